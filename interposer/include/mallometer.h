@@ -1,0 +1,237 @@
+/*
+ * mallometer: counts every malloc and free of a process.
+ *
+ * The library is loaded with LD_PRELOAD and counts from then on. This header is its only public
+ * interface (the ABI); the Java bridge uses nothing else. It compiles as C99 and as C++17.
+ *
+ * Definitions used throughout
+ *   event       A successful malloc, calloc, memalign, ... is one allocation. free(p) with p != NULL is
+ *               one free. A successful realloc(p, n) with p != NULL is one free and one allocation, also
+ *               when the object stays in place; realloc(NULL, n) is one allocation; realloc(p, 0) that
+ *               returns NULL and frees p is one free. A call that fails is only counted as failed.
+ *               free(NULL) is nothing.
+ *   requested   What callers asked for, in bytes. Allocations only: nobody says at free() what was asked.
+ *   allocated,  What was handed out and given back, in one common unit, so that their difference is the
+ *   freed, live memory in use. The unit is stated by mallometer_self.byte_unit.
+ *   size class  Classes divide allocations by requested size. Class i < 19 holds sizes up to and including
+ *               2^(4+i) bytes (16 B, 32 B, ... 4 MiB) that no smaller class holds; class 19 all above.
+ *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
+ *
+ * Counters start with the process, only grow, wrap at 2^64, and are never reset: a bracket around a piece of
+ * work is the difference of two snapshots (mallometer_difference).
+ *
+ * Versioning: every struct begins with its size and version. The caller sets `size` to what it was compiled
+ * with; the library fills at most that many bytes and sets `size` to what it filled and `version` to its own
+ * MALLOMETER_ABI_VERSION. Fields are only ever appended, never moved.
+ *
+ * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
+ * allocate, takes no lock, and leaves errno alone. Every function returns 0 or a negative errno value.
+ */
+#ifndef MALLOMETER_H
+#define MALLOMETER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MALLOMETER_ABI_VERSION 1u
+#define MALLOMETER_SIZE_CLASSES 20
+/* The first class that is not small. */
+#define MALLOMETER_FIRST_LARGE_CLASS 9
+
+/* Whether the library counts, and if not, why. */
+enum mallometer_state {
+  MALLOMETER_STATE_COUNTING = 1,
+  /* By MALLOMETER_ENABLED=false or mallometer_disable(). */
+  MALLOMETER_STATE_DISABLED = 2,
+  /* Loaded without being the process's malloc: not preloaded. Nothing is counted. */
+  MALLOMETER_STATE_NOT_PRELOADED = 3,
+  /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
+  MALLOMETER_STATE_EXCLUDED = 4
+};
+
+/* What one byte of allocated, freed and live means. */
+enum mallometer_byte_unit {
+  /* malloc_usable_size() of the object, asked of the allocator at each event. */
+  MALLOMETER_UNIT_USABLE = 1,
+  /* The same for glibc, read from the chunk header; objects that glibc maps singly count 8 bytes more. */
+  MALLOMETER_UNIT_GLIBC_CHUNK = 2,
+  /* The requested size, kept in a header before the object (MALLOMETER_ACCOUNTING=header). */
+  MALLOMETER_UNIT_REQUESTED = 3
+};
+
+/* Bits of mallometer_snapshot.flags. */
+enum mallometer_snapshot_flags {
+  /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
+  MALLOMETER_INCOMPLETE = 1u
+};
+
+/* Origin of the counters that a snapshot function returns. */
+enum mallometer_origin {
+  /* The process's start; for a thread snapshot, the thread's start. */
+  MALLOMETER_SINCE_START = 0,
+  /* The latest mallometer_reset(); the process's start if there was none. Process snapshots only. */
+  MALLOMETER_SINCE_RESET = 1
+};
+
+struct mallometer_snapshot {
+  uint32_t size;
+  uint32_t version;
+  /* CLOCK_MONOTONIC at the beginning of the reading, in nanoseconds. */
+  uint64_t monotonic_ns;
+  /* Bits of mallometer_snapshot_flags. */
+  uint32_t flags;
+  /* Threads that have counted something and have not ended. 1 in a thread snapshot. */
+  uint32_t threads;
+  /* Events. */
+  uint64_t allocations[MALLOMETER_SIZE_CLASSES];
+  uint64_t frees;
+  uint64_t failed;
+  /* Bytes. */
+  uint64_t requested_bytes;
+  uint64_t allocated_bytes;
+  uint64_t freed_bytes;
+  /*
+   * The highest live bytes since the process started (not since a reset). The true peak is at most
+   * peak_error_bytes above the reported one, never below. 0 in a thread snapshot.
+   */
+  uint64_t peak_live_bytes;
+  uint64_t peak_error_bytes;
+  /*
+   * The largest successful request since the process started, once one exceeded 64 KiB; 0 until then and in a
+   * thread snapshot.
+   */
+  uint64_t largest_request_bytes;
+  /* Successful requests above MALLOMETER_LARGE bytes. 0 in a thread snapshot. */
+  uint64_t huge_allocations;
+};
+
+struct mallometer_self {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_state */
+  uint32_t state;
+  /* enum mallometer_byte_unit */
+  uint32_t byte_unit;
+  /* Memory that mallometer occupies in this process at most: thread blocks, tables, buffers, in bytes. */
+  uint64_t footprint_bytes;
+  /* Processor time spent in this interface's functions since the process started, in nanoseconds. */
+  uint64_t overhead_ns;
+  /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
+  uint64_t threads_without_block;
+  /* Requests above this size, in bytes, count as huge_allocations (MALLOMETER_LARGE). */
+  uint64_t huge_threshold_bytes;
+  /* NUL-terminated. The library's version, such as "0.1.0". */
+  char build[32];
+  /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "libjemalloc.so.2". */
+  char allocator[64];
+  /* NUL-terminated. Why the state is what it is, or what is off and why; empty if nothing is. */
+  char reason[160];
+};
+
+#if defined(__GNUC__)
+#define MALLOMETER_API __attribute__((visibility("default")))
+#else
+#define MALLOMETER_API
+#endif
+
+/* The MALLOMETER_ABI_VERSION that the library was built with. */
+MALLOMETER_API uint32_t mallometer_abi_version(void);
+
+/*
+ * Reads the counters of the whole process. Frees are summed before allocations, so live bytes are never
+ * negative, although other threads go on counting. About 25 ns a thread block.
+ * origin: MALLOMETER_SINCE_START or MALLOMETER_SINCE_RESET.
+ * -EINVAL: snapshot is NULL, its size is below 8, or the origin is unknown.
+ */
+MALLOMETER_API int mallometer_snapshot(struct mallometer_snapshot *snapshot, uint32_t origin);
+
+/*
+ * Reads the counters of the calling thread: its own events, including frees of objects that other threads
+ * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us.
+ * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past its
+ * last destructor); -ENODATA: the library does not count.
+ */
+MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_snapshot *snapshot);
+
+/*
+ * Moves the origin of MALLOMETER_SINCE_RESET to now. Readers of MALLOMETER_SINCE_START notice nothing. The
+ * origin is one for the whole process: a library should use mallometer_difference instead.
+ * -EBUSY: another thread is in this function.
+ */
+MALLOMETER_API int mallometer_reset(void);
+
+/*
+ * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
+ * mallometer_enable(). A thread that is in the middle of an event may count that event and, rarely, the next
+ * 64 KiB of its allocations.
+ * -ENODATA: not preloaded or excluded.
+ */
+MALLOMETER_API int mallometer_disable(void);
+
+/* Counts again. -ENODATA: not preloaded or excluded. */
+MALLOMETER_API int mallometer_enable(void);
+
+/* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_self(struct mallometer_self *self);
+
+/* ---- Derived figures ---------------------------------------------------------------------------------- */
+
+/* The largest requested size of a size class, in bytes; UINT64_MAX for the last. */
+static inline uint64_t mallometer_class_limit(unsigned size_class) {
+  return size_class + 1 < MALLOMETER_SIZE_CLASSES ? (uint64_t)16 << size_class : UINT64_MAX;
+}
+
+/* Successful allocations in the classes from first (included) to end (excluded). */
+static inline uint64_t mallometer_allocations_between(const struct mallometer_snapshot *s, unsigned first,
+                                                      unsigned end) {
+  uint64_t sum = 0;
+  unsigned i;
+  for (i = first; i < end; i++) sum += s->allocations[i];
+  return sum;
+}
+
+static inline uint64_t mallometer_allocations(const struct mallometer_snapshot *s) {
+  return mallometer_allocations_between(s, 0, MALLOMETER_SIZE_CLASSES);
+}
+
+static inline uint64_t mallometer_small_allocations(const struct mallometer_snapshot *s) {
+  return mallometer_allocations_between(s, 0, MALLOMETER_FIRST_LARGE_CLASS);
+}
+
+static inline uint64_t mallometer_large_allocations(const struct mallometer_snapshot *s) {
+  return mallometer_allocations_between(s, MALLOMETER_FIRST_LARGE_CLASS, MALLOMETER_SIZE_CLASSES);
+}
+
+/* Bytes in use; for a thread or a bracket, the net change, which may be negative. */
+static inline int64_t mallometer_live_bytes(const struct mallometer_snapshot *s) {
+  return (int64_t)(s->allocated_bytes - s->freed_bytes);
+}
+
+/*
+ * A bracket: what happened between two snapshots of the same kind. Peak, largest and flags are those of `end`.
+ * `result` may be the same object as `start` or `end`.
+ */
+static inline void mallometer_difference(const struct mallometer_snapshot *start,
+                                         const struct mallometer_snapshot *end,
+                                         struct mallometer_snapshot *result) {
+  struct mallometer_snapshot d = *end;
+  unsigned i;
+  for (i = 0; i < MALLOMETER_SIZE_CLASSES; i++) d.allocations[i] -= start->allocations[i];
+  d.frees -= start->frees;
+  d.failed -= start->failed;
+  d.requested_bytes -= start->requested_bytes;
+  d.allocated_bytes -= start->allocated_bytes;
+  d.freed_bytes -= start->freed_bytes;
+  d.huge_allocations -= start->huge_allocations;
+  *result = d;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MALLOMETER_H */
