@@ -1,0 +1,56 @@
+package io.mallometer.samples.leaky;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Keeps the latest reports, compressed with zstd.
+ *
+ * <p>The leak: some compression contexts stay open for reports that are never appended to again.
+ */
+final class ColdStorage {
+  /** A context that compressed one report of about 20 kB at the default level. */
+  static final long CONTEXT_BYTES = 700_000;
+
+  private static final int KEPT_REPORTS = 64;
+
+  private final LeakSwitch leak;
+  private final Queue<ZstdCompressCtx> openContexts = new ConcurrentLinkedQueue<>();
+  private final Deque<byte[]> kept = new ArrayDeque<>();
+
+  ColdStorage(LeakSwitch leak) {
+    this.leak = leak;
+  }
+
+  /** Stores the report and drops the oldest beyond {@value #KEPT_REPORTS}. */
+  synchronized void store(Report report) {
+    ZstdCompressCtx context = new ZstdCompressCtx();
+    kept.addLast(context.compress(report.text().getBytes(StandardCharsets.UTF_8)));
+    if (kept.size() > KEPT_REPORTS) {
+      kept.removeFirst();
+    }
+    if (leak.forgets(CONTEXT_BYTES)) {
+      openContexts.add(context);
+    } else {
+      context.close();
+    }
+  }
+
+  /** The text of the oldest report in storage; empty if there is none. */
+  synchronized String oldest() {
+    byte[] compressed = kept.peekFirst();
+    if (compressed == null) {
+      return "";
+    }
+    try (ZstdDecompressCtx context = new ZstdDecompressCtx()) {
+      int length = Math.toIntExact(Zstd.getFrameContentSize(compressed));
+      return new String(context.decompress(compressed, length), StandardCharsets.UTF_8);
+    }
+  }
+}

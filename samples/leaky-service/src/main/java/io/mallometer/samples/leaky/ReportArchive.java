@@ -1,0 +1,81 @@
+package io.mallometer.samples.leaky;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+
+/**
+ * Packs reports with zlib.
+ *
+ * <p>The leak: archives stay open, so their deflaters are never ended. A deflater that nobody can
+ * reach any more is ended by its cleaner at a later collection; a leak therefore takes someone who
+ * holds on to it, as {@code openArchives} does.
+ */
+final class ReportArchive {
+  /**
+   * zlib's deflate state at the default window and memory level: about 268,000 bytes in five blocks
+   * (zlib's zconf.h).
+   */
+  static final long DEFLATER_BYTES = 268_000;
+
+  private static final int BUFFER_BYTES = 8192;
+
+  private final LeakSwitch leak;
+  private final Queue<Deflater> openArchives = new ConcurrentLinkedQueue<>();
+
+  ReportArchive(LeakSwitch leak) {
+    this.leak = leak;
+  }
+
+  /** The report's text, packed. */
+  byte[] pack(Report report) {
+    Deflater deflater = new Deflater();
+    deflater.setInput(report.text().getBytes(StandardCharsets.UTF_8));
+    deflater.finish();
+    ByteArrayOutputStream packed = new ByteArrayOutputStream();
+    byte[] buffer = new byte[BUFFER_BYTES];
+    while (!deflater.finished()) {
+      packed.write(buffer, 0, deflater.deflate(buffer));
+    }
+    closeArchive(deflater);
+    return packed.toByteArray();
+  }
+
+  /**
+   * The text that {@link #pack} was given.
+   *
+   * @throws IllegalArgumentException if {@code packed} is not what {@link #pack} returned
+   */
+  String unpack(byte[] packed) {
+    Inflater inflater = new Inflater();
+    try {
+      inflater.setInput(packed);
+      ByteArrayOutputStream text = new ByteArrayOutputStream();
+      byte[] buffer = new byte[BUFFER_BYTES];
+      while (!inflater.finished()) {
+        int length = inflater.inflate(buffer);
+        if (length == 0 && !inflater.finished()) {
+          throw new IllegalArgumentException("the archive ends early");
+        }
+        text.write(buffer, 0, length);
+      }
+      return text.toString(StandardCharsets.UTF_8);
+    } catch (DataFormatException notAnArchive) {
+      throw new IllegalArgumentException(notAnArchive);
+    } finally {
+      inflater.end();
+    }
+  }
+
+  private void closeArchive(Deflater deflater) {
+    if (leak.forgets(DEFLATER_BYTES)) {
+      openArchives.add(deflater);
+    } else {
+      deflater.end();
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.mallometer.samples.leaky;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/**
+ * Remembers the latest reports in an SQLite database in memory and finds them again.
+ *
+ * <p>The leak: the statement of a search is not closed. The driver keeps every open statement until
+ * its connection is closed, so collecting the Java object frees nothing.
+ */
+final class ReportIndex implements AutoCloseable {
+  /** A prepared search: its program and its text, measured with SQLite 3.54. */
+  static final long STATEMENT_BYTES = 30_000;
+
+  private static final int KEPT_REPORTS = 500;
+
+  /** Searches that follow each new report. */
+  static final int SEARCHES = 4;
+
+  private final LeakSwitch leak;
+  private final Connection connection;
+
+  ReportIndex(LeakSwitch leak) {
+    this.leak = leak;
+    try {
+      connection = DriverManager.getConnection("jdbc:sqlite::memory:");
+      execute("create table report (number integer primary key, customer text, length integer)");
+      execute("create index report_by_customer on report (customer)");
+    } catch (SQLException noDatabase) {
+      throw new IllegalStateException(noDatabase);
+    }
+  }
+
+  /** Remembers the report and forgets the oldest beyond {@value #KEPT_REPORTS}. */
+  synchronized void add(Report report) throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement(
+            "insert into report (number, customer, length) values (?, ?, ?)")) {
+      insert.setLong(1, report.number());
+      insert.setString(2, report.customer());
+      insert.setInt(3, report.text().length());
+      insert.executeUpdate();
+    }
+    execute("delete from report where number <= " + (report.number() - KEPT_REPORTS));
+  }
+
+  /** How many of the latest reports up to {@code number} belong to the customer. */
+  synchronized long countLatest(String customer, long number) throws SQLException {
+    PreparedStatement search = connection.prepareStatement(searchAmongLatest(number));
+    search.setString(1, customer);
+    try (ResultSet found = search.executeQuery()) {
+      return found.getLong(1);
+    } finally {
+      if (!leak.forgets(STATEMENT_BYTES)) {
+        search.close();
+      }
+    }
+  }
+
+  @Override
+  public synchronized void close() throws SQLException {
+    connection.close();
+  }
+
+  /**
+   * Spells every number out, as query builders do: the program that SQLite compiles has a step for
+   * each.
+   */
+  private static String searchAmongLatest(long number) {
+    return LongStream.rangeClosed(Math.max(1, number - KEPT_REPORTS + 1), number)
+        .mapToObj(Long::toString)
+        .collect(
+            Collectors.joining(
+                ",", "select count(*) from report where customer = ? and number in (", ")"));
+  }
+
+  private void execute(String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.execute();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.mallometer.samples.leaky;
+
+import java.sql.SQLException;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * Keeps the service gently busy at a steady number of reports a second. One thread does it, so it
+ * can never take more than one processor, and reports it is too slow for are left out rather than
+ * made up for.
+ */
+class ReportLoad {
+  /** The highest load that can be asked for, in reports a second. */
+  static final int MOST_REPORTS_PER_SECOND = 100;
+
+  private static final Logger log = LoggerFactory.getLogger(ReportLoad.class);
+
+  private final ReportService reports;
+  private final Allowance allowance;
+  private int reportsPerSecond;
+
+  ReportLoad(ReportService reports, int reportsPerSecond, LongSupplier nanoTime) {
+    this.reports = reports;
+    this.reportsPerSecond = checked(reportsPerSecond);
+    this.allowance = new Allowance(reportsPerSecond, nanoTime);
+  }
+
+  synchronized int reportsPerSecond() {
+    return reportsPerSecond;
+  }
+
+  /**
+   * Changes the load.
+   *
+   * @throws IllegalArgumentException below 0 or above {@value #MOST_REPORTS_PER_SECOND}
+   */
+  synchronized void change(int newReportsPerSecond) {
+    reportsPerSecond = checked(newReportsPerSecond);
+    allowance.rate(newReportsPerSecond);
+  }
+
+  /** Produces what has become due since the last call. */
+  @Scheduled(fixedRate = 50)
+  void work() {
+    try {
+      while (isReportDue()) {
+        reports.produce();
+      }
+    } catch (SQLException failed) {
+      log.warn("A report could not be produced", failed);
+    } catch (InterruptedException shutdown) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private synchronized boolean isReportDue() {
+    return allowance.spend(1);
+  }
+
+  private static int checked(int reportsPerSecond) {
+    if (reportsPerSecond < 0 || reportsPerSecond > MOST_REPORTS_PER_SECOND) {
+      throw new IllegalArgumentException(
+          "reports per second must be from 0 to "
+              + MOST_REPORTS_PER_SECOND
+              + ", not "
+              + reportsPerSecond);
+    }
+    return reportsPerSecond;
+  }
+}

@@ -1,0 +1,93 @@
+package io.mallometer.samples.leaky;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** What the service does, over HTTP. */
+@RestController
+class ServiceController {
+  private final LeakSwitches switches;
+  private final ReportLoad load;
+  private final ReportService reports;
+
+  ServiceController(LeakSwitches switches, ReportLoad load, ReportService reports) {
+    this.switches = switches;
+    this.load = load;
+    this.reports = reports;
+  }
+
+  /** What can be asked of the service. */
+  @GetMapping(path = "/", produces = MediaType.TEXT_PLAIN_VALUE)
+  String index() {
+    return """
+        GET  /leaks                        every leak: on or off, what it has lost so far
+        POST /leaks/{name}?on=true|false   switches a leak: zlib, sqlite, zstd, jna
+        GET  /load                         reports a second, reports so far
+        POST /load?reportsPerSecond=N      changes the load, 0 to %d
+        GET  /reports/latest               the latest report
+        GET  /actuator/prometheus          the scrape
+        GET  /actuator/nativememory        native memory, summarised
+        """
+        .formatted(ReportLoad.MOST_REPORTS_PER_SECOND);
+  }
+
+  @GetMapping("/leaks")
+  Map<String, LeakSwitch.State> leaks() {
+    Map<String, LeakSwitch.State> byName = new TreeMap<>();
+    switches.states().forEach((leak, state) -> byName.put(leak.label(), state));
+    return byName;
+  }
+
+  @PostMapping("/leaks/{name}")
+  LeakSwitch.State turn(@PathVariable String name, @RequestParam boolean on) {
+    LeakSwitch leak = switches.of(leakNamed(name));
+    leak.turn(on);
+    return leak.state();
+  }
+
+  @GetMapping("/load")
+  LoadState load() {
+    return new LoadState(load.reportsPerSecond(), reports.produced());
+  }
+
+  @PostMapping("/load")
+  LoadState changeLoad(@RequestParam int reportsPerSecond) {
+    try {
+      load.change(reportsPerSecond);
+    } catch (IllegalArgumentException outOfRange) {
+      throw new ResponseStatusException(
+          HttpStatus.BAD_REQUEST, outOfRange.getMessage(), outOfRange);
+    }
+    return load();
+  }
+
+  @GetMapping(path = "/reports/latest", produces = MediaType.TEXT_PLAIN_VALUE)
+  String latestReport() {
+    return reports.latest();
+  }
+
+  private static Leak leakNamed(String name) {
+    try {
+      return Leak.valueOf(name.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException unknown) {
+      throw new ResponseStatusException(HttpStatus.NOT_FOUND, "no leak is named " + name, unknown);
+    }
+  }
+
+  /**
+   * The built-in work.
+   *
+   * @param reportsPerSecond how many reports a second are asked for
+   * @param produced reports since the start
+   */
+  record LoadState(int reportsPerSecond, long produced) {}
+}

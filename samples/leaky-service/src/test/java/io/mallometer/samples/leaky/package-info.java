@@ -1,0 +1,4 @@
+@NullMarked
+package io.mallometer.samples.leaky;
+
+import org.jspecify.annotations.NullMarked;
