@@ -101,7 +101,7 @@ struct mallometer_snapshot {
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
   /*
-   * The largest successful request since the process started, once one exceeded 64 KiB; 0 until then and in a
+   * The largest successful request since the process started, once one exceeded 32 KiB; 0 until then and in a
    * thread snapshot.
    */
   uint64_t largest_request_bytes;
@@ -167,7 +167,7 @@ MALLOMETER_API int mallometer_reset(void);
 /*
  * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
  * mallometer_enable(). A thread that is in the middle of an event may count that event and, rarely, the next
- * 64 KiB of its allocations.
+ * 32 KiB of its allocations.
  * -ENODATA: not preloaded or excluded.
  */
 MALLOMETER_API int mallometer_disable(void);
@@ -215,8 +215,7 @@ static inline int64_t mallometer_live_bytes(const struct mallometer_snapshot *s)
  * A bracket: what happened between two snapshots of the same kind. Peak, largest and flags are those of `end`.
  * `result` may be the same object as `start` or `end`.
  */
-static inline void mallometer_difference(const struct mallometer_snapshot *start,
-                                         const struct mallometer_snapshot *end,
+static inline void mallometer_difference(const struct mallometer_snapshot *start, const struct mallometer_snapshot *end,
                                          struct mallometer_snapshot *result) {
   struct mallometer_snapshot d = *end;
   unsigned i;

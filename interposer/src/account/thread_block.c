@@ -1,0 +1,182 @@
+/*
+ * Slabs, hand-over and the list of blocks without owner. See thread_block.h.
+ *
+ * The list is a stack of indices. Its head carries a tag that changes with every operation, so that a head seen
+ * twice is the same head (no ABA problem), and the whole is one 64-bit word: consistent in a forked child
+ * whatever the parent's other threads were doing.
+ */
+#include "account/thread_block.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "platform/glibc_versions.h"
+
+#define BLOCKS_IN_SLAB 64u
+#define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
+#define NO_INDEX UINT32_MAX
+
+struct slab {
+  _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
+  struct thread_record records[BLOCKS_IN_SLAB];
+};
+
+struct thread_block no_block_yet;
+struct thread_block shared_only;
+__thread struct thread_block *current_block = &no_block_yet;
+_Alignas(64) struct event_counters shared_events;
+
+static struct slab *slabs[SLABS];
+static uint32_t indices_taken;
+static uint64_t free_list_head = NO_INDEX; /* index | tag << 32 */
+static uint32_t owners;
+static uint64_t blockless_threads;
+static uint32_t slabs_mapped;
+static pthread_key_t exit_key;
+static bool exit_key_exists;
+
+/* ---- Where a block lies ------------------------------------------------------------------------------- */
+
+static struct slab *slab_of(uint32_t index) {
+  return __atomic_load_n(&slabs[index / BLOCKS_IN_SLAB], __ATOMIC_ACQUIRE);
+}
+
+uint32_t thread_block_count(void) {
+  uint32_t taken = __atomic_load_n(&indices_taken, __ATOMIC_ACQUIRE);
+  return taken < MAXIMUM_BLOCKS ? taken : MAXIMUM_BLOCKS;
+}
+
+struct thread_block *thread_block_at(uint32_t index) {
+  struct slab *slab = slab_of(index);
+  return slab ? &slab->blocks[index % BLOCKS_IN_SLAB] : NULL;
+}
+
+static struct thread_record *record_at(uint32_t index) {
+  struct slab *slab = slab_of(index);
+  return slab ? &slab->records[index % BLOCKS_IN_SLAB] : NULL;
+}
+
+const struct event_counters *thread_baseline(const struct thread_block *block) {
+  return &record_at(block->index)->baseline;
+}
+
+/* ---- Blocks without owner ----------------------------------------------------------------------------- */
+
+static void push_free(uint32_t index) {
+  struct thread_record *record = record_at(index);
+  uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_RELAXED);
+  uint64_t next;
+  do {
+    __atomic_store_n(&record->next_free, (uint32_t)head, __ATOMIC_RELAXED);
+    next = index | ((head >> 32) + 1) << 32;
+  } while (!__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static uint32_t pop_free(void) {
+  uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != NO_INDEX) {
+    uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
+    uint64_t next = following | ((head >> 32) + 1) << 32;
+    if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+      return (uint32_t)head;
+    }
+  }
+  return NO_INDEX;
+}
+
+static bool map_slab_of(uint32_t index) {
+  struct slab **place = &slabs[index / BLOCKS_IN_SLAB];
+  if (__atomic_load_n(place, __ATOMIC_ACQUIRE)) return true;
+  void *fresh = mmap(NULL, sizeof(struct slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh == MAP_FAILED) return false;
+  struct slab *expected = NULL;
+  if (__atomic_compare_exchange_n(place, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    __atomic_fetch_add(&slabs_mapped, 1, __ATOMIC_RELAXED);
+  } else {
+    munmap(fresh, sizeof(struct slab)); /* another thread was first */
+  }
+  return true;
+}
+
+static uint32_t carve(void) {
+  if (thread_block_count() == MAXIMUM_BLOCKS) return NO_INDEX;
+  uint32_t index = __atomic_fetch_add(&indices_taken, 1, __ATOMIC_ACQ_REL);
+  if (index >= MAXIMUM_BLOCKS) return NO_INDEX;
+  if (!map_slab_of(index)) return NO_INDEX;
+  thread_block_at(index)->index = index;
+  return index;
+}
+
+/* ---- A thread's beginning and end --------------------------------------------------------------------- */
+
+struct thread_block *thread_block_acquire(void) {
+  struct thread_block *block = current_block;
+  if (block != &no_block_yet) return block == &shared_only ? NULL : block;
+
+  uint32_t index = pop_free();
+  if (index == NO_INDEX) index = carve();
+  if (index == NO_INDEX) {
+    current_block = &shared_only;
+    __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  block = thread_block_at(index);
+  struct thread_record *record = record_at(index);
+  record->baseline = block->events;
+  record->owned = true;
+  record->destructor_rounds = 0;
+  __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
+  /* From here on an event in a signal handler, or in pthread_setspecific itself, finds the block. */
+  current_block = block;
+  if (exit_key_exists) pthread_setspecific(exit_key, block);
+  return block;
+}
+
+/*
+ * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
+ * round, so the block is kept until the last round that the C library promises.
+ */
+static void thread_ends(void *value) {
+  struct thread_block *block = value;
+  struct thread_record *record = record_at(block->index);
+  if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
+  current_block = &shared_only;
+  record->owned = false;
+  block->countdown = 0;
+  __atomic_fetch_sub(&owners, 1, __ATOMIC_RELAXED);
+  push_free(block->index);
+}
+
+void thread_blocks_start(void) {
+  /* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
+  exit_key_exists = pthread_key_create && pthread_setspecific && pthread_key_create(&exit_key, thread_ends) == 0;
+}
+
+void thread_blocks_forked(void) {
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_record *record = record_at(i);
+    if (!record || !record->owned || thread_block_at(i) == current_block) continue;
+    record->owned = false;
+    thread_block_at(i)->countdown = 0;
+    push_free(i);
+  }
+  __atomic_store_n(&owners, is_thread_block(current_block) ? 1 : 0, __ATOMIC_RELAXED);
+}
+
+/* ---- For readers -------------------------------------------------------------------------------------- */
+
+uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RELAXED); }
+
+uint64_t threads_without_block(void) { return __atomic_load_n(&blockless_threads, __ATOMIC_RELAXED); }
+
+size_t thread_blocks_footprint(void) {
+  return sizeof slabs + sizeof(struct slab) * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
+}
+
+void thread_blocks_stop_countdowns(void) {
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_block *block = thread_block_at(i);
+    if (block) __atomic_store_n(&block->countdown, 0, __ATOMIC_RELEASE);
+  }
+}

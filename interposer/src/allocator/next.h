@@ -1,0 +1,53 @@
+/*
+ * What lies below the hook: the allocator that would have served the process without us.
+ *
+ * All its functions are found through RTLD_NEXT, so they belong together: mixing them with the C library's own
+ * names aborts under a foreign allocator. Calling one of them is all that the hook ever asks of the system.
+ */
+#ifndef MALLOMETER_ALLOCATOR_NEXT_H
+#define MALLOMETER_ALLOCATOR_NEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/visibility.h"
+
+struct next_allocator {
+  void *(*malloc)(size_t size);
+  void (*free)(void *object);
+  void *(*calloc)(size_t count, size_t size);
+  void *(*realloc)(void *object, size_t size);
+  void *(*memalign)(size_t alignment, size_t size);
+  void *(*aligned_alloc)(size_t alignment, size_t size);
+  int (*posix_memalign)(void **object, size_t alignment, size_t size);
+  size_t (*usable_size)(void *object);
+};
+
+extern HIDDEN struct next_allocator next;
+
+/*
+ * Fills `next`. Enters the loader, which may allocate: the caller answers that from the bootstrap buffer. False if a
+ * function is missing (then `next` must not be used).
+ */
+bool next_allocator_find(void);
+
+/*
+ * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
+ * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced
+ * allocators, and where memory is tagged. Allocates and frees.
+ */
+bool next_allocator_has_glibc_chunks(void);
+
+/* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
+void next_allocator_name(char *name, size_t capacity);
+
+/*
+ * Usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. 8 bytes more
+ * than malloc_usable_size for a chunk that is mapped singly; it never changes while the object lives.
+ */
+static inline size_t glibc_usable_size(const void *object) {
+  return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* See configuration.h. */
+#include "control/configuration.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "account/thread_block.h"
+
+#define DEFAULT_HUGE ((size_t)64 << 20)
+
+static const char *value_of(char *const environment[], const char *name) {
+  size_t length = strlen(name);
+  for (char *const *entry = environment; entry && *entry; entry++) {
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      const char *value = *entry + length + 1;
+      return *value ? value : NULL; /* set but empty is as good as not set */
+    }
+  }
+  return NULL;
+}
+
+/* Values from outside may be of any length and hold anything; the message shows their beginning. */
+static void refuse(const char *name, const char *value, const char *expected, const char *used) {
+  char shown[64];
+  size_t length = strnlen(value, sizeof shown - 1);
+  for (size_t i = 0; i < length; i++) {
+    shown[i] = value[i] < ' ' || value[i] > '~' ? '?' : value[i];
+  }
+  shown[length] = '\0';
+  log_line(LOG_WARN, "%s=%s is not %s; using %s", name, shown, expected, used);
+}
+
+static bool is_one_of(const char *value, const char *const choices[]) {
+  for (; *choices; choices++) {
+    if (strcmp(value, *choices) == 0) return true;
+  }
+  return false;
+}
+
+static bool read_boolean(char *const environment[], const char *name, bool otherwise) {
+  static const char *const yes[] = {"true", "1", "yes", "on", NULL};
+  static const char *const no[] = {"false", "0", "no", "off", NULL};
+  const char *value = value_of(environment, name);
+  if (!value) return otherwise;
+  if (is_one_of(value, yes)) return true;
+  if (is_one_of(value, no)) return false;
+  refuse(name, value, "true or false", otherwise ? "true" : "false");
+  return otherwise;
+}
+
+/* Digits and an optional unit of 1024: "67108864", "64k", "64m", "64MiB", "1g". */
+static bool parse_bytes(const char *text, size_t *bytes) {
+  size_t number = 0;
+  const char *at = text;
+  for (; *at >= '0' && *at <= '9'; at++) {
+    if (__builtin_mul_overflow(number, (size_t)10, &number)) return false;
+    if (__builtin_add_overflow(number, (size_t)(*at - '0'), &number)) return false;
+  }
+  if (at == text) return false;
+  static const char units[] = "kmgt";
+  unsigned shift = 0;
+  if (*at) {
+    const char *unit = strchr(units, *at | 0x20);
+    if (!unit) return false;
+    shift = 10 * (unsigned)(unit - units + 1);
+    at++;
+    if (strcmp(at, "") != 0 && strcmp(at, "B") != 0 && strcmp(at, "iB") != 0) return false;
+  }
+  if (number > SIZE_MAX >> shift) return false;
+  *bytes = number << shift;
+  return true;
+}
+
+static size_t read_huge_threshold(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_LARGE");
+  size_t bytes;
+  if (!value) return DEFAULT_HUGE;
+  if (parse_bytes(value, &bytes) && bytes >= COUNTDOWN_BYTES && bytes <= PTRDIFF_MAX) return bytes;
+  refuse("MALLOMETER_LARGE", value, "a size of 32k or more such as 64m", "64m");
+  return DEFAULT_HUGE;
+}
+
+static enum log_level read_log(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_LOG");
+  if (!value || strcmp(value, "warn") == 0) return LOG_WARN;
+  if (strcmp(value, "off") == 0) return LOG_OFF;
+  if (strcmp(value, "info") == 0) return LOG_INFO;
+  refuse("MALLOMETER_LOG", value, "off, warn or info", "warn");
+  return LOG_WARN;
+}
+
+/* Whether the comma-separated list holds the base name of the executable. */
+static bool list_names(const char *list, const char *executable) {
+  const char *slash = strrchr(executable, '/');
+  const char *name = slash ? slash + 1 : executable;
+  size_t name_length = strlen(name);
+  while (*list) {
+    size_t length = strcspn(list, ",");
+    if (length == name_length && strncmp(list, name, length) == 0) return true;
+    list += length;
+    list += *list == ',';
+  }
+  return false;
+}
+
+struct configuration configuration_read(char *const environment[], const char *executable) {
+  struct configuration configuration = {0};
+  configuration.log = read_log(environment);
+  log_threshold = configuration.log;
+  configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
+  configuration.huge_threshold = read_huge_threshold(environment);
+  const char *only = value_of(environment, "MALLOMETER_ONLY");
+  configuration.excluded = only && executable && !list_names(only, executable);
+  return configuration;
+}

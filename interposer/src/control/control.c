@@ -1,0 +1,212 @@
+/*
+ * The functions of mallometer.h, and the process's start and forks. The only file that knows all others.
+ *
+ * The constructor runs after the C library is usable and before main; events that come earlier (the loader's,
+ * those of other constructors) are counted already, as the hook starts itself at its first event.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "account/thread_block.h"
+#include "account/totals.h"
+#include "allocator/bootstrap.h"
+#include "allocator/next.h"
+#include "control/configuration.h"
+#include "control/log.h"
+#include "hooks/state.h"
+#include "mallometer.h"
+#include "platform/glibc_versions.h"
+
+#ifndef MALLOMETER_BUILD
+#error "the build defines MALLOMETER_BUILD, a string such as \"0.1.0\""
+#endif
+
+static int state = MALLOMETER_STATE_COUNTING;
+static bool was_off;
+static char allocator_name[sizeof((struct mallometer_self *)0)->allocator];
+static const char *reason = "";
+static uint64_t overhead_ns;
+
+/* ---- Start and fork ----------------------------------------------------------------------------------- */
+
+/* Calls malloc as any program would, and sees whether that comes to us. */
+static bool malloc_leads_here(void) {
+  void *(*allocate)(size_t);
+  void (*release)(void *);
+  void *address = dlsym(RTLD_DEFAULT, "malloc");
+  memcpy(&allocate, &address, sizeof address);
+  address = dlsym(RTLD_DEFAULT, "free");
+  memcpy(&release, &address, sizeof address);
+  if (!allocate || !release) return false;
+  /* More than any countdown, so that the slow path takes note of it. */
+  release(allocate(COUNTDOWN_BYTES + 1));
+  return hook_was_reached;
+}
+
+static const char *path_of_executable(char *path, size_t capacity) {
+  ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
+  if (length <= 0) return (const char *)getauxval(AT_EXECFN);
+  path[length] = '\0';
+  return path;
+}
+
+static void stop(int why, const char *text) {
+  state = why;
+  reason = text;
+  was_off = true;
+  __atomic_store_n(&hook_state, HOOK_FORWARDING, __ATOMIC_RELEASE);
+  thread_blocks_stop_countdowns();
+}
+
+static void in_forked_child(void) {
+  thread_blocks_forked();
+  totals_forked();
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv, char **environment) {
+  (void)argc;
+  (void)argv;
+  char path[4096];
+  struct configuration configuration = configuration_read(environment, path_of_executable(path, sizeof path));
+  huge_threshold = configuration.huge_threshold;
+  if (!malloc_leads_here()) {
+    state = MALLOMETER_STATE_NOT_PRELOADED;
+    reason = "the library was loaded after the process had started; it must be named in LD_PRELOAD";
+    return;
+  }
+  next_allocator_name(allocator_name, sizeof allocator_name);
+  if (configuration.excluded) {
+    stop(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
+    return;
+  }
+  pthread_atfork(NULL, NULL, in_forked_child);
+  if (!configuration.enabled) stop(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
+  log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+}
+
+/* ---- Snapshots ---------------------------------------------------------------------------------------- */
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Hands over as much of a struct as the caller knows, its size and version first. -EINVAL if it knows too little. */
+static int deliver(void *to, void *from, size_t full_size) {
+  uint32_t known = 0;
+  if (to) memcpy(&known, to, sizeof known);
+  if (known < 2 * sizeof(uint32_t)) return -EINVAL;
+  uint32_t size = known < full_size ? known : (uint32_t)full_size;
+  const uint32_t head[2] = {size, MALLOMETER_ABI_VERSION};
+  memcpy(from, head, sizeof head);
+  memcpy(to, from, size);
+  return 0;
+}
+
+/*
+ * Two places for the origin of MALLOMETER_SINCE_RESET; `current_origin` counts resets and its lowest bit names the
+ * valid one. A reader that is overtaken by two resets during its copy notices and reads again.
+ */
+static struct mallometer_snapshot origins[2];
+static uint32_t current_origin;
+static bool resetting;
+
+static void subtract_origin(struct mallometer_snapshot *snapshot) {
+  struct mallometer_snapshot origin;
+  uint32_t number;
+  do {
+    number = __atomic_load_n(&current_origin, __ATOMIC_ACQUIRE);
+    origin = origins[number & 1];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  } while (__atomic_load_n(&current_origin, __ATOMIC_RELAXED) != number);
+  mallometer_difference(&origin, snapshot, snapshot);
+}
+
+static void read_process(struct mallometer_snapshot *snapshot) {
+  snapshot->monotonic_ns = monotonic_ns();
+  totals_read(snapshot);
+  snapshot->flags = was_off ? MALLOMETER_INCOMPLETE : 0;
+  snapshot->threads = thread_block_owners();
+  snapshot->peak_live_bytes = peak_raise((uint64_t)mallometer_live_bytes(snapshot));
+  snapshot->peak_error_bytes = peak_error();
+  snapshot->largest_request_bytes = largest_request();
+  snapshot->huge_allocations = huge_requests();
+  /* A thread that was between reading and writing its countdown when counting stopped is stopped now. */
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING) thread_blocks_stop_countdowns();
+}
+
+uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
+
+int mallometer_snapshot(struct mallometer_snapshot *snapshot, uint32_t origin) {
+  if (!snapshot || origin > MALLOMETER_SINCE_RESET) return -EINVAL;
+  struct mallometer_snapshot current = {0};
+  read_process(&current);
+  __atomic_fetch_add(&overhead_ns, monotonic_ns() - current.monotonic_ns, __ATOMIC_RELAXED);
+  if (origin == MALLOMETER_SINCE_RESET) subtract_origin(&current);
+  return deliver(snapshot, &current, sizeof current);
+}
+
+int mallometer_thread_snapshot(struct mallometer_snapshot *snapshot) {
+  if (state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED) return -ENODATA;
+  int saved_errno = errno;
+  struct thread_block *block = thread_block_acquire();
+  errno = saved_errno;
+  if (!block) return -EAGAIN;
+  struct mallometer_snapshot since_creation = {0}, found = {0};
+  totals_of(&block->events, &since_creation);
+  totals_of(thread_baseline(block), &found);
+  mallometer_difference(&found, &since_creation, &since_creation);
+  since_creation.monotonic_ns = monotonic_ns();
+  since_creation.flags = was_off ? MALLOMETER_INCOMPLETE : 0;
+  since_creation.threads = 1;
+  return deliver(snapshot, &since_creation, sizeof since_creation);
+}
+
+int mallometer_reset(void) {
+  if (__atomic_exchange_n(&resetting, true, __ATOMIC_ACQUIRE)) return -EBUSY;
+  uint32_t next_number = __atomic_load_n(&current_origin, __ATOMIC_RELAXED) + 1;
+  struct mallometer_snapshot now = {0};
+  read_process(&now);
+  origins[next_number & 1] = now;
+  __atomic_store_n(&current_origin, next_number, __ATOMIC_RELEASE);
+  __atomic_store_n(&resetting, false, __ATOMIC_RELEASE);
+  return 0;
+}
+
+/* ---- On, off and self --------------------------------------------------------------------------------- */
+
+int mallometer_disable(void) {
+  if (state != MALLOMETER_STATE_COUNTING && state != MALLOMETER_STATE_DISABLED) return -ENODATA;
+  stop(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
+  return 0;
+}
+
+int mallometer_enable(void) {
+  if (state != MALLOMETER_STATE_COUNTING && state != MALLOMETER_STATE_DISABLED) return -ENODATA;
+  state = MALLOMETER_STATE_COUNTING;
+  reason = was_off ? "counting was off for a time; live and peak bytes are unknown" : "";
+  __atomic_store_n(&hook_state, HOOK_COUNTING, __ATOMIC_RELEASE);
+  return 0;
+}
+
+static uint32_t byte_unit(void) { return sizes_from_chunks ? MALLOMETER_UNIT_GLIBC_CHUNK : MALLOMETER_UNIT_USABLE; }
+
+int mallometer_self(struct mallometer_self *self) {
+  struct mallometer_self current = {0};
+  current.state = (uint32_t)state;
+  current.byte_unit = byte_unit();
+  current.footprint_bytes = thread_blocks_footprint() + bootstrap_footprint();
+  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED);
+  current.threads_without_block = threads_without_block();
+  current.huge_threshold_bytes = huge_threshold;
+  strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
+  memcpy(current.allocator, allocator_name, sizeof current.allocator);
+  strncpy(current.reason, reason, sizeof current.reason - 1);
+  return deliver(self, &current, sizeof current);
+}

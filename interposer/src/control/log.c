@@ -1,0 +1,29 @@
+/* See log.h. */
+#include "control/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum log_level log_threshold = LOG_WARN;
+
+void log_line(enum log_level level, const char *format, ...) {
+  if (level > log_threshold) return;
+  int saved_errno = errno;
+  char line[512];
+  int begin = snprintf(line, sizeof line, "mallometer: ");
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line + begin, sizeof line - (size_t)begin - 1, format, arguments);
+  va_end(arguments);
+  if (length >= 0) {
+    size_t end = (size_t)begin + (size_t)length;
+    if (end > sizeof line - 2) end = sizeof line - 2;
+    line[end++] = '\n';
+    /* One write, so that lines of several processes do not mix; if it fails there is nobody to tell. */
+    ssize_t ignored = write(STDERR_FILENO, line, end);
+    (void)ignored;
+  }
+  errno = saved_errno;
+}

@@ -1,0 +1,27 @@
+/*
+ * Symbol versions of the C library that the built object may need.
+ *
+ * A preloaded object that needs a version the system lacks keeps every program in the container from starting.
+ * glibc 2.34 moved the functions below into libc.so.6 under a new version; the old one is served by all releases
+ * since 2002 (from libdl.so.2, which the object names as needed, and libpthread.so.0). Include this in every file
+ * that calls one of them; the build checks the result (cmake/check_symbols.sh).
+ */
+#ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
+#define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#if defined(__GLIBC__) && defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
+#endif
+
+/* Absent in a process of glibc before 2.34 that has not loaded libpthread. */
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
+
+#endif
