@@ -12,7 +12,7 @@
  *               free(NULL) is nothing.
  *   requested   What callers asked for, in bytes. Allocations only: nobody says at free() what was asked.
  *   allocated,  What was handed out and given back, in one common unit, so that their difference is the
- *   freed, live memory in use. The unit is stated by mallometer_self.byte_unit.
+ *   freed, live memory in use. The unit is stated by mallometer_report.byte_unit.
  *   size class  Classes divide allocations by requested size. Class i < 19 holds sizes up to and including
  *               2^(4+i) bytes (16 B, 32 B, ... 4 MiB) that no smaller class holds; class 19 all above.
  *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
@@ -63,7 +63,7 @@ enum mallometer_byte_unit {
   MALLOMETER_UNIT_REQUESTED = 3
 };
 
-/* Bits of mallometer_snapshot.flags. */
+/* Bits of mallometer_counters.flags. */
 enum mallometer_snapshot_flags {
   /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
   MALLOMETER_INCOMPLETE = 1u
@@ -77,7 +77,7 @@ enum mallometer_origin {
   MALLOMETER_SINCE_RESET = 1
 };
 
-struct mallometer_snapshot {
+struct mallometer_counters {
   uint32_t size;
   uint32_t version;
   /* CLOCK_MONOTONIC at the beginning of the reading, in nanoseconds. */
@@ -109,7 +109,7 @@ struct mallometer_snapshot {
   uint64_t huge_allocations;
 };
 
-struct mallometer_self {
+struct mallometer_report {
   uint32_t size;
   uint32_t version;
   /* enum mallometer_state */
@@ -147,7 +147,7 @@ MALLOMETER_API uint32_t mallometer_abi_version(void);
  * origin: MALLOMETER_SINCE_START or MALLOMETER_SINCE_RESET.
  * -EINVAL: snapshot is NULL, its size is below 8, or the origin is unknown.
  */
-MALLOMETER_API int mallometer_snapshot(struct mallometer_snapshot *snapshot, uint32_t origin);
+MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin);
 
 /*
  * Reads the counters of the calling thread: its own events, including frees of objects that other threads
@@ -155,7 +155,7 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_snapshot *snapshot, uin
  * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past its
  * last destructor); -ENODATA: the library does not count.
  */
-MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_snapshot *snapshot);
+MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 
 /*
  * Moves the origin of MALLOMETER_SINCE_RESET to now. Readers of MALLOMETER_SINCE_START notice nothing. The
@@ -176,7 +176,7 @@ MALLOMETER_API int mallometer_disable(void);
 MALLOMETER_API int mallometer_enable(void);
 
 /* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
-MALLOMETER_API int mallometer_self(struct mallometer_self *self);
+MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 
 /* ---- Derived figures ---------------------------------------------------------------------------------- */
 
@@ -186,7 +186,7 @@ static inline uint64_t mallometer_class_limit(unsigned size_class) {
 }
 
 /* Successful allocations in the classes from first (included) to end (excluded). */
-static inline uint64_t mallometer_allocations_between(const struct mallometer_snapshot *s, unsigned first,
+static inline uint64_t mallometer_allocations_between(const struct mallometer_counters *s, unsigned first,
                                                       unsigned end) {
   uint64_t sum = 0;
   unsigned i;
@@ -194,20 +194,20 @@ static inline uint64_t mallometer_allocations_between(const struct mallometer_sn
   return sum;
 }
 
-static inline uint64_t mallometer_allocations(const struct mallometer_snapshot *s) {
+static inline uint64_t mallometer_allocations(const struct mallometer_counters *s) {
   return mallometer_allocations_between(s, 0, MALLOMETER_SIZE_CLASSES);
 }
 
-static inline uint64_t mallometer_small_allocations(const struct mallometer_snapshot *s) {
+static inline uint64_t mallometer_small_allocations(const struct mallometer_counters *s) {
   return mallometer_allocations_between(s, 0, MALLOMETER_FIRST_LARGE_CLASS);
 }
 
-static inline uint64_t mallometer_large_allocations(const struct mallometer_snapshot *s) {
+static inline uint64_t mallometer_large_allocations(const struct mallometer_counters *s) {
   return mallometer_allocations_between(s, MALLOMETER_FIRST_LARGE_CLASS, MALLOMETER_SIZE_CLASSES);
 }
 
 /* Bytes in use; for a thread or a bracket, the net change, which may be negative. */
-static inline int64_t mallometer_live_bytes(const struct mallometer_snapshot *s) {
+static inline int64_t mallometer_live_bytes(const struct mallometer_counters *s) {
   return (int64_t)(s->allocated_bytes - s->freed_bytes);
 }
 
@@ -215,9 +215,9 @@ static inline int64_t mallometer_live_bytes(const struct mallometer_snapshot *s)
  * A bracket: what happened between two snapshots of the same kind. Peak, largest and flags are those of `end`.
  * `result` may be the same object as `start` or `end`.
  */
-static inline void mallometer_difference(const struct mallometer_snapshot *start, const struct mallometer_snapshot *end,
-                                         struct mallometer_snapshot *result) {
-  struct mallometer_snapshot d = *end;
+static inline void mallometer_difference(const struct mallometer_counters *start, const struct mallometer_counters *end,
+                                         struct mallometer_counters *result) {
+  struct mallometer_counters d = *end;
   unsigned i;
   for (i = 0; i < MALLOMETER_SIZE_CLASSES; i++) d.allocations[i] -= start->allocations[i];
   d.frees -= start->frees;

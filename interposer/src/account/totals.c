@@ -9,24 +9,24 @@ static uint64_t huge;
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
-static void add_frees(const struct event_counters *events, struct mallometer_snapshot *sum) {
+static void add_frees(const struct event_counters *events, struct mallometer_counters *sum) {
   sum->frees += counter_read(&events->frees);
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-static void add_allocations(const struct event_counters *events, struct mallometer_snapshot *sum) {
+static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum->allocations[i] += counter_read(&events->allocations[i]);
   sum->allocated_bytes += counter_read(&events->allocated_bytes);
   sum->requested_bytes += counter_read(&events->requested_bytes);
   sum->failed += counter_read(&events->failed);
 }
 
-void totals_of(const struct event_counters *events, struct mallometer_snapshot *out) {
+void totals_of(const struct event_counters *events, struct mallometer_counters *out) {
   add_frees(events, out);
   add_allocations(events, out);
 }
 
-void totals_read(struct mallometer_snapshot *sum) {
+void totals_read(struct mallometer_counters *sum) {
   uint32_t count = thread_block_count();
   add_frees(&shared_events, sum);
   for (uint32_t i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ static int64_t flush(struct thread_block *block) {
 
 static void confirm_peak(void) {
   if (__atomic_exchange_n(&sum_under_way, true, __ATOMIC_ACQUIRE)) return;
-  struct mallometer_snapshot sum = {0};
+  struct mallometer_counters sum = {0};
   totals_read(&sum);
   peak_raise(sum.allocated_bytes - sum.freed_bytes);
   /* Threads that only free flush nothing themselves; without this the estimate would stay above the peak. */

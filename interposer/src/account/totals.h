@@ -17,10 +17,10 @@
 #include "account/thread_block.h"
 
 /* Adds the events of all blocks to the event fields of `sum`, which the caller has zeroed. */
-void totals_read(struct mallometer_snapshot *sum);
+void totals_read(struct mallometer_counters *sum);
 
 /* Copies the counters of one block into the event fields of `out`. */
-void totals_of(const struct event_counters *events, struct mallometer_snapshot *out);
+void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
 /* Adds the block's net bytes since its last flush to the estimate; may take a sum. The slow path's only work. */
 void peak_flush(struct thread_block *block);

@@ -28,7 +28,7 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static bool was_off;
-static char allocator_name[sizeof((struct mallometer_self *)0)->allocator];
+static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
 static const char *reason = "";
 static uint64_t overhead_ns;
 
@@ -113,12 +113,12 @@ static int deliver(void *to, void *from, size_t full_size) {
  * Two places for the origin of MALLOMETER_SINCE_RESET; `current_origin` counts resets and its lowest bit names the
  * valid one. A reader that is overtaken by two resets during its copy notices and reads again.
  */
-static struct mallometer_snapshot origins[2];
+static struct mallometer_counters origins[2];
 static uint32_t current_origin;
 static bool resetting;
 
-static void subtract_origin(struct mallometer_snapshot *snapshot) {
-  struct mallometer_snapshot origin;
+static void subtract_origin(struct mallometer_counters *snapshot) {
+  struct mallometer_counters origin;
   uint32_t number;
   do {
     number = __atomic_load_n(&current_origin, __ATOMIC_ACQUIRE);
@@ -128,7 +128,7 @@ static void subtract_origin(struct mallometer_snapshot *snapshot) {
   mallometer_difference(&origin, snapshot, snapshot);
 }
 
-static void read_process(struct mallometer_snapshot *snapshot) {
+static void read_process(struct mallometer_counters *snapshot) {
   snapshot->monotonic_ns = monotonic_ns();
   totals_read(snapshot);
   snapshot->flags = was_off ? MALLOMETER_INCOMPLETE : 0;
@@ -143,22 +143,22 @@ static void read_process(struct mallometer_snapshot *snapshot) {
 
 uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
 
-int mallometer_snapshot(struct mallometer_snapshot *snapshot, uint32_t origin) {
+int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin) {
   if (!snapshot || origin > MALLOMETER_SINCE_RESET) return -EINVAL;
-  struct mallometer_snapshot current = {0};
+  struct mallometer_counters current = {0};
   read_process(&current);
   __atomic_fetch_add(&overhead_ns, monotonic_ns() - current.monotonic_ns, __ATOMIC_RELAXED);
   if (origin == MALLOMETER_SINCE_RESET) subtract_origin(&current);
   return deliver(snapshot, &current, sizeof current);
 }
 
-int mallometer_thread_snapshot(struct mallometer_snapshot *snapshot) {
+int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
   if (state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED) return -ENODATA;
   int saved_errno = errno;
   struct thread_block *block = thread_block_acquire();
   errno = saved_errno;
   if (!block) return -EAGAIN;
-  struct mallometer_snapshot since_creation = {0}, found = {0};
+  struct mallometer_counters since_creation = {0}, found = {0};
   totals_of(&block->events, &since_creation);
   totals_of(thread_baseline(block), &found);
   mallometer_difference(&found, &since_creation, &since_creation);
@@ -171,7 +171,7 @@ int mallometer_thread_snapshot(struct mallometer_snapshot *snapshot) {
 int mallometer_reset(void) {
   if (__atomic_exchange_n(&resetting, true, __ATOMIC_ACQUIRE)) return -EBUSY;
   uint32_t next_number = __atomic_load_n(&current_origin, __ATOMIC_RELAXED) + 1;
-  struct mallometer_snapshot now = {0};
+  struct mallometer_counters now = {0};
   read_process(&now);
   origins[next_number & 1] = now;
   __atomic_store_n(&current_origin, next_number, __ATOMIC_RELEASE);
@@ -197,8 +197,8 @@ int mallometer_enable(void) {
 
 static uint32_t byte_unit(void) { return sizes_from_chunks ? MALLOMETER_UNIT_GLIBC_CHUNK : MALLOMETER_UNIT_USABLE; }
 
-int mallometer_self(struct mallometer_self *self) {
-  struct mallometer_self current = {0};
+int mallometer_self(struct mallometer_report *self) {
+  struct mallometer_report current = {0};
   current.state = (uint32_t)state;
   current.byte_unit = byte_unit();
   current.footprint_bytes = thread_blocks_footprint() + bootstrap_footprint();

@@ -168,14 +168,37 @@ static size_t usable_size(void *object) {
   return sizes_from_chunks ? glibc_usable_size(object) : next.usable_size(object);
 }
 
-static bool forwarding(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING; }
+static inline bool forwarding(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING; }
 
-static void *malloc_slow(size_t size) {
-  if (forwarding()) return next.malloc(size);
+static OUT_OF_LINE void *malloc_recorded(size_t size) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
   void *object = next.malloc(size);
   record_allocation(object, size);
   return object;
+}
+
+static OUT_OF_LINE void free_recorded(void *object) {
+  if (!object || is_bootstrap(object)) return;
+  if (forwarding()) {
+    next.free(object);
+  } else if (hook_ready()) { /* else a bootstrap object, which are all that the resolving thread has */
+    record_free(usable_size(object));
+    next.free(object);
+  }
+}
+
+/* These two are thin so that a process that does not count pays for nothing else, not even a stack frame. */
+static OUT_OF_LINE void *malloc_slow(size_t size) {
+  if (forwarding()) return next.malloc(size);
+  return malloc_recorded(size);
+}
+
+static OUT_OF_LINE void free_slow(void *object) {
+  if (forwarding() && (uintptr_t)object >= low_range_end) {
+    next.free(object);
+    return;
+  }
+  free_recorded(object);
 }
 
 static void *calloc_slow(size_t count, size_t size) {
@@ -186,17 +209,6 @@ static void *calloc_slow(size_t count, size_t size) {
   void *object = next.calloc(count, size);
   record_allocation(object, bytes);
   return object;
-}
-
-static void free_slow(void *object) {
-  if (!object || is_bootstrap(object)) return;
-  if (forwarding()) {
-    next.free(object);
-    return;
-  }
-  if (!hook_ready()) return; /* only bootstrap objects exist for the thread that is resolving */
-  record_free(usable_size(object));
-  next.free(object);
 }
 
 /* An object of the bootstrap buffer moves to the allocator and is an allocation there. */

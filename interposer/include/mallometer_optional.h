@@ -1,0 +1,33 @@
+/*
+ * Use mallometer if it is there, run without it if it is not.
+ *
+ * Include this instead of mallometer.h and link against nothing: the functions are weak references that the
+ * preloaded library satisfies. Ask mallometer_available() once before calling any of them.
+ */
+#ifndef MALLOMETER_OPTIONAL_H
+#define MALLOMETER_OPTIONAL_H
+
+#include "mallometer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma weak mallometer_abi_version
+#pragma weak mallometer_snapshot
+#pragma weak mallometer_thread_snapshot
+#pragma weak mallometer_reset
+#pragma weak mallometer_disable
+#pragma weak mallometer_enable
+#pragma weak mallometer_self
+
+/* Whether the library is loaded and speaks the version that this program was compiled for, or a newer one. */
+static inline int mallometer_available(void) {
+  return mallometer_abi_version != 0 && mallometer_abi_version() >= MALLOMETER_ABI_VERSION;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MALLOMETER_OPTIONAL_H */

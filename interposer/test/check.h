@@ -1,0 +1,66 @@
+/*
+ * What the test programs share: checks that end the program with a line that says what was promised and what was
+ * seen, and snapshots that fail loudly. Nothing here allocates between two snapshots.
+ */
+#ifndef MALLOMETER_TEST_CHECK_H
+#define MALLOMETER_TEST_CHECK_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mallometer_optional.h"
+
+#define CHECK(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                \
+    }                                                                         \
+  } while (0)
+
+#define CHECK_EQUAL(actual, expected)                                                                       \
+  do {                                                                                                      \
+    int64_t actual_value = (int64_t)(actual), expected_value = (int64_t)(expected);                         \
+    if (actual_value != expected_value) {                                                                   \
+      fprintf(stderr, "%s:%d: %s is %" PRId64 ", expected %" PRId64 " (%s)\n", __FILE__, __LINE__, #actual, \
+              actual_value, expected_value, #expected);                                                     \
+      exit(1);                                                                                              \
+    }                                                                                                       \
+  } while (0)
+
+/* Keeps the compiler from leaving out an allocation that nobody uses. */
+#define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
+
+static inline struct mallometer_counters snapshot(void) {
+  struct mallometer_counters s = {.size = sizeof s};
+  CHECK_EQUAL(mallometer_snapshot(&s, MALLOMETER_SINCE_START), 0);
+  return s;
+}
+
+static inline struct mallometer_counters thread_snapshot(void) {
+  struct mallometer_counters s = {.size = sizeof s};
+  CHECK_EQUAL(mallometer_thread_snapshot(&s), 0);
+  return s;
+}
+
+static inline struct mallometer_counters difference(struct mallometer_counters start, struct mallometer_counters end) {
+  mallometer_difference(&start, &end, &end);
+  return end;
+}
+
+static inline struct mallometer_report self(void) {
+  struct mallometer_report s = {.size = sizeof s};
+  CHECK_EQUAL(mallometer_self(&s), 0);
+  return s;
+}
+
+/* The size of an object in the unit of allocated, freed and live bytes. */
+static inline uint64_t unit_size(void *object) {
+  extern size_t malloc_usable_size(void *);
+  uint64_t usable = malloc_usable_size(object);
+  int singly_mapped = (int)(((size_t *)object)[-1] & 2);
+  return self().byte_unit == MALLOMETER_UNIT_GLIBC_CHUNK && singly_mapped ? usable + 8 : usable;
+}
+
+#endif

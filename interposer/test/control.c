@@ -1,0 +1,112 @@
+/* The functions of the ABI themselves: versions, brackets, reset, off and on, peak. */
+#include <errno.h>
+#include <string.h>
+
+#include "check.h"
+
+static void structs_grow_by_appending(void) {
+  struct mallometer_counters s;
+  memset(&s, 0xee, sizeof s);
+  s.size = 16; /* a caller that knows size, version and time only */
+  CHECK_EQUAL(mallometer_snapshot(&s, MALLOMETER_SINCE_START), 0);
+  CHECK_EQUAL(s.size, 16);
+  CHECK_EQUAL(s.version, MALLOMETER_ABI_VERSION);
+  CHECK_EQUAL(s.flags, 0xeeeeeeee); /* not touched */
+
+  struct {
+    struct mallometer_counters known;
+    uint64_t newer;
+  } larger;
+  memset(&larger, 0xee, sizeof larger);
+  larger.known.size = sizeof larger; /* a caller from the future */
+  CHECK_EQUAL(mallometer_snapshot(&larger.known, MALLOMETER_SINCE_START), 0);
+  CHECK_EQUAL(larger.known.size, sizeof s);
+  CHECK_EQUAL(larger.newer, 0xeeeeeeeeeeeeeeee);
+
+  s.size = 7;
+  CHECK_EQUAL(mallometer_snapshot(&s, MALLOMETER_SINCE_START), -EINVAL);
+  s.size = sizeof s;
+  CHECK_EQUAL(mallometer_snapshot(&s, 2), -EINVAL);
+  CHECK_EQUAL(mallometer_snapshot(NULL, MALLOMETER_SINCE_START), -EINVAL);
+  CHECK_EQUAL(mallometer_thread_snapshot(NULL), -EINVAL);
+  CHECK_EQUAL(mallometer_self(NULL), -EINVAL);
+}
+
+static void reset_moves_only_its_own_origin(void) {
+  free(malloc(10));
+  struct mallometer_counters before = snapshot();
+  CHECK_EQUAL(mallometer_reset(), 0);
+  struct mallometer_counters since = {.size = sizeof since};
+  CHECK_EQUAL(mallometer_snapshot(&since, MALLOMETER_SINCE_RESET), 0);
+  CHECK_EQUAL(mallometer_allocations(&since), 0);
+  CHECK_EQUAL(since.frees, 0);
+  void *object = malloc(1000);
+  USE(object);
+  CHECK_EQUAL(mallometer_snapshot(&since, MALLOMETER_SINCE_RESET), 0);
+  CHECK_EQUAL(mallometer_allocations(&since), 1);
+  CHECK_EQUAL(since.requested_bytes, 1000);
+  struct mallometer_counters d = difference(before, snapshot());
+  CHECK_EQUAL(mallometer_allocations(&d), 1); /* the other readers noticed nothing */
+  free(object);
+}
+
+static void peak_is_within_its_bound(void) {
+  struct mallometer_counters base = snapshot();
+  uint64_t live_before = (uint64_t)mallometer_live_bytes(&base);
+  enum { OBJECTS = 30000, BYTES = 1000 };
+  static void *objects[OBJECTS];
+  uint64_t allocated = 0;
+  for (int i = 0; i < OBJECTS; i++) {
+    objects[i] = malloc(BYTES);
+    allocated += unit_size(objects[i]);
+  }
+  for (int i = 0; i < OBJECTS; i++) free(objects[i]);
+  /* No snapshot was taken while the objects lived: the hook itself noticed. */
+  struct mallometer_counters after = snapshot();
+  uint64_t truth = live_before + allocated;
+  CHECK(after.peak_live_bytes <= truth);
+  CHECK(after.peak_live_bytes + after.peak_error_bytes >= truth);
+  CHECK(after.peak_error_bytes < truth / 50);
+}
+
+static void largest_and_huge(void) {
+  struct mallometer_counters base = snapshot();
+  free(malloc((size_t)80 << 20));
+  struct mallometer_counters after = snapshot();
+  CHECK_EQUAL(after.largest_request_bytes, (size_t)80 << 20);
+  CHECK_EQUAL(after.huge_allocations - base.huge_allocations, 1);
+}
+
+static void off_is_off(void) {
+  CHECK_EQUAL(snapshot().flags, 0);
+  CHECK_EQUAL(mallometer_disable(), 0);
+  CHECK_EQUAL(self().state, MALLOMETER_STATE_DISABLED);
+  struct mallometer_counters start = snapshot();
+  for (int i = 0; i < 1000; i++) {
+    free(malloc(64));
+    free(calloc(2, 64));
+    free(realloc(malloc(64), 128));
+  }
+  CHECK(malloc((volatile size_t){SIZE_MAX}) == NULL);
+  struct mallometer_counters d = difference(start, snapshot());
+  CHECK_EQUAL(mallometer_allocations(&d), 0);
+  CHECK_EQUAL(d.frees, 0);
+  CHECK_EQUAL(d.failed, 0);
+  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE);
+  CHECK_EQUAL(mallometer_enable(), 0);
+  start = snapshot();
+  free(malloc(64));
+  d = difference(start, snapshot());
+  CHECK_EQUAL(mallometer_allocations(&d), 1);
+  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE); /* live is unknown for ever */
+  CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
+}
+
+int main(void) {
+  structs_grow_by_appending();
+  reset_moves_only_its_own_origin();
+  peak_is_within_its_bound();
+  largest_and_huge();
+  off_is_off();
+  return 0;
+}

@@ -1,0 +1,72 @@
+/*
+ * fork in a process whose threads allocate: the child allocates, starts threads, forks again and executes programs;
+ * its counters go on from the parent's, as its memory does.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static volatile int stop;
+
+static void *churn(void *unused) {
+  (void)unused;
+  while (!stop) {
+    void *objects[20];
+    for (int i = 0; i < 20; i++) objects[i] = malloc((size_t)i * 100);
+    for (int i = 0; i < 20; i++) free(objects[i]);
+  }
+  return NULL;
+}
+
+static void *allocate_once(void *unused) {
+  (void)unused;
+  free(malloc(10));
+  return NULL;
+}
+
+static int exit_code(pid_t child) {
+  int status = 0;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void child(void) {
+  CHECK_EQUAL(snapshot().threads, 1);
+  struct mallometer_counters start = snapshot();
+  for (int i = 0; i < 1000; i++) free(malloc(64));
+  struct mallometer_counters d = difference(start, snapshot());
+  CHECK_EQUAL(mallometer_allocations(&d), 1000); /* nobody else is there to allocate */
+  CHECK_EQUAL(d.frees, 1000);
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, allocate_once, NULL), 0);
+  pthread_join(thread, NULL);
+  pid_t grandchild = fork();
+  if (grandchild == 0) {
+    free(malloc(100));
+    _exit(snapshot().threads == 1 ? 0 : 1);
+  }
+  CHECK_EQUAL(exit_code(grandchild), 0);
+}
+
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
+  for (int i = 0; i < 200; i++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      alarm(20); /* a child that hangs fails */
+      child();
+      if (i % 20 == 0) execl("/bin/sh", "sh", "-c", "exec true", (char *)NULL);
+      _exit(0);
+    }
+    CHECK_EQUAL(exit_code(pid), 0);
+  }
+  stop = 1;
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  struct mallometer_counters end = snapshot();
+  CHECK_EQUAL(end.threads, 1);
+  return 0;
+}

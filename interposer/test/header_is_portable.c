@@ -1,0 +1,8 @@
+/* The public headers compile by themselves, as C99 and (header_is_portable.cc) as C++17, with all warnings. */
+#include "mallometer.h"
+#include "mallometer_optional.h"
+
+int main(void) {
+  struct mallometer_counters s = {0};
+  return (int)mallometer_allocations(&s) + (mallometer_available() && sizeof s != 256);
+}

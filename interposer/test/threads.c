@@ -1,0 +1,124 @@
+/*
+ * Threads that begin and end: nothing is lost when a block changes hands, a thread's own figures begin at zero though
+ * its block does not, and what destructors of thread keys do is counted, whatever their order.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define KEYS 3
+static pthread_key_t keys[KEYS];
+static pthread_attr_t small_stack;
+
+/* Allocates and frees, and comes again in every round there is. */
+static void destructor(void *value) {
+  static __thread int rounds[KEYS];
+  size_t key = (size_t)value - 1;
+  void *object = malloc(700 + key);
+  USE(object);
+  free(object);
+  if (++rounds[key] < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(keys[key], value);
+}
+
+static void *thread_with_destructors(void *unused) {
+  (void)unused;
+  for (size_t i = 0; i < KEYS; i++) pthread_setspecific(keys[i], (void *)(i + 1));
+  free(malloc(90));
+  return NULL;
+}
+
+static void *begins_at_zero(void *unused) {
+  (void)unused;
+  struct mallometer_counters own = thread_snapshot();
+  CHECK_EQUAL(mallometer_allocations(&own), 0);
+  CHECK_EQUAL(own.frees, 0);
+  CHECK_EQUAL(own.allocated_bytes, 0);
+  free(malloc(50));
+  own = thread_snapshot();
+  CHECK_EQUAL(mallometer_allocations(&own), 1);
+  CHECK_EQUAL(own.frees, 1);
+  CHECK_EQUAL(own.requested_bytes, 50);
+  CHECK_EQUAL(mallometer_live_bytes(&own), 0);
+  return NULL;
+}
+
+static void run(void *(*body)(void *)) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, &small_stack, body, NULL), 0);
+  pthread_join(thread, NULL);
+}
+
+static volatile uint64_t handled;
+static void allocate_in_handler(int signal) {
+  (void)signal;
+  void *object = malloc(33);
+  USE(object);
+  free(object);
+  handled++;
+}
+
+static pthread_t target;
+static volatile int done;
+static void *send_signals(void *unused) {
+  (void)unused;
+  for (int i = 0; i < 20000; i++) {
+    pthread_kill(target, SIGUSR1);
+    usleep(10);
+  }
+  done = 1;
+  return NULL;
+}
+
+/*
+ * A signal handler that allocates while its own thread is in the middle of counting loses no event. The interrupted
+ * code itself does not allocate with the C library, which would not survive that; it counts through reallocarray's
+ * overflow, a failed call that never reaches the allocator.
+ */
+static void nothing_is_lost_to_signals(void) {
+  struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};
+  sigaction(SIGUSR1, &action, NULL);
+  target = pthread_self();
+  pthread_t sender;
+  pthread_create(&sender, &small_stack, send_signals, NULL);
+  struct mallometer_counters start = thread_snapshot();
+  uint64_t handled_before = handled, failures = 0;
+  volatile size_t too_much = SIZE_MAX;
+  while (!done) {
+    USE(reallocarray(NULL, too_much, 2));
+    failures++;
+  }
+  struct mallometer_counters d = difference(start, thread_snapshot());
+  CHECK_EQUAL(d.failed, failures);
+  CHECK_EQUAL(mallometer_allocations(&d), handled - handled_before);
+  CHECK_EQUAL(d.frees, handled - handled_before);
+  CHECK(handled > 100);
+  pthread_join(sender, NULL);
+}
+
+int main(void) {
+  pthread_attr_init(&small_stack);
+  pthread_attr_setstacksize(&small_stack, 128 * 1024);
+  for (int i = 0; i < KEYS; i++) CHECK_EQUAL(pthread_key_create(&keys[i], destructor), 0);
+
+  run(begins_at_zero); /* a new block */
+  run(begins_at_zero); /* the same block, with the totals of its first owner */
+  run(thread_with_destructors);
+  run(begins_at_zero);
+
+  struct mallometer_counters start = snapshot();
+  for (int i = 0; i < 2000; i++) run(thread_with_destructors);
+  struct mallometer_counters d = difference(start, snapshot());
+  /* Each key's destructor runs in each of the rounds that POSIX promises. */
+  CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS);
+  CHECK_EQUAL(d.frees, mallometer_allocations(&d));
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+  CHECK_EQUAL(snapshot().threads, 1);
+
+  nothing_is_lost_to_signals();
+  /* One block for all of them. */
+  CHECK(self().footprint_bytes < 200 * 1024);
+  return 0;
+}
