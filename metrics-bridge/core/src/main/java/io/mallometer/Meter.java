@@ -1,0 +1,229 @@
+package io.mallometer;
+
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The meters, listed once for all faces: name, type, unit, meaning and value of each.
+ *
+ * <p>Names are Micrometer's (dots). In Prometheus they follow by rule: dots become underscores, the
+ * unit is appended, and counters end in {@code _total}, so {@code native.malloc.requested} in bytes
+ * is {@code native_malloc_requested_bytes_total}. Meters {@code native.*} have series only while
+ * mallometer counts; meters {@code mallometer.*} always have.
+ *
+ * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
+ * has no meter for it: {@link #REQUEST_SIZE}.
+ *
+ * @param name Micrometer name
+ * @param type counter or gauge
+ * @param unit {@code "bytes"}, {@code "seconds"}, or empty for a number of things
+ * @param description what it means, one sentence
+ * @param seriesOf the series it has while a given snapshot is the latest
+ */
+public record Meter(
+    String name,
+    Type type,
+    String unit,
+    String description,
+    Function<Snapshot, List<Series>> seriesOf) {
+
+  /** How the value moves. */
+  public enum Type {
+    /** Only grows while the process lives. */
+    COUNTER,
+    /** Goes up and down. */
+    GAUGE
+  }
+
+  /** A dimension of a series. */
+  public record Tag(String key, String value) {}
+
+  /** The value of a series in a snapshot, at the time the clock shows; {@code NaN} if unknown. */
+  @FunctionalInterface
+  public interface Figure {
+    double of(Snapshot snapshot, Clock clock);
+  }
+
+  /** One line of a meter: its tags, and how to read its value from any later snapshot. */
+  public record Series(List<Tag> tags, Figure figure) {}
+
+  /** The name, in Micrometer's style, of the histogram of requested sizes, in bytes. */
+  public static final String REQUEST_SIZE = "native.malloc.request.size";
+
+  /** What {@link #REQUEST_SIZE} means. */
+  public static final String REQUEST_SIZE_DESCRIPTION =
+      "Sizes that successful native allocations asked for";
+
+  private static final String BYTES = "bytes";
+  private static final String SECONDS = "seconds";
+  private static final String NO_UNIT = "";
+
+  private static final List<Meter> ALL =
+      List.of(
+          counted(
+              "native.malloc.allocations",
+              Type.COUNTER,
+              NO_UNIT,
+              "Successful native allocation calls; small is up to 4096 bytes",
+              tagged("size", "small", NativeCounters::smallAllocations),
+              tagged("size", "large", NativeCounters::largeAllocations)),
+          counted(
+              "native.malloc.requested",
+              Type.COUNTER,
+              BYTES,
+              "Memory that successful native allocations asked for",
+              untagged(NativeCounters::requestedBytes)),
+          counted(
+              "native.malloc.allocated",
+              Type.COUNTER,
+              BYTES,
+              "Native memory handed out, in the unit of freed and live",
+              untagged(NativeCounters::allocatedBytes)),
+          counted(
+              "native.malloc.freed",
+              Type.COUNTER,
+              BYTES,
+              "Native memory given back",
+              untagged(NativeCounters::freedBytes)),
+          counted(
+              "native.malloc.frees",
+              Type.COUNTER,
+              NO_UNIT,
+              "Native objects given back",
+              untagged(NativeCounters::frees)),
+          counted(
+              "native.malloc.failed",
+              Type.COUNTER,
+              NO_UNIT,
+              "Native allocation calls that failed",
+              untagged(NativeCounters::failed)),
+          counted(
+              "native.malloc.live",
+              Type.GAUGE,
+              BYTES,
+              "Native memory in use",
+              untagged(NativeCounters::liveBytes)),
+          counted(
+              "native.malloc.peak",
+              Type.GAUGE,
+              BYTES,
+              "The most native memory that was in use since the process started",
+              untagged(NativeCounters::peakBytes)),
+          counted(
+              "native.malloc.largest",
+              Type.GAUGE,
+              BYTES,
+              "The largest successful native request since the process started, if above 64 KiB",
+              untagged(NativeCounters::largestRequestBytes)),
+          counted(
+              "native.malloc.objects",
+              Type.GAUGE,
+              NO_UNIT,
+              "Native objects in use",
+              untagged(NativeCounters::liveObjects)),
+          counted(
+              "native.malloc.large",
+              Type.COUNTER,
+              NO_UNIT,
+              "Successful native allocations above the size MALLOMETER_LARGE",
+              untagged(NativeCounters::hugeAllocations)),
+          always(
+              "mallometer.active",
+              Type.GAUGE,
+              NO_UNIT,
+              "1 while native allocations are counted, else 0",
+              (snapshot, clock) -> snapshot.status().active() ? 1 : 0),
+          new Meter(
+              "mallometer.state",
+              Type.GAUGE,
+              NO_UNIT,
+              "1 for the state that mallometer is in, 0 for the others",
+              snapshot -> Arrays.stream(State.values()).map(Meter::stateSeries).toList()),
+          new Meter(
+              "mallometer.build",
+              Type.GAUGE,
+              NO_UNIT,
+              "Always 1; the tags say what counts: version, allocator below, way in, unit of bytes",
+              snapshot -> List.of(buildSeries(snapshot.self()))),
+          always(
+              "mallometer.snapshot.age",
+              Type.GAUGE,
+              SECONDS,
+              "Time since the counters were read; grows if the poller is stuck",
+              Snapshot::ageSeconds),
+          always(
+              "mallometer.overhead",
+              Type.COUNTER,
+              SECONDS,
+              "Processor time spent on reading the counters",
+              (snapshot, clock) -> snapshot.self().overheadSeconds()),
+          always(
+              "mallometer.footprint",
+              Type.GAUGE,
+              BYTES,
+              "Native memory that mallometer occupies at most",
+              (snapshot, clock) -> snapshot.self().footprintBytes()));
+
+  /** All meters, in the order in which people read them. */
+  public static List<Meter> all() {
+    return ALL;
+  }
+
+  /**
+   * The series that this meter has while {@code snapshot} is the latest; none if it is not shown.
+   */
+  public List<Series> series(Snapshot snapshot) {
+    return seriesOf.apply(snapshot);
+  }
+
+  private static Meter counted(
+      String name, Type type, String unit, String description, Series... series) {
+    List<Series> all = List.of(series);
+    return new Meter(
+        name,
+        type,
+        unit,
+        description,
+        snapshot -> snapshot.process().isPresent() ? all : List.of());
+  }
+
+  private static Meter always(
+      String name, Type type, String unit, String description, Figure figure) {
+    List<Series> one = List.of(new Series(List.of(), figure));
+    return new Meter(name, type, unit, description, snapshot -> one);
+  }
+
+  private static Series untagged(ToDoubleFunction<NativeCounters> figure) {
+    return new Series(List.of(), ofProcess(figure));
+  }
+
+  private static Series tagged(String key, String value, ToDoubleFunction<NativeCounters> figure) {
+    return new Series(List.of(new Tag(key, value)), ofProcess(figure));
+  }
+
+  private static Figure ofProcess(ToDoubleFunction<NativeCounters> figure) {
+    return (snapshot, clock) ->
+        snapshot.process().isPresent()
+            ? figure.applyAsDouble(snapshot.process().get())
+            : Double.NaN;
+  }
+
+  private static Series stateSeries(State state) {
+    return new Series(
+        List.of(new Tag("state", state.tag())),
+        (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0);
+  }
+
+  private static Series buildSeries(SelfReport self) {
+    return new Series(
+        List.of(
+            new Tag("version", self.build()),
+            new Tag("allocator", self.allocator()),
+            new Tag("mode", self.mode()),
+            new Tag("accounting", self.byteUnit().tag())),
+        (snapshot, clock) -> 1);
+  }
+}

@@ -1,0 +1,183 @@
+package io.mallometer;
+
+import io.mallometer.interposer.Interposer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the library every few seconds and keeps the latest snapshot for everybody.
+ *
+ * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
+ * daemon thread runs while somebody holds a {@link Lease}; it sleeps for the shortest interval that
+ * any lease asks for. Without a library there is nothing that could change, and no thread.
+ *
+ * <p>The thread never dies of an exception: a failed poll is logged once, the previous snapshot
+ * stays the latest, and its age, which is published, grows until a poll succeeds again.
+ */
+final class Poller {
+
+  /** What an open facade holds. */
+  record Lease(Duration interval) {}
+
+  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final List<Consumer<Snapshot>> subscribers = new CopyOnWriteArrayList<>();
+
+  /**
+   * Guards reading and publishing together, so that the latest snapshot never goes back in time.
+   */
+  private final Object polling = new Object();
+
+  private volatile Snapshot latest;
+
+  /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
+  private final List<Lease> leases = new ArrayList<>();
+
+  private @Nullable Thread thread;
+
+  Poller(Interposer interposer, Clock clock) {
+    this.interposer = interposer;
+    this.clock = clock;
+    this.latest = firstSnapshot();
+  }
+
+  Interposer interposer() {
+    return interposer;
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
+  Snapshot latest() {
+    return latest;
+  }
+
+  /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
+  Snapshot poll() {
+    Snapshot snapshot;
+    synchronized (polling) {
+      snapshot = interposer.read(clock.instant());
+      latest = snapshot;
+    }
+    for (Consumer<Snapshot> subscriber : subscribers) {
+      tell(subscriber, snapshot);
+    }
+    return snapshot;
+  }
+
+  void subscribe(Consumer<Snapshot> subscriber) {
+    subscribers.add(subscriber);
+  }
+
+  void unsubscribe(Consumer<Snapshot> subscriber) {
+    subscribers.remove(subscriber);
+  }
+
+  synchronized Lease acquire(Duration interval) {
+    Lease lease = new Lease(interval);
+    leases.add(lease);
+    if (thread == null && interposer.present()) {
+      thread = startThread();
+    }
+    notifyAll();
+    return lease;
+  }
+
+  synchronized void release(Lease lease) {
+    leases.removeIf(held -> held == lease);
+    if (leases.isEmpty() && thread != null) {
+      thread = null;
+      notifyAll();
+    }
+  }
+
+  private Snapshot firstSnapshot() {
+    try {
+      return interposer.read(clock.instant());
+    } catch (RuntimeException | LinkageError e) {
+      LOGGER.log(Level.WARNING, "Cannot read the native counters", e);
+      return Snapshot.absent(
+          clock.instant(), new Status(State.UNAVAILABLE, "the counters cannot be read: " + e, ""));
+    }
+  }
+
+  private Thread startThread() {
+    Thread started = new Thread(null, this::run, "mallometer-poller", 0, false);
+    started.setDaemon(true);
+    // The creator's loader may be that of a web application that is undeployed before this thread
+    // ends.
+    started.setContextClassLoader(Poller.class.getClassLoader());
+    started.start();
+    return started;
+  }
+
+  private void run() {
+    boolean failing = false;
+    while (awaitNextPoll()) {
+      try {
+        poll();
+        failing = false;
+      } catch (Throwable e) {
+        if (!failing) {
+          failing = true;
+          logQuietly(e);
+        }
+      }
+    }
+  }
+
+  /** Sleeps for one interval. Returns false when this thread is no longer wanted. */
+  private synchronized boolean awaitNextPoll() {
+    long start = System.nanoTime();
+    while (thread == Thread.currentThread()) {
+      long remaining = shortestInterval().toNanos() - (System.nanoTime() - start);
+      if (remaining <= 0) {
+        return true;
+      }
+      try {
+        wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
+      } catch (InterruptedException e) {
+        // Nobody but the application's own sweeping of threads interrupts us; the leases decide.
+        continue;
+      }
+    }
+    return false;
+  }
+
+  private Duration shortestInterval() {
+    Duration shortest = leases.get(0).interval();
+    for (Lease lease : leases) {
+      if (lease.interval().compareTo(shortest) < 0) {
+        shortest = lease.interval();
+      }
+    }
+    return shortest;
+  }
+
+  private static void tell(Consumer<Snapshot> subscriber, Snapshot snapshot) {
+    try {
+      subscriber.accept(snapshot);
+    } catch (RuntimeException | LinkageError e) {
+      logQuietly(e);
+    }
+  }
+
+  /** A logger that throws must not end the thread either. */
+  private static void logQuietly(Throwable e) {
+    try {
+      LOGGER.log(Level.WARNING, "A poll of the native counters failed; the last ones stay", e);
+    } catch (Throwable ignored) {
+      return;
+    }
+  }
+}

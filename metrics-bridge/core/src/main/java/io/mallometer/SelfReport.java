@@ -1,0 +1,51 @@
+package io.mallometer;
+
+/**
+ * What mallometer itself is and costs.
+ *
+ * @param build the native library's version, such as {@code "0.1.0"}; {@value #UNKNOWN} without it
+ * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
+ *     "libjemalloc.so.2"}; {@value #UNKNOWN} without the library
+ * @param mode how the library came into the process: {@code "preload"}, or {@code "none"}
+ * @param byteUnit the unit of allocated, freed and live bytes
+ * @param footprintBytes memory that the native library occupies at most; {@code NaN} without it
+ * @param overheadSeconds processor time spent on reading the counters since the process started, by
+ *     every caller, and on decoding them here; only grows. The counting itself, some nanoseconds
+ *     within each malloc, is not in it. {@code NaN} without the library
+ * @param pollSeconds how long the reading of this snapshot took; {@code NaN} without the library
+ * @param threadsWithoutBlock threads that share one slower counter block because the table of
+ *     65,536 blocks was full; {@code NaN} without the library
+ * @param hugeThresholdBytes requests above this size count as {@link
+ *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
+ * @param remark why the state is what it is, or what is off and why; empty if nothing is
+ */
+public record SelfReport(
+    String build,
+    String allocator,
+    String mode,
+    ByteUnit byteUnit,
+    double footprintBytes,
+    double overheadSeconds,
+    double pollSeconds,
+    double threadsWithoutBlock,
+    double hugeThresholdBytes,
+    String remark) {
+
+  /** The name of what cannot be named without the library. */
+  public static final String UNKNOWN = "unknown";
+
+  /** The report of a process without the library. */
+  public static SelfReport absent() {
+    return new SelfReport(
+        UNKNOWN,
+        UNKNOWN,
+        "none",
+        ByteUnit.UNKNOWN,
+        Double.NaN,
+        Double.NaN,
+        Double.NaN,
+        Double.NaN,
+        Double.NaN,
+        "");
+  }
+}

@@ -1,0 +1,133 @@
+package io.mallometer.interposer;
+
+import com.sun.jna.NativeLibrary;
+import io.mallometer.State;
+import io.mallometer.Status;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether the library can be read in this process, and if not, why and what to do.
+ *
+ * <p>JNA is touched only when the library seems to be there: loading JNA makes newer JDKs print a
+ * warning, and a program without preload must look as if mallometer were not there. What is mapped
+ * into the process decides; {@code LD_PRELOAD} only stands in for it when {@code /proc} is hidden,
+ * because a launcher may clear the variable, and the loader may ignore what it names.
+ *
+ * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
+ * IllegalCallerException} where native access is denied. All end here, as a reason.
+ */
+final class Availability {
+
+  static final int ABI_VERSION = 1;
+
+  private static final String LIBRARY_FILE = "libmallometer";
+  private static final String VERSION_FUNCTION = "mallometer_abi_version";
+
+  private Availability() {}
+
+  static Interposer ofThisProcess() {
+    try {
+      Optional<String> maps = ProcFiles.mappedFiles();
+      String preload = preloadVariable();
+      return seemsLoaded(maps, preload) ? link() : new AbsentInterposer(notLoaded(preload));
+    } catch (RuntimeException | LinkageError e) {
+      return new AbsentInterposer(unavailable("the library cannot be read: " + e, ""));
+    }
+  }
+
+  /** The library is in the process, but the program's malloc is another: by System.load, say. */
+  static Status loadedButNotPreloaded() {
+    return unavailable("the library is loaded but not preloaded", Remedy.preload());
+  }
+
+  /**
+   * Whether it is worth asking the dynamic linker.
+   *
+   * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
+   * @param preload the value of {@code LD_PRELOAD}
+   */
+  static boolean seemsLoaded(Optional<String> maps, String preload) {
+    return maps.isPresent() ? maps.get().contains("/" + LIBRARY_FILE) : namesLibrary(preload);
+  }
+
+  private static boolean namesLibrary(String preload) {
+    return preload.contains(LIBRARY_FILE);
+  }
+
+  private static Interposer link() {
+    try {
+      int version =
+          NativeLibrary.getProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
+      return version == ABI_VERSION
+          ? new PreloadedInterposer()
+          : new AbsentInterposer(otherVersion(version));
+    } catch (RuntimeException | LinkageError e) {
+      return new AbsentInterposer(unreachable(e));
+    }
+  }
+
+  private static Status notLoaded(String preload) {
+    Platform platform = Platform.current();
+    if (!BundledLibrary.existsFor(platform)) {
+      return unavailable("there is no library for " + platform, Remedy.container());
+    }
+    return unavailable(
+        namesLibrary(preload) ? ignoredPreload(preload) : "the library is not preloaded",
+        Remedy.preload());
+  }
+
+  private static String ignoredPreload(String preload) {
+    for (String entry : preload.split("[: ]+")) {
+      if (namesLibrary(entry) && entry.contains("/") && !Files.exists(Path.of(entry))) {
+        return "LD_PRELOAD names " + entry + ", which does not exist";
+      }
+    }
+    return "LD_PRELOAD names the library, but the dynamic linker did not load it:"
+        + " it is built for another platform or C library, or may not be mapped";
+  }
+
+  private static Status otherVersion(int version) {
+    return unavailable(
+        "the preloaded library speaks version "
+            + version
+            + " of the interface, this bridge version "
+            + ABI_VERSION,
+        Remedy.sameVersion());
+  }
+
+  /** Why JNA could not be used, or the function not be found through it. */
+  static Status unreachable(Throwable failure) {
+    if (hasCause(failure, IllegalCallerException.class)) {
+      return unavailable("native access is denied", Remedy.allowNativeAccess());
+    }
+    if (hasCause(failure, ClassNotFoundException.class)) {
+      return unavailable("JNA is not on the class path", Remedy.addJna());
+    }
+    String message = String.valueOf(failure.getMessage());
+    if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
+      return loadedButNotPreloaded();
+    }
+    return unavailable("JNA cannot load its native part: " + failure, Remedy.unpackJna());
+  }
+
+  private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {
+    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (type.isInstance(cause)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String preloadVariable() {
+    String value = System.getenv("LD_PRELOAD");
+    return value == null ? "" : value;
+  }
+
+  private static Status unavailable(String reason, String remedy) {
+    return new Status(State.UNAVAILABLE, reason, remedy);
+  }
+}

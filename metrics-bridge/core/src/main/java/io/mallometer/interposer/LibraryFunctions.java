@@ -1,0 +1,31 @@
+package io.mallometer.interposer;
+
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+
+/**
+ * The functions of {@code mallometer.h} that the bridge calls, under their C names, as they are
+ * found in the process itself: the file that they came from may be deleted.
+ *
+ * <p>Direct mapping with primitive arguments: a call costs about a microsecond and allocates
+ * nothing, neither in Java nor by malloc. Pointers are passed as {@code long}, which is right
+ * wherever the library exists (64 bit). Initialising this class fails with a {@link LinkageError}
+ * if JNA or a function is missing; only {@link Availability} touches it first.
+ */
+final class LibraryFunctions {
+
+  static {
+    Native.register(LibraryFunctions.class, NativeLibrary.getProcess());
+  }
+
+  private LibraryFunctions() {}
+
+  /** Fills a {@code struct mallometer_snapshot}; returns 0 or a negative errno value. */
+  static native int mallometer_snapshot(long snapshot, int origin);
+
+  /** The same for the calling thread. */
+  static native int mallometer_thread_snapshot(long snapshot);
+
+  /** Fills a {@code struct mallometer_self}; returns 0 or a negative errno value. */
+  static native int mallometer_self(long self);
+}

@@ -1,0 +1,165 @@
+package io.mallometer.interposer;
+
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import io.mallometer.NativeCounters;
+import io.mallometer.SelfReport;
+import io.mallometer.Snapshot;
+import io.mallometer.State;
+import io.mallometer.Status;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Reads the library that is in this process.
+ *
+ * <p>The structs live in direct buffers that are allocated once: a reading mallocs nothing, so it
+ * does not count itself, and its only garbage is the record that it returns. The texts of the
+ * self-report hardly ever change and are decoded again only when their bytes did.
+ */
+final class PreloadedInterposer implements Interposer {
+
+  private static final Status COUNTING = Status.counting();
+
+  private final ByteBuffer process = struct(SnapshotLayout.BYTES);
+  private final ByteBuffer self = struct(SelfLayout.BYTES);
+  private final ByteBuffer thread = struct(SnapshotLayout.BYTES);
+  private final long processAddress = address(process);
+  private final long selfAddress = address(self);
+  private final long threadAddress = address(thread);
+
+  /** What {@link #self} held when {@link #texts} were decoded. */
+  private final ByteBuffer decoded = ByteBuffer.allocate(SelfLayout.BYTES);
+
+  private Texts texts = Texts.NONE;
+
+  /** Time spent in this class after the native calls returned; guarded by {@link #process}. */
+  private long decodingNanos;
+
+  private record Texts(String build, String allocator, String reason) {
+    static final Texts NONE = new Texts("", "", "");
+  }
+
+  @Override
+  public boolean present() {
+    return true;
+  }
+
+  @Override
+  public Snapshot read(Instant time) {
+    synchronized (process) {
+      long start = System.nanoTime();
+      check(callSelf(), "mallometer_self");
+      check(callProcess(), "mallometer_snapshot");
+      long read = System.nanoTime();
+      Status status = status();
+      Optional<NativeCounters> counters =
+          status.active() ? Optional.of(SnapshotLayout.process(process)) : Optional.empty();
+      Texts current = texts();
+      long end = System.nanoTime();
+      decodingNanos += end - read;
+      return new Snapshot(time, status, counters, report(current, (end - start) / 1e9));
+    }
+  }
+
+  @Override
+  public Optional<NativeCounters> process() {
+    synchronized (process) {
+      return callSelf() == 0 && counting() && callProcess() == 0
+          ? Optional.of(SnapshotLayout.process(process))
+          : Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<NativeCounters> thread() {
+    synchronized (thread) {
+      thread.putInt(SnapshotLayout.SIZE, SnapshotLayout.BYTES);
+      return LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
+          ? Optional.of(SnapshotLayout.thread(thread))
+          : Optional.empty();
+    }
+  }
+
+  private int callProcess() {
+    process.putInt(SnapshotLayout.SIZE, SnapshotLayout.BYTES);
+    return LibraryFunctions.mallometer_snapshot(processAddress, SnapshotLayout.SINCE_START);
+  }
+
+  private int callSelf() {
+    self.putInt(SelfLayout.SIZE, SelfLayout.BYTES);
+    return LibraryFunctions.mallometer_self(selfAddress);
+  }
+
+  private boolean counting() {
+    return self.getInt(SelfLayout.STATE) == SelfLayout.STATE_COUNTING;
+  }
+
+  private Status status() {
+    return switch (self.getInt(SelfLayout.STATE)) {
+      case SelfLayout.STATE_COUNTING -> COUNTING;
+      case SelfLayout.STATE_DISABLED ->
+          new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.enable());
+      case SelfLayout.STATE_EXCLUDED ->
+          new Status(
+              State.DISABLED,
+              reasonOr("MALLOMETER_ONLY does not name this program"),
+              Remedy.include());
+      case SelfLayout.STATE_NOT_PRELOADED -> Availability.loadedButNotPreloaded();
+      default -> new Status(State.UNAVAILABLE, reasonOr("the library is in an unknown state"), "");
+    };
+  }
+
+  private String reasonOr(String otherwise) {
+    String reason = texts().reason();
+    return reason.isEmpty() ? otherwise : reason;
+  }
+
+  private Texts texts() {
+    for (int offset = SelfLayout.BUILD; offset < SelfLayout.BYTES; offset += Long.BYTES) {
+      if (self.getLong(offset) != decoded.order(ByteOrder.nativeOrder()).getLong(offset)) {
+        texts = decodeTexts();
+        break;
+      }
+    }
+    return texts;
+  }
+
+  private Texts decodeTexts() {
+    decoded.put(0, self, 0, SelfLayout.BYTES);
+    return new Texts(
+        SelfLayout.text(self, SelfLayout.BUILD, SelfLayout.BUILD_BYTES),
+        SelfLayout.text(self, SelfLayout.ALLOCATOR, SelfLayout.ALLOCATOR_BYTES),
+        SelfLayout.text(self, SelfLayout.REASON, SelfLayout.REASON_BYTES));
+  }
+
+  private SelfReport report(Texts current, double pollSeconds) {
+    return new SelfReport(
+        current.build(),
+        current.allocator(),
+        "preload",
+        SelfLayout.byteUnit(self),
+        self.getLong(SelfLayout.FOOTPRINT_BYTES),
+        (self.getLong(SelfLayout.OVERHEAD_NS) + decodingNanos) / 1e9,
+        pollSeconds,
+        self.getLong(SelfLayout.THREADS_WITHOUT_BLOCK),
+        self.getLong(SelfLayout.HUGE_THRESHOLD_BYTES),
+        current.reason());
+  }
+
+  private static void check(int result, String function) {
+    if (result != 0) {
+      throw new IllegalStateException(function + " failed with errno " + -result);
+    }
+  }
+
+  private static ByteBuffer struct(int bytes) {
+    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+  }
+
+  private static long address(ByteBuffer direct) {
+    return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
+  }
+}

@@ -1,0 +1,56 @@
+package io.mallometer.interposer;
+
+import io.mallometer.ByteUnit;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * {@code struct mallometer_self} of ABI version {@value Availability#ABI_VERSION}, by byte offset.
+ * The header orders fields so that there is no padding; a test compares these offsets with a C
+ * compiler's.
+ */
+final class SelfLayout {
+
+  static final int SIZE = 0;
+  static final int VERSION = 4;
+  static final int STATE = 8;
+  static final int BYTE_UNIT = 12;
+  static final int FOOTPRINT_BYTES = 16;
+  static final int OVERHEAD_NS = 24;
+  static final int THREADS_WITHOUT_BLOCK = 32;
+  static final int HUGE_THRESHOLD_BYTES = 40;
+  static final int BUILD = 48;
+  static final int BUILD_BYTES = 32;
+  static final int ALLOCATOR = BUILD + BUILD_BYTES;
+  static final int ALLOCATOR_BYTES = 64;
+  static final int REASON = ALLOCATOR + ALLOCATOR_BYTES;
+  static final int REASON_BYTES = 160;
+  static final int BYTES = REASON + REASON_BYTES;
+
+  static final int STATE_COUNTING = 1;
+  static final int STATE_DISABLED = 2;
+  static final int STATE_NOT_PRELOADED = 3;
+  static final int STATE_EXCLUDED = 4;
+
+  private SelfLayout() {}
+
+  static ByteUnit byteUnit(ByteBuffer struct) {
+    return switch (struct.getInt(BYTE_UNIT)) {
+      case 1 -> ByteUnit.USABLE;
+      case 2 -> ByteUnit.GLIBC_CHUNK;
+      case 3 -> ByteUnit.REQUESTED;
+      default -> ByteUnit.UNKNOWN;
+    };
+  }
+
+  /** A NUL-terminated text in a field of fixed length. */
+  static String text(ByteBuffer struct, int offset, int length) {
+    byte[] bytes = new byte[length];
+    struct.get(offset, bytes);
+    int end = 0;
+    while (end < length && bytes[end] != 0) {
+      end++;
+    }
+    return new String(bytes, 0, end, StandardCharsets.UTF_8);
+  }
+}
