@@ -1,0 +1,68 @@
+package io.mallometer.jmx;
+
+import javax.management.DescriptorRead;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanInfo;
+import javax.management.MBeanOperationInfo;
+import javax.management.MBeanRegistration;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
+
+/**
+ * The MXBean with the descriptions that {@link Attribute} carries, and with the knowledge whether
+ * it is registered, so that nobody unregisters another one of the same name.
+ */
+final class DescribedMBean extends StandardMBean implements MBeanRegistration {
+
+  private volatile boolean registered;
+
+  DescribedMBean(NativeMemory bean) {
+    super(bean, NativeMemoryMXBean.class, true);
+  }
+
+  boolean registered() {
+    return registered;
+  }
+
+  @Override
+  protected String getDescription(MBeanInfo info) {
+    return "Native memory of this process, counted at every malloc and free";
+  }
+
+  @Override
+  protected String getDescription(MBeanAttributeInfo info) {
+    return meaning(info, super.getDescription(info));
+  }
+
+  @Override
+  protected String getDescription(MBeanOperationInfo info) {
+    return meaning(info, super.getDescription(info));
+  }
+
+  @Override
+  public ObjectName preRegister(MBeanServer server, ObjectName name) {
+    return name;
+  }
+
+  @Override
+  public void postRegister(Boolean done) {
+    registered = done;
+  }
+
+  @Override
+  public void preDeregister() {
+    // Nothing to prevent.
+  }
+
+  @Override
+  public void postDeregister() {
+    registered = false;
+  }
+
+  private static String meaning(DescriptorRead info, String otherwise) {
+    return info.getDescriptor().getFieldValue("meaning") instanceof String meaning
+        ? meaning
+        : otherwise;
+  }
+}

@@ -1,0 +1,215 @@
+package io.mallometer.jmx;
+
+import io.mallometer.Bracket;
+import io.mallometer.Mallometer;
+import io.mallometer.NativeCounters;
+import io.mallometer.SizeDistribution;
+import io.mallometer.Snapshot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Shows the latest snapshot. */
+final class NativeMemory implements NativeMemoryMXBean {
+
+  private final Mallometer mallometer;
+  private volatile @Nullable Bracket bracket;
+
+  NativeMemory(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  /** A whole number, or null for {@code NaN}. */
+  static @Nullable Long known(double value) {
+    return Double.isNaN(value) ? null : (long) value;
+  }
+
+  @Override
+  public @Nullable Long getAllocationCount() {
+    return count(NativeCounters::allocations);
+  }
+
+  @Override
+  public @Nullable Long getSmallAllocationCount() {
+    return count(NativeCounters::smallAllocations);
+  }
+
+  @Override
+  public @Nullable Long getLargeAllocationCount() {
+    return count(NativeCounters::largeAllocations);
+  }
+
+  @Override
+  public @Nullable Long getHugeAllocationCount() {
+    return count(NativeCounters::hugeAllocations);
+  }
+
+  @Override
+  public @Nullable Long getFailedAllocationCount() {
+    return count(NativeCounters::failed);
+  }
+
+  @Override
+  public @Nullable Long getRequestedBytes() {
+    return count(NativeCounters::requestedBytes);
+  }
+
+  @Override
+  public @Nullable Long getAllocatedBytes() {
+    return count(NativeCounters::allocatedBytes);
+  }
+
+  @Override
+  public @Nullable Long getFreeCount() {
+    return count(NativeCounters::frees);
+  }
+
+  @Override
+  public @Nullable Long getFreedBytes() {
+    return count(NativeCounters::freedBytes);
+  }
+
+  @Override
+  public @Nullable Long getLiveBytes() {
+    return gauge(NativeCounters::liveBytes);
+  }
+
+  @Override
+  public @Nullable Long getLiveObjects() {
+    return gauge(NativeCounters::liveObjects);
+  }
+
+  @Override
+  public @Nullable Long getPeakBytes() {
+    return gauge(NativeCounters::peakBytes);
+  }
+
+  @Override
+  public @Nullable Long getPeakErrorBytes() {
+    return gauge(NativeCounters::peakErrorBytes);
+  }
+
+  @Override
+  public @Nullable Long getLargestRequestBytes() {
+    return gauge(NativeCounters::largestRequestBytes);
+  }
+
+  @Override
+  public @Nullable Long getThreads() {
+    return count(NativeCounters::threads);
+  }
+
+  @Override
+  public List<SizeClass> getSizeDistribution() {
+    return snapshot()
+        .process()
+        .map(counters -> sizeClasses(counters.allocationsBySize()))
+        .orElse(List.of());
+  }
+
+  @Override
+  public boolean isActive() {
+    return snapshot().status().active();
+  }
+
+  @Override
+  public String getStatus() {
+    return snapshot().status().state().name();
+  }
+
+  @Override
+  public String getReason() {
+    return snapshot().status().reason();
+  }
+
+  @Override
+  public String getRemedy() {
+    return snapshot().status().remedy();
+  }
+
+  @Override
+  public String getBuild() {
+    return snapshot().self().build();
+  }
+
+  @Override
+  public String getAllocator() {
+    return snapshot().self().allocator();
+  }
+
+  @Override
+  public String getMode() {
+    return snapshot().self().mode();
+  }
+
+  @Override
+  public String getByteUnit() {
+    return snapshot().self().byteUnit().tag();
+  }
+
+  @Override
+  public String getRemark() {
+    return snapshot().self().remark();
+  }
+
+  @Override
+  public double getSnapshotAge() {
+    return snapshot().ageSeconds(mallometer.clock());
+  }
+
+  @Override
+  public double getOverhead() {
+    return snapshot().self().overheadSeconds();
+  }
+
+  @Override
+  public @Nullable Long getFootprintBytes() {
+    return known(snapshot().self().footprintBytes());
+  }
+
+  @Override
+  public void hook() {
+    bracket = mallometer.hook();
+  }
+
+  @Override
+  public @Nullable Statistics unhook() {
+    Bracket open = bracket;
+    return open == null ? null : statistics(open.unhook());
+  }
+
+  @Override
+  public @Nullable Statistics statistics() {
+    Bracket open = bracket;
+    return open == null ? null : statistics(open.statistics());
+  }
+
+  private Snapshot snapshot() {
+    return mallometer.snapshot();
+  }
+
+  private @Nullable Long count(ToLongFunction<NativeCounters> figure) {
+    Optional<NativeCounters> process = snapshot().process();
+    return process.isPresent() ? (Long) figure.applyAsLong(process.get()) : null;
+  }
+
+  private @Nullable Long gauge(ToDoubleFunction<NativeCounters> figure) {
+    Optional<NativeCounters> process = snapshot().process();
+    return process.isPresent() ? known(figure.applyAsDouble(process.get())) : null;
+  }
+
+  private static @Nullable Statistics statistics(Optional<NativeCounters> counters) {
+    return counters.map(Statistics::of).orElse(null);
+  }
+
+  private static List<SizeClass> sizeClasses(SizeDistribution distribution) {
+    List<SizeClass> classes = new ArrayList<>(SizeDistribution.CLASSES);
+    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
+      classes.add(new SizeClass((long) SizeDistribution.upperBound(i), distribution.count(i)));
+    }
+    return classes;
+  }
+}

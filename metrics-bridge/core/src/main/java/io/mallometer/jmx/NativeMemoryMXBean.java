@@ -1,0 +1,119 @@
+package io.mallometer.jmx;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Native memory of the process as of the latest poll.
+ *
+ * <p>What is unknown is null, which JConsole shows as an empty value: every count while the library
+ * does not count, and live and peak once counting was interrupted.
+ *
+ * <p>The operations work on a bracket of this MBean alone. They disturb nobody but another user of
+ * the same MBean.
+ */
+public interface NativeMemoryMXBean {
+
+  @Attribute(value = "Successful native allocation calls", units = "allocations")
+  @Nullable Long getAllocationCount();
+
+  @Attribute(
+      value = "Successful native allocation calls of up to 4096 bytes",
+      units = "allocations")
+  @Nullable Long getSmallAllocationCount();
+
+  @Attribute(value = "Successful native allocation calls above 4096 bytes", units = "allocations")
+  @Nullable Long getLargeAllocationCount();
+
+  @Attribute(
+      value = "Successful native allocations above the size MALLOMETER_LARGE",
+      units = "allocations")
+  @Nullable Long getHugeAllocationCount();
+
+  @Attribute(value = "Native allocation calls that failed", units = "allocations")
+  @Nullable Long getFailedAllocationCount();
+
+  @Attribute(value = "Memory that successful native allocations asked for", units = "bytes")
+  @Nullable Long getRequestedBytes();
+
+  @Attribute(value = "Native memory handed out, in the unit of freed and live", units = "bytes")
+  @Nullable Long getAllocatedBytes();
+
+  @Attribute(value = "Native objects given back", units = "frees")
+  @Nullable Long getFreeCount();
+
+  @Attribute(value = "Native memory given back", units = "bytes")
+  @Nullable Long getFreedBytes();
+
+  @Attribute(value = "Native memory in use", units = "bytes")
+  @Nullable Long getLiveBytes();
+
+  @Attribute(value = "Native objects in use", units = "objects")
+  @Nullable Long getLiveObjects();
+
+  @Attribute(
+      value = "The most native memory that was in use since the process started",
+      units = "bytes")
+  @Nullable Long getPeakBytes();
+
+  @Attribute(value = "The true peak is at most this much above the reported one", units = "bytes")
+  @Nullable Long getPeakErrorBytes();
+
+  @Attribute(
+      value = "The largest successful native request since the process started, if above 64 KiB",
+      units = "bytes")
+  @Nullable Long getLargestRequestBytes();
+
+  @Attribute(
+      value = "Threads that have allocated or freed native memory and have not ended",
+      units = "threads")
+  @Nullable Long getThreads();
+
+  @Attribute("Sizes that successful native allocations asked for, by class; empty if unknown")
+  List<SizeClass> getSizeDistribution();
+
+  @Attribute("Whether native allocations are counted now")
+  boolean isActive();
+
+  @Attribute("ACTIVE, DISABLED or UNAVAILABLE")
+  String getStatus();
+
+  @Attribute("How the library came in, or why nothing is counted")
+  String getReason();
+
+  @Attribute("What to do if nothing is counted: a command or a setting")
+  String getRemedy();
+
+  @Attribute("Version of the native library")
+  String getBuild();
+
+  @Attribute("What serves the allocations below mallometer")
+  String getAllocator();
+
+  @Attribute("How the library came into the process: preload or none")
+  String getMode();
+
+  @Attribute("What one byte of allocated, freed and live means: usable, chunk or requested")
+  String getByteUnit();
+
+  @Attribute("What the library says about itself, such as what is off and why")
+  String getRemark();
+
+  @Attribute(value = "Time since the counters were read; grows if the poller is stuck", units = "s")
+  double getSnapshotAge();
+
+  @Attribute(value = "Processor time spent on reading the counters", units = "s")
+  double getOverhead();
+
+  @Attribute(value = "Native memory that mallometer occupies at most", units = "bytes")
+  @Nullable Long getFootprintBytes();
+
+  @Attribute("Opens this MBean's bracket now; one that is open is dropped")
+  void hook();
+
+  @Attribute("Closes this MBean's bracket and returns what was counted in it; null if unknown")
+  @Nullable Statistics unhook();
+
+  @Attribute("What was counted in this MBean's bracket up to now; null if unknown")
+  @Nullable Statistics statistics();
+}

@@ -1,0 +1,45 @@
+package io.mallometer.jmx;
+
+import io.mallometer.NativeCounters;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was counted in a bracket, as composite data.
+ *
+ * @param allocationCount successful allocations
+ * @param smallAllocationCount those of up to 4096 bytes
+ * @param largeAllocationCount those above 4096 bytes
+ * @param failedAllocationCount failed allocation calls
+ * @param requestedBytes bytes asked for
+ * @param allocatedBytes bytes handed out
+ * @param freeCount frees
+ * @param freedBytes bytes given back
+ * @param liveBytes net change of the bytes in use, may be negative; null if unknown
+ * @param liveObjects net change of the objects in use, may be negative; null if unknown
+ */
+public record Statistics(
+    long allocationCount,
+    long smallAllocationCount,
+    long largeAllocationCount,
+    long failedAllocationCount,
+    long requestedBytes,
+    long allocatedBytes,
+    long freeCount,
+    long freedBytes,
+    @Nullable Long liveBytes,
+    @Nullable Long liveObjects) {
+
+  static Statistics of(NativeCounters counters) {
+    return new Statistics(
+        counters.allocations(),
+        counters.smallAllocations(),
+        counters.largeAllocations(),
+        counters.failed(),
+        counters.requestedBytes(),
+        counters.allocatedBytes(),
+        counters.frees(),
+        counters.freedBytes(),
+        NativeMemory.known(counters.liveBytes()),
+        NativeMemory.known(counters.liveObjects()));
+  }
+}
