@@ -1,0 +1,157 @@
+package io.mallometer.micrometer;
+
+import io.mallometer.Mallometer;
+import io.mallometer.Meter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter.Id;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.noop.NoopGauge;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Binds {@link Meter#all() all meters} to Micrometer registries.
+ *
+ * <p>Each meter reads the latest snapshot when it is asked. Micrometer fixes tags at registration,
+ * so series that come and go with the status ({@code native.*} exist only while mallometer counts)
+ * are added and removed after the poll that saw the change.
+ *
+ * <p>May be bound to any number of registries, early or late; binding twice to the same does
+ * nothing. Micrometer has no meter that carries the histogram of request sizes: see {@link
+ * #requestSizeId}.
+ */
+public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
+
+  private final Mallometer mallometer;
+  private final Tags tags;
+  private final Map<MeterRegistry, Binding> bindings = new HashMap<>();
+  private Mallometer.@Nullable Subscription subscription;
+  private boolean closed;
+
+  /** A binder without tags of its own. */
+  public NativeMemoryMetrics(Mallometer mallometer) {
+    this(mallometer, Tags.empty());
+  }
+
+  /** A binder that adds {@code tags} to every meter. */
+  public NativeMemoryMetrics(Mallometer mallometer, Iterable<Tag> tags) {
+    this.mallometer = mallometer;
+    this.tags = Tags.of(tags);
+  }
+
+  /** Registers the meters; after {@link #close()} it does nothing. */
+  @Override
+  public synchronized void bindTo(MeterRegistry registry) {
+    if (closed) {
+      return;
+    }
+    if (subscription == null) {
+      subscription = mallometer.onPoll(snapshot -> updateAll());
+    }
+    bindings.computeIfAbsent(registry, Binding::new).update();
+  }
+
+  /** Removes the meters from all registries. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (subscription != null) {
+      subscription.close();
+      subscription = null;
+    }
+    bindings.values().forEach(Binding::removeAll);
+    bindings.clear();
+  }
+
+  /**
+   * What a registry's filters (common tags, renaming) make of {@link Meter#REQUEST_SIZE}, for those
+   * who publish that histogram beside Micrometer and want it to look like the rest. Registers a
+   * gauge of that name for a moment, because Micrometer applies filters only then.
+   *
+   * @return name and tags as the registry would have them; empty if its filters deny the meter
+   */
+  public Optional<Id> requestSizeId(MeterRegistry registry) {
+    Gauge probe =
+        Gauge.builder(Meter.REQUEST_SIZE, () -> Double.NaN)
+            .baseUnit("bytes")
+            .tags(tags)
+            .description(Meter.REQUEST_SIZE_DESCRIPTION)
+            .register(registry);
+    registry.remove(probe);
+    return probe instanceof NoopGauge ? Optional.empty() : Optional.of(probe.getId());
+  }
+
+  private synchronized void updateAll() {
+    bindings.values().forEach(Binding::update);
+  }
+
+  /** The meters of one registry. */
+  private final class Binding {
+
+    private record Key(String name, List<Meter.Tag> tags) {}
+
+    private final MeterRegistry registry;
+    private final Map<Key, io.micrometer.core.instrument.Meter> registered = new HashMap<>();
+
+    Binding(MeterRegistry registry) {
+      this.registry = registry;
+    }
+
+    /** Makes the registry hold exactly the series of the latest snapshot. */
+    void update() {
+      Set<Key> current = new HashSet<>();
+      for (Meter meter : Meter.all()) {
+        for (Meter.Series series : meter.series(mallometer.snapshot())) {
+          Key key = new Key(meter.name(), series.tags());
+          current.add(key);
+          registered.computeIfAbsent(key, absent -> register(meter, series));
+        }
+      }
+      List<Key> vanished = new ArrayList<>(registered.keySet());
+      vanished.removeAll(current);
+      vanished.forEach(key -> registry.remove(registered.remove(key)));
+    }
+
+    void removeAll() {
+      registered.values().forEach(registry::remove);
+      registered.clear();
+    }
+
+    private io.micrometer.core.instrument.Meter register(Meter meter, Meter.Series series) {
+      ToDoubleFunction<Mallometer> value =
+          source -> series.figure().of(source.snapshot(), source.clock());
+      Tags all = tags.and(series.tags().stream().map(NativeMemoryMetrics::tag).toList());
+      String unit = meter.unit().isEmpty() ? null : meter.unit();
+      return switch (meter.type()) {
+        case COUNTER ->
+            FunctionCounter.builder(meter.name(), mallometer, value)
+                .tags(all)
+                .description(meter.description())
+                .baseUnit(unit)
+                .register(registry);
+        case GAUGE ->
+            Gauge.builder(meter.name(), mallometer, value)
+                .tags(all)
+                .description(meter.description())
+                .baseUnit(unit)
+                .strongReference(true)
+                .register(registry);
+      };
+    }
+  }
+
+  private static Tag tag(Meter.Tag tag) {
+    return Tag.of(tag.key(), tag.value());
+  }
+}

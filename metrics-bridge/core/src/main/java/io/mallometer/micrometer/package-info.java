@@ -1,0 +1,5 @@
+/** The face for Micrometer: a binder for {@link io.mallometer.Meter#all() all meters}. */
+@NullMarked
+package io.mallometer.micrometer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,125 @@
+package io.mallometer.prometheus;
+
+import io.mallometer.Mallometer;
+import io.mallometer.Meter;
+import io.mallometer.NativeCounters;
+import io.mallometer.SizeDistribution;
+import io.mallometer.Snapshot;
+import io.prometheus.client.Collector;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * {@link Meter#all() All meters} and the histogram of request sizes for Prometheus' simpleclient.
+ *
+ * <pre>{@code
+ * new NativeMemoryCollector(Mallometer.open()).register();
+ * new HTTPServer.Builder().withHostname("127.0.0.1").withPort(9464).build();
+ * }</pre>
+ *
+ * <p>A scrape shows one snapshot throughout.
+ */
+public final class NativeMemoryCollector extends Collector implements Collector.Describable {
+
+  private static final String BYTES = "bytes";
+
+  private final Mallometer mallometer;
+  private final List<String> commonNames;
+  private final List<String> commonValues;
+
+  /** A collector without labels of its own. */
+  public NativeMemoryCollector(Mallometer mallometer) {
+    this(mallometer, Map.of());
+  }
+
+  /** A collector that adds {@code commonLabels} to every sample. */
+  public NativeMemoryCollector(Mallometer mallometer, Map<String, String> commonLabels) {
+    this.mallometer = mallometer;
+    this.commonNames = List.copyOf(commonLabels.keySet());
+    this.commonValues = commonNames.stream().map(commonLabels::get).toList();
+  }
+
+  @Override
+  public List<MetricFamilySamples> collect() {
+    Snapshot snapshot = mallometer.snapshot();
+    List<MetricFamilySamples> families = new ArrayList<>();
+    for (Meter meter : Meter.all()) {
+      List<Meter.Series> series = meter.series(snapshot);
+      if (!series.isEmpty()) {
+        families.add(family(meter, samples(meter, series, snapshot)));
+      }
+    }
+    snapshot.process().ifPresent(counters -> families.add(histogram(buckets(counters))));
+    return families;
+  }
+
+  /** All families, also those that have no samples now, so that a clash of names shows at once. */
+  @Override
+  public List<MetricFamilySamples> describe() {
+    List<MetricFamilySamples> families = new ArrayList<>();
+    for (Meter meter : Meter.all()) {
+      families.add(family(meter, List.of()));
+    }
+    families.add(histogram(List.of()));
+    return families;
+  }
+
+  private static MetricFamilySamples family(Meter meter, List<MetricFamilySamples.Sample> samples) {
+    return new MetricFamilySamples(
+        PrometheusName.of(meter.name(), meter.unit()),
+        meter.unit(),
+        meter.type() == Meter.Type.COUNTER ? Type.COUNTER : Type.GAUGE,
+        meter.description(),
+        samples);
+  }
+
+  private List<MetricFamilySamples.Sample> samples(
+      Meter meter, List<Meter.Series> series, Snapshot snapshot) {
+    String name = PrometheusName.of(meter.name(), meter.unit());
+    String sampleName = meter.type() == Meter.Type.COUNTER ? name + "_total" : name;
+    return series.stream()
+        .map(one -> sample(sampleName, one.tags(), one.figure().of(snapshot, mallometer.clock())))
+        .toList();
+  }
+
+  private static MetricFamilySamples histogram(List<MetricFamilySamples.Sample> samples) {
+    return new MetricFamilySamples(
+        PrometheusName.of(Meter.REQUEST_SIZE, BYTES),
+        BYTES,
+        Type.HISTOGRAM,
+        Meter.REQUEST_SIZE_DESCRIPTION,
+        samples);
+  }
+
+  private List<MetricFamilySamples.Sample> buckets(NativeCounters counters) {
+    String name = PrometheusName.of(Meter.REQUEST_SIZE, BYTES);
+    SizeDistribution sizes = counters.allocationsBySize();
+    List<MetricFamilySamples.Sample> samples = new ArrayList<>();
+    long cumulative = 0;
+    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
+      cumulative += sizes.count(i);
+      String bound = doubleToGoString(SizeDistribution.upperBound(i));
+      samples.add(sample(name + "_bucket", List.of(new Meter.Tag("le", bound)), cumulative));
+    }
+    samples.add(sample(name + "_count", List.of(), cumulative));
+    samples.add(sample(name + "_sum", List.of(), counters.requestedBytes()));
+    return samples;
+  }
+
+  private MetricFamilySamples.Sample sample(String name, List<Meter.Tag> tags, double value) {
+    return new MetricFamilySamples.Sample(
+        name,
+        with(commonNames, tags, Meter.Tag::key),
+        with(commonValues, tags, Meter.Tag::value),
+        value);
+  }
+
+  private static List<String> with(
+      List<String> common, List<Meter.Tag> tags, Function<Meter.Tag, String> part) {
+    List<String> all = new ArrayList<>(common);
+    tags.forEach(tag -> all.add(part.apply(tag)));
+    return all;
+  }
+}
