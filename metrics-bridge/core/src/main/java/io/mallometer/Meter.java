@@ -116,7 +116,7 @@ public record Meter(
               "native.malloc.largest",
               Type.GAUGE,
               BYTES,
-              "The largest successful native request since the process started, if above 64 KiB",
+              "The largest successful native request since the process started, if above 32 KiB",
               untagged(NativeCounters::largestRequestBytes)),
           counted(
               "native.malloc.objects",

@@ -20,7 +20,7 @@ package io.mallometer;
  * @param peakErrorBytes the true peak is at most this many bytes above {@code peakBytes} and never
  *     below it; {@code NaN} if the peak is unknown
  * @param largestRequestBytes the largest successful request since the process started, in bytes;
- *     {@code NaN} until one exceeded 64 KiB, and for a thread
+ *     {@code NaN} until one exceeded 32 KiB, and for a thread
  * @param hugeAllocations successful allocations above {@link SelfReport#hugeThresholdBytes()}
  * @param threads threads that have counted something and have not ended; 1 for a thread
  * @param complete whether counting was on all the time; if not, live and peak are unknown

@@ -20,12 +20,12 @@ final class LibraryFunctions {
 
   private LibraryFunctions() {}
 
-  /** Fills a {@code struct mallometer_snapshot}; returns 0 or a negative errno value. */
+  /** Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value. */
   static native int mallometer_snapshot(long snapshot, int origin);
 
   /** The same for the calling thread. */
   static native int mallometer_thread_snapshot(long snapshot);
 
-  /** Fills a {@code struct mallometer_self}; returns 0 or a negative errno value. */
+  /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
   static native int mallometer_self(long self);
 }

@@ -23,15 +23,15 @@ final class PreloadedInterposer implements Interposer {
 
   private static final Status COUNTING = Status.counting();
 
-  private final ByteBuffer process = struct(SnapshotLayout.BYTES);
-  private final ByteBuffer self = struct(SelfLayout.BYTES);
-  private final ByteBuffer thread = struct(SnapshotLayout.BYTES);
+  private final ByteBuffer process = struct(CountersLayout.BYTES);
+  private final ByteBuffer self = struct(ReportLayout.BYTES);
+  private final ByteBuffer thread = struct(CountersLayout.BYTES);
   private final long processAddress = address(process);
   private final long selfAddress = address(self);
   private final long threadAddress = address(thread);
 
   /** What {@link #self} held when {@link #texts} were decoded. */
-  private final ByteBuffer decoded = ByteBuffer.allocate(SelfLayout.BYTES);
+  private final ByteBuffer decoded = ByteBuffer.allocate(ReportLayout.BYTES);
 
   private Texts texts = Texts.NONE;
 
@@ -56,7 +56,7 @@ final class PreloadedInterposer implements Interposer {
       long read = System.nanoTime();
       Status status = status();
       Optional<NativeCounters> counters =
-          status.active() ? Optional.of(SnapshotLayout.process(process)) : Optional.empty();
+          status.active() ? Optional.of(CountersLayout.process(process)) : Optional.empty();
       Texts current = texts();
       long end = System.nanoTime();
       decodingNanos += end - read;
@@ -68,7 +68,7 @@ final class PreloadedInterposer implements Interposer {
   public Optional<NativeCounters> process() {
     synchronized (process) {
       return callSelf() == 0 && counting() && callProcess() == 0
-          ? Optional.of(SnapshotLayout.process(process))
+          ? Optional.of(CountersLayout.process(process))
           : Optional.empty();
     }
   }
@@ -76,38 +76,38 @@ final class PreloadedInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     synchronized (thread) {
-      thread.putInt(SnapshotLayout.SIZE, SnapshotLayout.BYTES);
+      thread.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
       return LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
-          ? Optional.of(SnapshotLayout.thread(thread))
+          ? Optional.of(CountersLayout.thread(thread))
           : Optional.empty();
     }
   }
 
   private int callProcess() {
-    process.putInt(SnapshotLayout.SIZE, SnapshotLayout.BYTES);
-    return LibraryFunctions.mallometer_snapshot(processAddress, SnapshotLayout.SINCE_START);
+    process.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
+    return LibraryFunctions.mallometer_snapshot(processAddress, CountersLayout.SINCE_START);
   }
 
   private int callSelf() {
-    self.putInt(SelfLayout.SIZE, SelfLayout.BYTES);
+    self.putInt(ReportLayout.SIZE, ReportLayout.BYTES);
     return LibraryFunctions.mallometer_self(selfAddress);
   }
 
   private boolean counting() {
-    return self.getInt(SelfLayout.STATE) == SelfLayout.STATE_COUNTING;
+    return self.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
   }
 
   private Status status() {
-    return switch (self.getInt(SelfLayout.STATE)) {
-      case SelfLayout.STATE_COUNTING -> COUNTING;
-      case SelfLayout.STATE_DISABLED ->
+    return switch (self.getInt(ReportLayout.STATE)) {
+      case ReportLayout.STATE_COUNTING -> COUNTING;
+      case ReportLayout.STATE_DISABLED ->
           new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.enable());
-      case SelfLayout.STATE_EXCLUDED ->
+      case ReportLayout.STATE_EXCLUDED ->
           new Status(
               State.DISABLED,
               reasonOr("MALLOMETER_ONLY does not name this program"),
               Remedy.include());
-      case SelfLayout.STATE_NOT_PRELOADED -> Availability.loadedButNotPreloaded();
+      case ReportLayout.STATE_NOT_PRELOADED -> Availability.loadedButNotPreloaded();
       default -> new Status(State.UNAVAILABLE, reasonOr("the library is in an unknown state"), "");
     };
   }
@@ -118,7 +118,7 @@ final class PreloadedInterposer implements Interposer {
   }
 
   private Texts texts() {
-    for (int offset = SelfLayout.BUILD; offset < SelfLayout.BYTES; offset += Long.BYTES) {
+    for (int offset = ReportLayout.BUILD; offset < ReportLayout.BYTES; offset += Long.BYTES) {
       if (self.getLong(offset) != decoded.order(ByteOrder.nativeOrder()).getLong(offset)) {
         texts = decodeTexts();
         break;
@@ -128,11 +128,11 @@ final class PreloadedInterposer implements Interposer {
   }
 
   private Texts decodeTexts() {
-    decoded.put(0, self, 0, SelfLayout.BYTES);
+    decoded.put(0, self, 0, ReportLayout.BYTES);
     return new Texts(
-        SelfLayout.text(self, SelfLayout.BUILD, SelfLayout.BUILD_BYTES),
-        SelfLayout.text(self, SelfLayout.ALLOCATOR, SelfLayout.ALLOCATOR_BYTES),
-        SelfLayout.text(self, SelfLayout.REASON, SelfLayout.REASON_BYTES));
+        ReportLayout.text(self, ReportLayout.BUILD, ReportLayout.BUILD_BYTES),
+        ReportLayout.text(self, ReportLayout.ALLOCATOR, ReportLayout.ALLOCATOR_BYTES),
+        ReportLayout.text(self, ReportLayout.REASON, ReportLayout.REASON_BYTES));
   }
 
   private SelfReport report(Texts current, double pollSeconds) {
@@ -140,12 +140,12 @@ final class PreloadedInterposer implements Interposer {
         current.build(),
         current.allocator(),
         "preload",
-        SelfLayout.byteUnit(self),
-        self.getLong(SelfLayout.FOOTPRINT_BYTES),
-        (self.getLong(SelfLayout.OVERHEAD_NS) + decodingNanos) / 1e9,
+        ReportLayout.byteUnit(self),
+        self.getLong(ReportLayout.FOOTPRINT_BYTES),
+        (self.getLong(ReportLayout.OVERHEAD_NS) + decodingNanos) / 1e9,
         pollSeconds,
-        self.getLong(SelfLayout.THREADS_WITHOUT_BLOCK),
-        self.getLong(SelfLayout.HUGE_THRESHOLD_BYTES),
+        self.getLong(ReportLayout.THREADS_WITHOUT_BLOCK),
+        self.getLong(ReportLayout.HUGE_THRESHOLD_BYTES),
         current.reason());
   }
 

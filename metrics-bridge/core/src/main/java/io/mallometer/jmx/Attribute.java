@@ -17,7 +17,17 @@ public @interface Attribute {
   @DescriptorKey("meaning")
   String value();
 
-  /** The unit, by the name of JMX's own descriptor field; empty for what has none. */
+  /** The unit, in the descriptor field that JMX defines for it; empty for what has none. */
   @DescriptorKey("units")
   String units() default "";
+
+  /** {@link #COUNTER} or {@link #GAUGE}, in the descriptor field that JMX defines for it. */
+  @DescriptorKey("metricType")
+  String type() default "";
+
+  /** Only grows while the process lives. */
+  String COUNTER = "counter";
+
+  /** Goes up and down. */
+  String GAUGE = "gauge";
 }

@@ -14,59 +14,82 @@ import org.jspecify.annotations.Nullable;
  */
 public interface NativeMemoryMXBean {
 
-  @Attribute(value = "Successful native allocation calls", units = "allocations")
+  @Attribute(
+      value = "Successful native allocation calls",
+      units = "allocations",
+      type = Attribute.COUNTER)
   @Nullable Long getAllocationCount();
 
   @Attribute(
       value = "Successful native allocation calls of up to 4096 bytes",
-      units = "allocations")
+      units = "allocations",
+      type = Attribute.COUNTER)
   @Nullable Long getSmallAllocationCount();
 
-  @Attribute(value = "Successful native allocation calls above 4096 bytes", units = "allocations")
+  @Attribute(
+      value = "Successful native allocation calls above 4096 bytes",
+      units = "allocations",
+      type = Attribute.COUNTER)
   @Nullable Long getLargeAllocationCount();
 
   @Attribute(
       value = "Successful native allocations above the size MALLOMETER_LARGE",
-      units = "allocations")
+      units = "allocations",
+      type = Attribute.COUNTER)
   @Nullable Long getHugeAllocationCount();
 
-  @Attribute(value = "Native allocation calls that failed", units = "allocations")
+  @Attribute(
+      value = "Native allocation calls that failed",
+      units = "allocations",
+      type = Attribute.COUNTER)
   @Nullable Long getFailedAllocationCount();
 
-  @Attribute(value = "Memory that successful native allocations asked for", units = "bytes")
+  @Attribute(
+      value = "Memory that successful native allocations asked for",
+      units = "bytes",
+      type = Attribute.COUNTER)
   @Nullable Long getRequestedBytes();
 
-  @Attribute(value = "Native memory handed out, in the unit of freed and live", units = "bytes")
+  @Attribute(
+      value = "Native memory handed out, in the unit of freed and live",
+      units = "bytes",
+      type = Attribute.COUNTER)
   @Nullable Long getAllocatedBytes();
 
-  @Attribute(value = "Native objects given back", units = "frees")
+  @Attribute(value = "Native objects given back", units = "frees", type = Attribute.COUNTER)
   @Nullable Long getFreeCount();
 
-  @Attribute(value = "Native memory given back", units = "bytes")
+  @Attribute(value = "Native memory given back", units = "bytes", type = Attribute.COUNTER)
   @Nullable Long getFreedBytes();
 
-  @Attribute(value = "Native memory in use", units = "bytes")
+  @Attribute(value = "Native memory in use", units = "bytes", type = Attribute.GAUGE)
   @Nullable Long getLiveBytes();
 
-  @Attribute(value = "Native objects in use", units = "objects")
+  @Attribute(value = "Native objects in use", units = "objects", type = Attribute.GAUGE)
   @Nullable Long getLiveObjects();
 
   @Attribute(
       value = "The most native memory that was in use since the process started",
-      units = "bytes")
+      units = "bytes",
+      type = Attribute.GAUGE)
   @Nullable Long getPeakBytes();
 
-  @Attribute(value = "The true peak is at most this much above the reported one", units = "bytes")
+  @Attribute(
+      value = "The true peak is at most this much above the reported one",
+      units = "bytes",
+      type = Attribute.GAUGE)
   @Nullable Long getPeakErrorBytes();
 
   @Attribute(
-      value = "The largest successful native request since the process started, if above 64 KiB",
-      units = "bytes")
+      value = "The largest successful native request since the process started, if above 32 KiB",
+      units = "bytes",
+      type = Attribute.GAUGE)
   @Nullable Long getLargestRequestBytes();
 
   @Attribute(
       value = "Threads that have allocated or freed native memory and have not ended",
-      units = "threads")
+      units = "threads",
+      type = Attribute.GAUGE)
   @Nullable Long getThreads();
 
   @Attribute("Sizes that successful native allocations asked for, by class; empty if unknown")
@@ -99,13 +122,22 @@ public interface NativeMemoryMXBean {
   @Attribute("What the library says about itself, such as what is off and why")
   String getRemark();
 
-  @Attribute(value = "Time since the counters were read; grows if the poller is stuck", units = "s")
+  @Attribute(
+      value = "Time since the counters were read; grows if the poller is stuck",
+      units = "seconds",
+      type = Attribute.GAUGE)
   double getSnapshotAge();
 
-  @Attribute(value = "Processor time spent on reading the counters", units = "s")
+  @Attribute(
+      value = "Processor time spent on reading the counters",
+      units = "seconds",
+      type = Attribute.COUNTER)
   double getOverhead();
 
-  @Attribute(value = "Native memory that mallometer occupies at most", units = "bytes")
+  @Attribute(
+      value = "Native memory that mallometer occupies at most",
+      units = "bytes",
+      type = Attribute.GAUGE)
   @Nullable Long getFootprintBytes();
 
   @Attribute("Opens this MBean's bracket now; one that is open is dropped")

@@ -5,13 +5,13 @@ import io.mallometer.SizeDistribution;
 import java.nio.ByteBuffer;
 
 /**
- * {@code struct mallometer_snapshot} of ABI version {@value Availability#ABI_VERSION}, by byte
+ * {@code struct mallometer_counters} of ABI version {@value Availability#ABI_VERSION}, by byte
  * offset. The header orders fields so that there is no padding; a test compares these offsets with
  * a C compiler's.
  *
  * <p>{@code size} and {@code version} head both structs of the ABI.
  */
-final class SnapshotLayout {
+final class CountersLayout {
 
   static final int SIZE = 0;
   static final int VERSION = 4;
@@ -36,7 +36,7 @@ final class SnapshotLayout {
   /** MALLOMETER_SINCE_START. */
   static final int SINCE_START = 0;
 
-  private SnapshotLayout() {}
+  private CountersLayout() {}
 
   /** Decodes the counters of the process. */
   static NativeCounters process(ByteBuffer struct) {

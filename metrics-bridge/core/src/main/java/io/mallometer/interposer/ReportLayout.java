@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * {@code struct mallometer_self} of ABI version {@value Availability#ABI_VERSION}, by byte offset.
- * The header orders fields so that there is no padding; a test compares these offsets with a C
- * compiler's.
+ * {@code struct mallometer_report} of ABI version {@value Availability#ABI_VERSION}, by byte
+ * offset. The header orders fields so that there is no padding; a test compares these offsets with
+ * a C compiler's.
  */
-final class SelfLayout {
+final class ReportLayout {
 
   static final int SIZE = 0;
   static final int VERSION = 4;
@@ -32,7 +32,7 @@ final class SelfLayout {
   static final int STATE_NOT_PRELOADED = 3;
   static final int STATE_EXCLUDED = 4;
 
-  private SelfLayout() {}
+  private ReportLayout() {}
 
   static ByteUnit byteUnit(ByteBuffer struct) {
     return switch (struct.getInt(BYTE_UNIT)) {

@@ -1,0 +1,314 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every face shows of one snapshot: names, types, labels and values, spelled out here and
+ * taken from nowhere else. A face passes by extending this class.
+ */
+public abstract class FaceContract {
+
+  /** A face while it is open. */
+  public interface Face extends AutoCloseable {
+
+    /** Everything it shows now, in any order; other people's metrics may be among it. */
+    List<Published> shown();
+
+    /** Takes the face away again. */
+    @Override
+    void close();
+  }
+
+  private static final long[] SIZES = {3, 0, 0, 2, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 7, 5};
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(counters(true, 32_768), selfReport());
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  /** Opens the face under test over a facade. Labels are to be applied to everything it shows. */
+  protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
+
+  /** Whether the face has labels; JMX has none. */
+  protected boolean carriesCommonLabels() {
+    return true;
+  }
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+  }
+
+  @Test
+  void everyMeterIsShownWhileCounting() {
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(whileCounting());
+  }
+
+  @Test
+  void nativeMetersAreAbsentWithoutTheLibrary() {
+    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+
+    assertThat(ours(face(Map.of())))
+        .containsExactlyInAnyOrder(
+            gauge("mallometer_active", 0),
+            gauge("mallometer_state", 0, "state", "active"),
+            gauge("mallometer_state", 0, "state", "disabled"),
+            gauge("mallometer_state", 1, "state", "unavailable"),
+            gauge(
+                "mallometer_build",
+                1,
+                "version",
+                "unknown",
+                "allocator",
+                "unknown",
+                "mode",
+                "none",
+                "accounting",
+                "unknown"),
+            gauge("mallometer_snapshot_age_seconds", Double.NaN),
+            counter("mallometer_overhead_seconds_total", Double.NaN),
+            gauge("mallometer_footprint_bytes", Double.NaN));
+  }
+
+  @Test
+  void nativeMetersComeAndGoWithCounting() {
+    Mallometer mallometer = mallometer();
+    Face face = face(mallometer, Map.of());
+
+    library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+    mallometer.poll();
+    assertThat(ours(face))
+        .noneMatch(sample -> sample.name().startsWith("native_"))
+        .contains(
+            gauge("mallometer_active", 0),
+            gauge("mallometer_state", 1, "state", "disabled"),
+            gauge("mallometer_footprint_bytes", 40_960));
+
+    library.becomes(Status.counting());
+    mallometer.poll();
+    assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
+  }
+
+  @Test
+  void liveAndPeakAreUnknownOnceCountingWasInterrupted() {
+    library.counts(counters(false, 32_768));
+
+    assertThat(ours(face(Map.of())))
+        .contains(
+            gauge("native_malloc_live_bytes", Double.NaN),
+            gauge("native_malloc_peak_bytes", Double.NaN),
+            gauge("native_malloc_objects", Double.NaN),
+            counter("native_malloc_freed_bytes_total", 400_000));
+  }
+
+  @Test
+  void largestIsUnknownUntilThereWasALargeOne() {
+    library.counts(counters(true, Double.NaN));
+
+    assertThat(ours(face(Map.of()))).contains(gauge("native_malloc_largest_bytes", Double.NaN));
+  }
+
+  @Test
+  void aStuckPollerShowsInTheAge() {
+    Mallometer mallometer = mallometer();
+    Face face = face(mallometer, Map.of());
+
+    library.elapse(Duration.ofSeconds(90));
+    assertThat(ours(face)).contains(gauge("mallometer_snapshot_age_seconds", 90));
+
+    mallometer.poll();
+    assertThat(ours(face)).contains(gauge("mallometer_snapshot_age_seconds", 0));
+  }
+
+  @Test
+  void nothingChangesBetweenTwoPolls() {
+    Mallometer mallometer = mallometer();
+    Face face = face(mallometer, Map.of());
+
+    library.counts(counters(false, Double.NaN));
+    assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
+
+    mallometer.poll();
+    assertThat(ours(face)).doesNotContain(gauge("native_malloc_live_bytes", 600_000));
+  }
+
+  @Test
+  void commonLabelsAreOnEverything() {
+    if (carriesCommonLabels()) {
+      List<Published> expected =
+          whileCounting().stream().map(sample -> with(sample, "application", "shop")).toList();
+      assertThat(ours(face(Map.of("application", "shop"))))
+          .containsExactlyInAnyOrderElementsOf(expected);
+    }
+  }
+
+  @Test
+  void closingTakesEverythingAway() {
+    Face face = open(mallometer(), Map.of());
+    face.close();
+
+    assertThat(ours(face)).isEmpty();
+  }
+
+  /** Counters whose figures all differ. */
+  public static NativeCounters counters(boolean complete, double largest) {
+    return new NativeCounters(
+        SizeDistribution.of(SIZES),
+        12,
+        6,
+        900_000,
+        1_000_000,
+        400_000,
+        complete ? 700_000 : Double.NaN,
+        complete ? 512 : Double.NaN,
+        largest,
+        8,
+        17,
+        complete);
+  }
+
+  /** A self-report whose figures all differ. */
+  public static SelfReport selfReport() {
+    return new SelfReport(
+        "1.2.3",
+        "glibc 2.36",
+        "preload",
+        ByteUnit.GLIBC_CHUNK,
+        40_960,
+        0.25,
+        0.000_01,
+        0,
+        1_048_576,
+        "");
+  }
+
+  private static List<Published> whileCounting() {
+    List<Published> all = new ArrayList<>();
+    all.add(counter("native_malloc_allocations_total", 9, "size", "small"));
+    all.add(counter("native_malloc_allocations_total", 13, "size", "large"));
+    all.add(counter("native_malloc_requested_bytes_total", 900_000));
+    all.add(counter("native_malloc_allocated_bytes_total", 1_000_000));
+    all.add(counter("native_malloc_freed_bytes_total", 400_000));
+    all.add(counter("native_malloc_frees_total", 12));
+    all.add(counter("native_malloc_failed_total", 6));
+    all.add(gauge("native_malloc_live_bytes", 600_000));
+    all.add(gauge("native_malloc_peak_bytes", 700_000));
+    all.add(gauge("native_malloc_largest_bytes", 32_768));
+    all.add(gauge("native_malloc_objects", 10));
+    all.add(counter("native_malloc_large_total", 8));
+    all.add(gauge("mallometer_active", 1));
+    all.add(gauge("mallometer_state", 1, "state", "active"));
+    all.add(gauge("mallometer_state", 0, "state", "disabled"));
+    all.add(gauge("mallometer_state", 0, "state", "unavailable"));
+    all.add(
+        gauge(
+            "mallometer_build",
+            1,
+            "version",
+            "1.2.3",
+            "allocator",
+            "glibc 2.36",
+            "mode",
+            "preload",
+            "accounting",
+            "chunk"));
+    all.add(gauge("mallometer_snapshot_age_seconds", 0));
+    all.add(counter("mallometer_overhead_seconds_total", 0.25));
+    all.add(gauge("mallometer_footprint_bytes", 40_960));
+    all.addAll(histogram());
+    return all;
+  }
+
+  /** Upper bounds and what is at or below each. */
+  private static List<Published> histogram() {
+    double[][] cumulative = {
+      {16, 3},
+      {32, 3},
+      {64, 3},
+      {128, 5},
+      {256, 5},
+      {512, 5},
+      {1024, 5},
+      {2048, 5},
+      {4096, 9},
+      {8192, 10},
+      {16384, 10},
+      {32768, 10},
+      {65536, 10},
+      {131072, 10},
+      {262144, 10},
+      {524288, 10},
+      {1048576, 10},
+      {2097152, 10},
+      {4194304, 17}
+    };
+    String name = "native_malloc_request_size_bytes";
+    List<Published> samples = new ArrayList<>();
+    for (double[] bucket : cumulative) {
+      samples.add(
+          Published.of(name + "_bucket", "histogram", bucket[1], "le", Double.toString(bucket[0])));
+    }
+    samples.add(Published.of(name + "_bucket", "histogram", 22, "le", "Infinity"));
+    samples.add(Published.of(name + "_count", "histogram", 22));
+    samples.add(Published.of(name + "_sum", "histogram", 900_000));
+    return samples;
+  }
+
+  private Mallometer mallometer() {
+    Mallometer mallometer = library.open();
+    open.add(mallometer);
+    return mallometer;
+  }
+
+  private Face face(Map<String, String> commonLabels) {
+    return face(mallometer(), commonLabels);
+  }
+
+  private Face face(Mallometer mallometer, Map<String, String> commonLabels) {
+    Face face = open(mallometer, commonLabels);
+    open.add(face);
+    return face;
+  }
+
+  /** Only mallometer's samples, with bounds of buckets as numbers, however they were written. */
+  private static List<Published> ours(Face face) {
+    return face.shown().stream()
+        .filter(sample -> sample.name().matches("(native_malloc|mallometer)_.*"))
+        .map(FaceContract::normalBound)
+        .toList();
+  }
+
+  private static Published normalBound(Published sample) {
+    String bound = sample.labels().get("le");
+    return bound == null
+        ? sample
+        : with(
+            sample,
+            "le",
+            bound.equals("+Inf") ? "Infinity" : Double.toString(Double.parseDouble(bound)));
+  }
+
+  private static Published with(Published sample, String label, String value) {
+    SortedMap<String, String> labels = new TreeMap<>(sample.labels());
+    labels.put(label, value);
+    return new Published(sample.name(), sample.type(), labels, sample.value());
+  }
+
+  private static Published counter(String name, double value, String... labels) {
+    return Published.of(name, "counter", value, labels);
+  }
+
+  private static Published gauge(String name, double value, String... labels) {
+    return Published.of(name, "gauge", value, labels);
+  }
+}

@@ -1,0 +1,88 @@
+package io.mallometer;
+
+import io.mallometer.interposer.Interposer;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Optional;
+
+/** A library that counts what a test says, at the time that the test says. */
+public final class HandFedInterposer implements Interposer {
+
+  /** Longer than any test: nothing is polled but by the test. */
+  private static final Duration NEVER = Duration.ofDays(1);
+
+  private volatile boolean present = true;
+  private volatile Status status = Status.counting();
+  private volatile NativeCounters counters;
+  private volatile SelfReport self;
+  private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+  /** Starts with these counters, active. */
+  public HandFedInterposer(NativeCounters counters, SelfReport self) {
+    this.counters = counters;
+    this.self = self;
+  }
+
+  /** A facade over this. */
+  public Mallometer open() {
+    return new Mallometer(new Poller(this, clock()), new MallometerOptions(NEVER));
+  }
+
+  /** What the next poll reads. */
+  public void counts(NativeCounters counters) {
+    this.counters = counters;
+  }
+
+  /** What the next poll finds. A status that is UNAVAILABLE should be set before opening. */
+  public void becomes(Status status) {
+    this.status = status;
+    this.present = status.state() != State.UNAVAILABLE;
+  }
+
+  /** Lets time pass. */
+  public void elapse(Duration duration) {
+    now = now.plus(duration);
+  }
+
+  @Override
+  public boolean present() {
+    return present;
+  }
+
+  @Override
+  public Snapshot read(Instant time) {
+    return present ? new Snapshot(time, status, process(), self) : Snapshot.absent(time, status);
+  }
+
+  @Override
+  public Optional<NativeCounters> process() {
+    return status.active() ? Optional.of(counters) : Optional.empty();
+  }
+
+  @Override
+  public Optional<NativeCounters> thread() {
+    return process();
+  }
+
+  private Clock clock() {
+    return new Clock() {
+      @Override
+      public Instant instant() {
+        return now;
+      }
+
+      @Override
+      public ZoneId getZone() {
+        return ZoneOffset.UTC;
+      }
+
+      @Override
+      public Clock withZone(ZoneId zone) {
+        return this;
+      }
+    };
+  }
+}

@@ -1,0 +1,144 @@
+package io.mallometer.jmx;
+
+import io.mallometer.FaceContract;
+import io.mallometer.Mallometer;
+import io.mallometer.Published;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.management.JMException;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+
+/** The MBean, its attributes translated to the names that the other faces use. */
+class JmxContractTest extends FaceContract {
+
+  private static final Map<String, Published> NAMES =
+      Map.ofEntries(
+          Map.entry("SmallAllocationCount", sized("small")),
+          Map.entry("LargeAllocationCount", sized("large")),
+          named("RequestedBytes", "native_malloc_requested_bytes_total"),
+          named("AllocatedBytes", "native_malloc_allocated_bytes_total"),
+          named("FreedBytes", "native_malloc_freed_bytes_total"),
+          named("FreeCount", "native_malloc_frees_total"),
+          named("FailedAllocationCount", "native_malloc_failed_total"),
+          named("LiveBytes", "native_malloc_live_bytes"),
+          named("PeakBytes", "native_malloc_peak_bytes"),
+          named("LargestRequestBytes", "native_malloc_largest_bytes"),
+          named("LiveObjects", "native_malloc_objects"),
+          named("HugeAllocationCount", "native_malloc_large_total"),
+          named("SnapshotAge", "mallometer_snapshot_age_seconds"),
+          named("Overhead", "mallometer_overhead_seconds_total"),
+          named("FootprintBytes", "mallometer_footprint_bytes"));
+
+  private static Map.Entry<String, Published> named(String attribute, String name) {
+    return Map.entry(attribute, Published.of(name, "", 0));
+  }
+
+  private static Published sized(String size) {
+    return Published.of("native_malloc_allocations_total", "", 0, "size", size);
+  }
+
+  @Override
+  protected Face open(Mallometer mallometer, Map<String, String> commonLabels) {
+    MBeanServer server = MBeanServerFactory.newMBeanServer();
+    NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
+    return new Face() {
+      @Override
+      public List<Published> shown() {
+        try {
+          ObjectName name = new ObjectName(NativeMemoryMBeans.NAME);
+          return server.isRegistered(name) ? translate(server, name) : List.of();
+        } catch (JMException e) {
+          throw new AssertionError(e);
+        }
+      }
+
+      @Override
+      public void close() {
+        beans.close();
+      }
+    };
+  }
+
+  @Override
+  protected boolean carriesCommonLabels() {
+    return false;
+  }
+
+  /** Unknown is null in JMX, and every native attribute is null while nothing is counted. */
+  private static List<Published> translate(MBeanServer server, ObjectName name) throws JMException {
+    boolean active = (boolean) server.getAttribute(name, "Active");
+    List<Published> shown = new ArrayList<>();
+    for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
+      Published known = NAMES.get(info.getName());
+      if (known != null && (active || known.name().startsWith("mallometer"))) {
+        Number value = (Number) server.getAttribute(name, info.getName());
+        String type = (String) info.getDescriptor().getFieldValue("metricType");
+        shown.add(
+            new Published(
+                known.name(),
+                type,
+                known.labels(),
+                value == null ? Double.NaN : value.doubleValue()));
+      } else if (known != null && server.getAttribute(name, info.getName()) != null) {
+        throw new AssertionError(info.getName() + " has a value although nothing is counted");
+      }
+    }
+    shown.add(Published.of("mallometer_active", "gauge", active ? 1 : 0));
+    shown.addAll(states(server.getAttribute(name, "Status")));
+    shown.add(
+        Published.of(
+            "mallometer_build",
+            "gauge",
+            1,
+            "version",
+            (String) server.getAttribute(name, "Build"),
+            "allocator",
+            (String) server.getAttribute(name, "Allocator"),
+            "mode",
+            (String) server.getAttribute(name, "Mode"),
+            "accounting",
+            (String) server.getAttribute(name, "ByteUnit")));
+    shown.addAll(
+        histogram(
+            (CompositeData[]) server.getAttribute(name, "SizeDistribution"),
+            (Long) server.getAttribute(name, "RequestedBytes")));
+    return shown;
+  }
+
+  private static List<Published> states(Object status) {
+    return List.of(
+        state("active", status.equals("ACTIVE")),
+        state("disabled", status.equals("DISABLED")),
+        state("unavailable", status.equals("UNAVAILABLE")));
+  }
+
+  private static Published state(String state, boolean is) {
+    return Published.of("mallometer_state", "gauge", is ? 1 : 0, "state", state);
+  }
+
+  private static List<Published> histogram(CompositeData[] classes, Long sum) {
+    List<Published> shown = new ArrayList<>();
+    long cumulative = 0;
+    for (CompositeData sizeClass : classes) {
+      cumulative += (long) sizeClass.get("allocations");
+      long upTo = (long) sizeClass.get("upTo");
+      shown.add(
+          Published.of(
+              "native_malloc_request_size_bytes_bucket",
+              "histogram",
+              cumulative,
+              "le",
+              upTo == Long.MAX_VALUE ? "Infinity" : Double.toString(upTo)));
+    }
+    if (!shown.isEmpty()) {
+      shown.add(Published.of("native_malloc_request_size_bytes_count", "histogram", cumulative));
+      shown.add(Published.of("native_malloc_request_size_bytes_sum", "histogram", sum));
+    }
+    return shown;
+  }
+}
