@@ -1,0 +1,26 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** The Actuator endpoint {@code nativememory}, where it is exposed. */
+@AutoConfiguration(after = MallometerAutoConfiguration.class)
+@ConditionalOnClass(
+    name =
+        "org.springframework.boot.actuate.autoconfigure.endpoint.condition"
+            + ".ConditionalOnAvailableEndpoint")
+@ConditionalOnBean(Mallometer.class)
+@ConditionalOnAvailableEndpoint(NativeMemoryEndpoint.class)
+public final class MallometerEndpointAutoConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean
+  NativeMemoryEndpoint nativeMemoryEndpoint(Mallometer mallometer) {
+    return new NativeMemoryEndpoint(mallometer);
+  }
+}

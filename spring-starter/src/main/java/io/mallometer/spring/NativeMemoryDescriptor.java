@@ -1,0 +1,178 @@
+package io.mallometer.spring;
+
+import io.mallometer.NativeCounters;
+import io.mallometer.SelfReport;
+import io.mallometer.SizeDistribution;
+import io.mallometer.Snapshot;
+import java.time.Clock;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What the endpoint {@code nativememory} answers.
+ *
+ * <p>Only records, strings, numbers and lists, which every version of Jackson writes alike without
+ * annotations or modules. JSON has no NaN: an unknown number is null, which the Actuator leaves out.
+ * Bytes are whole numbers.
+ *
+ * @param state {@code ACTIVE}, {@code DISABLED} or {@code UNAVAILABLE}
+ * @param reason how the library came in while active, otherwise why nothing is counted
+ * @param remedy what to do about it; empty if there is nothing to do
+ * @param time when the counters were read, in ISO 8601
+ * @param ageSeconds how long ago that was; null if there is nothing to read
+ * @param counters what was counted since the process started; null unless active
+ * @param mallometer what mallometer itself is and costs
+ */
+public record NativeMemoryDescriptor(
+    String state,
+    String reason,
+    String remedy,
+    String time,
+    @Nullable Double ageSeconds,
+    @Nullable Counters counters,
+    Self mallometer)
+    implements OperationResponseBody {
+
+  /**
+   * What was counted in the whole process since it started. Allocated, freed, live and peak share the
+   * unit that {@link Self#byteUnit()} names.
+   *
+   * @param allocations successful allocations, by {@code small} and {@code large} and their sum
+   * @param frees frees
+   * @param failed allocation calls that failed
+   * @param requestedBytes bytes asked for
+   * @param allocatedBytes bytes handed out
+   * @param freedBytes bytes given back
+   * @param liveBytes bytes in use; null if counting was off for some time
+   * @param liveObjects objects in use; null if counting was off for some time
+   * @param peakBytes the most bytes in use so far; null if counting was off for some time
+   * @param peakErrorBytes the true peak is at most this much above
+   * @param largestRequestBytes the largest successful request; null until one exceeded 64 KiB
+   * @param hugeAllocations allocations above {@link Self#hugeThresholdBytes()}
+   * @param threads threads that have counted something and have not ended
+   * @param requestSizes allocations by requested size, smallest first
+   */
+  public record Counters(
+      Allocations allocations,
+      long frees,
+      long failed,
+      long requestedBytes,
+      long allocatedBytes,
+      long freedBytes,
+      @Nullable Long liveBytes,
+      @Nullable Long liveObjects,
+      @Nullable Long peakBytes,
+      @Nullable Long peakErrorBytes,
+      @Nullable Long largestRequestBytes,
+      long hugeAllocations,
+      int threads,
+      List<SizeClass> requestSizes) {
+
+    private static Counters of(NativeCounters counted) {
+      return new Counters(
+          new Allocations(
+              counted.allocations(), counted.smallAllocations(), counted.largeAllocations()),
+          counted.frees(),
+          counted.failed(),
+          counted.requestedBytes(),
+          counted.allocatedBytes(),
+          counted.freedBytes(),
+          wholeOrNull(counted.liveBytes()),
+          wholeOrNull(counted.liveObjects()),
+          wholeOrNull(counted.peakBytes()),
+          wholeOrNull(counted.peakErrorBytes()),
+          wholeOrNull(counted.largestRequestBytes()),
+          counted.hugeAllocations(),
+          counted.threads(),
+          IntStream.range(0, SizeDistribution.CLASSES)
+              .mapToObj(i -> SizeClass.of(counted.allocationsBySize(), i))
+              .toList());
+    }
+  }
+
+  /**
+   * Successful allocations.
+   *
+   * @param total all
+   * @param small of at most 4096 bytes
+   * @param large of more
+   */
+  public record Allocations(long total, long small, long large) {}
+
+  /**
+   * Allocations of one size class.
+   *
+   * @param upToBytes the largest size in the class; null for the last, which is open
+   * @param allocations successful allocations of such sizes
+   */
+  public record SizeClass(@Nullable Long upToBytes, long allocations) {
+
+    private static SizeClass of(SizeDistribution sizes, int sizeClass) {
+      return new SizeClass(
+          wholeOrNull(SizeDistribution.upperBound(sizeClass)), sizes.count(sizeClass));
+    }
+  }
+
+  /**
+   * What mallometer itself is and costs.
+   *
+   * @param build the native library's version
+   * @param allocator the object that serves the allocations
+   * @param mode how the library came into the process
+   * @param byteUnit what one byte of allocated, freed, live and peak means
+   * @param footprintBytes memory that the native library occupies at most
+   * @param overheadSeconds processor time spent on reading the counters so far
+   * @param pollSeconds how long the latest reading took
+   * @param threadsWithoutBlock threads that share one slower counter block
+   * @param hugeThresholdBytes requests above this size are huge
+   * @param remark what is off and why; empty if nothing is
+   */
+  public record Self(
+      String build,
+      String allocator,
+      String mode,
+      String byteUnit,
+      @Nullable Long footprintBytes,
+      @Nullable Double overheadSeconds,
+      @Nullable Double pollSeconds,
+      long threadsWithoutBlock,
+      @Nullable Long hugeThresholdBytes,
+      String remark) {
+
+    private static Self of(SelfReport self) {
+      return new Self(
+          self.build(),
+          self.allocator(),
+          self.mode(),
+          self.byteUnit().tag(),
+          wholeOrNull(self.footprintBytes()),
+          knownOrNull(self.overheadSeconds()),
+          knownOrNull(self.pollSeconds()),
+          self.threadsWithoutBlock(),
+          wholeOrNull(self.hugeThresholdBytes()),
+          self.remark());
+    }
+  }
+
+  static NativeMemoryDescriptor of(Snapshot snapshot, Clock clock) {
+    Double age = snapshot.process().isPresent() ? snapshot.age(clock).toNanos() / 1e9 : null;
+    return new NativeMemoryDescriptor(
+        snapshot.status().state().name(),
+        snapshot.status().reason(),
+        snapshot.status().remedy(),
+        snapshot.time().toString(),
+        age,
+        snapshot.process().map(Counters::of).orElse(null),
+        Self.of(snapshot.self()));
+  }
+
+  private static @Nullable Long wholeOrNull(double value) {
+    return Double.isFinite(value) ? (Long) (long) value : null;
+  }
+
+  private static @Nullable Double knownOrNull(double value) {
+    return Double.isNaN(value) ? null : value;
+  }
+}

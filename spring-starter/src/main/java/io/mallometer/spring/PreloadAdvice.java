@@ -1,0 +1,34 @@
+package io.mallometer.spring;
+
+import io.mallometer.State;
+import io.mallometer.Status;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * The one line that an application logs when the native library cannot be read: why, and the command
+ * that starts it with the library. An application that counts, or was told not to, logs nothing.
+ */
+final class PreloadAdvice implements SmartInitializingSingleton {
+
+  private static final Log logger = LogFactory.getLog(PreloadAdvice.class);
+
+  private final Status status;
+
+  PreloadAdvice(Status status) {
+    this.status = status;
+  }
+
+  @Override
+  public void afterSingletonsInstantiated() {
+    if (status.state() == State.UNAVAILABLE) {
+      logger.info(line(status));
+    }
+  }
+
+  static String line(Status status) {
+    String remedy = status.remedy().isEmpty() ? "" : ". What to do: " + status.remedy();
+    return "Native memory is not counted: " + status.reason() + remedy;
+  }
+}

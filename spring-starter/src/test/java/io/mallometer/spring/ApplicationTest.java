@@ -1,0 +1,142 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Mallometer;
+import io.mallometer.SizeDistribution;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIf;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.util.ClassUtils;
+
+/** Dependency, Actuator and nothing else: what people find at the application's URLs. */
+@Tag("application")
+class ApplicationTest {
+
+  private static RunningApplication application;
+
+  @BeforeAll
+  static void start() {
+    application =
+        RunningApplication.start(
+            "--management.metrics.tags.region=north", "--mallometer.poll-interval=50ms");
+  }
+
+  @AfterAll
+  static void stop() {
+    application.close();
+  }
+
+  @Test
+  void runsOnTheVersionAndWebStackThatTheBuildNames() {
+    assertThat(SpringBootVersion.getVersion()).isEqualTo(Matrix.boot());
+    assertThat(application.context().getClass().getSimpleName())
+        .containsIgnoringCase(Matrix.web().name());
+    assertThat(ClassUtils.isPresent("org.springframework.web.servlet.DispatcherServlet", null))
+        .isEqualTo(Matrix.web() == WebApplicationType.SERVLET);
+    assertThat(ClassUtils.isPresent("org.springframework.web.reactive.DispatcherHandler", null))
+        .isEqualTo(Matrix.web() == WebApplicationType.REACTIVE);
+  }
+
+  @Test
+  void stateIsPublished() {
+    Map<String, Double> scrape = application.scrape();
+
+    assertThat(scrape)
+        .containsEntry("mallometer_active{region=\"north\"}", Matrix.preloaded() ? 1.0 : 0.0)
+        .containsEntry(
+            "mallometer_state{region=\"north\",state=\"unavailable\"}",
+            Matrix.preloaded() ? 0.0 : 1.0);
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void countersAreScraped() {
+    Map<String, Double> scrape = application.scrape();
+
+    assertThat(scrape.get("native_malloc_allocations_total{region=\"north\",size=\"small\"}"))
+        .isGreaterThan(1000);
+    assertThat(scrape.get("native_malloc_live_bytes{region=\"north\"}")).isGreaterThan(1_000_000);
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void requestSizesAreScrapedAsARealHistogramWithTheCommonTags() {
+    assertThat(application.get("/actuator/prometheus"))
+        .contains("# TYPE native_malloc_request_size_bytes histogram");
+    Map<String, Double> scrape = application.scrape();
+
+    Double all =
+        scrape.get("native_malloc_request_size_bytes_bucket{region=\"north\",le=\"+Inf\"}");
+    assertThat(all)
+        .isEqualTo(scrape.get("native_malloc_request_size_bytes_count{region=\"north\"}"))
+        .isGreaterThan(1000);
+    assertThat(scrape.keySet())
+        .filteredOn(series -> series.startsWith("native_malloc_request_size_bytes_bucket"))
+        .hasSize(SizeDistribution.CLASSES);
+  }
+
+  @Test
+  @DisabledIf("io.mallometer.spring.Matrix#preloaded")
+  void nothingNativeIsScrapedWithoutTheLibrary() {
+    assertThat(application.scrape().keySet()).noneMatch(series -> series.startsWith("native_"));
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void endpointTellsCountersDerivedFiguresSizesAndOwnCost() {
+    Map<String, Object> body = application.json("/actuator/nativememory");
+
+    assertThat(body).containsEntry("state", "ACTIVE").containsEntry("reason", "preload");
+    Map<String, Object> counters = map(body, "counters");
+    Map<String, Object> allocations = map(counters, "allocations");
+    assertThat(number(allocations, "total"))
+        .isGreaterThan(1000)
+        .isEqualTo(number(allocations, "small") + number(allocations, "large"));
+    assertThat(number(counters, "liveBytes"))
+        .isEqualTo(number(counters, "allocatedBytes") - number(counters, "freedBytes"));
+    assertThat((List<?>) counters.get("requestSizes")).hasSize(SizeDistribution.CLASSES);
+    assertThat(map(body, "mallometer").get("allocator").toString()).contains("glibc");
+    assertThat(number(map(body, "mallometer"), "footprintBytes")).isPositive();
+  }
+
+  @Test
+  @DisabledIf("io.mallometer.spring.Matrix#preloaded")
+  void endpointTellsWhyNothingIsCountedAndWhatToDo() {
+    Map<String, Object> body = application.json("/actuator/nativememory");
+
+    assertThat(body)
+        .containsEntry("state", "UNAVAILABLE")
+        .containsEntry("reason", "the library is not preloaded");
+    assertThat(body.get("remedy").toString()).startsWith("LD_PRELOAD=/").contains(" java ");
+    assertThat(body.get("counters")).isNull();
+  }
+
+  @Test
+  void mbeanTellsTheSameState() throws Exception {
+    assertThat(
+            ManagementFactory.getPlatformMBeanServer()
+                .isRegistered(new ObjectName("io.mallometer:type=NativeMemory")))
+        .isTrue();
+    assertThat(application.context().getBean(Mallometer.class).status().active())
+        .isEqualTo(Matrix.preloaded());
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> map(Map<String, Object> body, String key) {
+    return (Map<String, Object>) body.get(key);
+  }
+
+  private static long number(Map<String, Object> body, String key) {
+    return ((Number) body.get(key)).longValue();
+  }
+}

@@ -1,0 +1,181 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Mallometer;
+import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What is missing from the application is quietly left out; what the application has, it keeps. */
+class BackOffTest {
+
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  MallometerAutoConfiguration.class,
+                  MallometerMetricsAutoConfiguration.class,
+                  MallometerPrometheusAutoConfiguration.class,
+                  MallometerEndpointAutoConfiguration.class))
+          .withPropertyValues("management.endpoints.web.exposure.include=nativememory");
+
+  @Test
+  void everythingIsThereByDefault() {
+    application
+        .withBean(
+            PrometheusMeterRegistry.class,
+            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(Mallometer.class)
+                    .hasSingleBean(NativeMemoryMBeans.class)
+                    .hasSingleBean(NativeMemoryMetrics.class)
+                    .hasSingleBean(RequestSizes.class)
+                    .hasSingleBean(NativeMemoryEndpoint.class));
+  }
+
+  @Test
+  void nothingIsThereWhenDisabled() {
+    application
+        .withPropertyValues("mallometer.enabled=off")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean(Mallometer.class)
+                    .doesNotHaveBean(NativeMemoryMBeans.class)
+                    .doesNotHaveBean(NativeMemoryMetrics.class)
+                    .doesNotHaveBean(NativeMemoryEndpoint.class)
+                    .doesNotHaveBean(PreloadAdvice.class));
+  }
+
+  @Test
+  void noMetersWhenMetricsAreDisabled() {
+    application
+        .withBean(SimpleMeterRegistry.class)
+        .withPropertyValues("mallometer.metrics.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(Mallometer.class)
+                    .doesNotHaveBean(NativeMemoryMetrics.class)
+                    .doesNotHaveBean(RequestSizes.class));
+  }
+
+  @Test
+  void noMBeanWhenJmxIsDisabled() {
+    application
+        .withPropertyValues("mallometer.jmx.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(Mallometer.class)
+                    .doesNotHaveBean(NativeMemoryMBeans.class));
+  }
+
+  @Test
+  void noMetersWithoutMicrometer() {
+    application
+        .withClassLoader(new FilteredClassLoader("io.micrometer", "io.prometheus"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(Mallometer.class)
+                    .hasSingleBean(NativeMemoryMBeans.class)
+                    .doesNotHaveBean("nativeMemoryMetrics"));
+  }
+
+  @Test
+  void noHistogramWithoutPrometheus() {
+    application
+        .withClassLoader(new FilteredClassLoader("io.prometheus", "io.micrometer.prometheusmetrics"))
+        .withBean(SimpleMeterRegistry.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(NativeMemoryMetrics.class)
+                    .doesNotHaveBean(RequestSizes.class));
+  }
+
+  @Test
+  void noHistogramWithoutAPrometheusMeterRegistry() {
+    application
+        .withBean(SimpleMeterRegistry.class)
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(RequestSizes.class));
+  }
+
+  @Test
+  void noEndpointWithoutActuator() {
+    application
+        .withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(Mallometer.class)
+                    .doesNotHaveBean("nativeMemoryEndpoint"));
+  }
+
+  @Test
+  void noEndpointWhereItIsNotExposed() {
+    application
+        .withPropertyValues("management.endpoints.web.exposure.include=health")
+        .run(context -> assertThat(context).doesNotHaveBean(NativeMemoryEndpoint.class));
+  }
+
+  @Test
+  void ownFacadeIsKept() {
+    try (Mallometer own = Mallometer.open()) {
+      application
+          .withBean("own", Mallometer.class, () -> own)
+          .run(context -> assertThat(context).getBean(Mallometer.class).isSameAs(own));
+    }
+  }
+
+  @Test
+  void ownMetricsAreKept() {
+    application
+        .withBean(SimpleMeterRegistry.class)
+        .withBean(
+            "own",
+            NativeMemoryMetrics.class,
+            () -> new NativeMemoryMetrics(Mallometer.open()))
+        .run(
+            context ->
+                assertThat(context).hasSingleBean(NativeMemoryMetrics.class).hasBean("own"));
+  }
+
+  @Test
+  void ownEndpointIsKept() {
+    application
+        .withBean(
+            "own", NativeMemoryEndpoint.class, () -> new NativeMemoryEndpoint(Mallometer.open()))
+        .run(
+            context ->
+                assertThat(context).hasSingleBean(NativeMemoryEndpoint.class).hasBean("own"));
+  }
+
+  @Test
+  void ownAdviceIsKept() {
+    application
+        .withBean("mallometerPreloadAdvice", String.class, () -> "none")
+        .run(context -> assertThat(context).doesNotHaveBean(PreloadAdvice.class));
+  }
+
+  @Test
+  void worksWithoutAMeterRegistry() {
+    application.run(
+        context -> assertThat(context).hasNotFailed().doesNotHaveBean(MeterRegistry.class));
+  }
+}

@@ -1,0 +1,114 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
+@ExtendWith(OutputCaptureExtension.class)
+class ConfigurationTest {
+
+  @Test
+  void everyPropertyHasADescriptionAndADefault() throws IOException {
+    Map<String, Map<String, Object>> properties = metadata();
+
+    assertThat(properties)
+        .containsOnlyKeys(
+            "mallometer.enabled",
+            "mallometer.poll-interval",
+            "mallometer.metrics.enabled",
+            "mallometer.jmx.enabled");
+    assertThat(properties.values())
+        .allSatisfy(
+            property -> {
+              assertThat(property.get("description").toString()).endsWith(".");
+              assertThat(property.get("defaultValue")).isNotNull();
+            });
+    assertThat(properties.get("mallometer.enabled").get("description").toString())
+        .startsWith("Whether to ");
+  }
+
+  /** With one of the two names only, the other Spring Boot starts and silently exports nothing. */
+  @Test
+  void metersComeAfterTheRegistryOfEitherSpringBoot() throws IOException {
+    Properties autoConfigurations = new Properties();
+    try (InputStream file = resource("META-INF/spring-autoconfigure-metadata.properties")) {
+      autoConfigurations.load(file);
+    }
+
+    assertThat(
+            autoConfigurations.getProperty(
+                MallometerMetricsAutoConfiguration.class.getName() + ".AutoConfigureAfter"))
+        .contains(
+            "org.springframework.boot.actuate.autoconfigure.metrics."
+                + "CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure."
+                + "CompositeMeterRegistryAutoConfiguration");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "mallometer.poll-interval, 0s, at least 10 ms",
+    "mallometer.poll-interval, soon, mallometer.poll-interval",
+    "mallometer.enabled, perhaps, mallometer.enabled",
+    "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",
+    "mallometer.jmx.enabled, perhaps, mallometer.jmx.enabled"
+  })
+  void wrongValueStopsTheStartupWithAMessage(
+      String property, String value, String message, CapturedOutput output) {
+    SpringApplication application = new SpringApplication(TestApplication.class);
+    application.setWebApplicationType(WebApplicationType.NONE);
+
+    assertThatThrownBy(() -> application.run("--" + property + "=" + value))
+        .isInstanceOf(Exception.class);
+
+    assertThat(output)
+        .contains("APPLICATION FAILED TO START")
+        .contains(property)
+        .contains(value)
+        .contains(message);
+  }
+
+  private static Map<String, Map<String, Object>> metadata() throws IOException {
+    try (InputStream file = resource("META-INF/spring-configuration-metadata.json")) {
+      String json = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+      @SuppressWarnings("unchecked")
+      List<Map<String, Object>> properties =
+          (List<Map<String, Object>>)
+              JsonParserFactory.getJsonParser().parseMap(json).get("properties");
+      return properties.stream()
+          .collect(Collectors.toMap(property -> property.get("name").toString(), p -> p));
+    }
+  }
+
+  /** From our jar, not from one of the many with a file of this name. */
+  private static InputStream resource(String name) throws IOException {
+    String own = MallometerProperties.class.getProtectionDomain().getCodeSource().getLocation() + "";
+    for (var url : java.util.Collections.list(classLoader().getResources(name))) {
+      if (url.toString().contains(own)) {
+        return url.openStream();
+      }
+    }
+    throw new AssertionError(name + " is missing from " + own);
+  }
+
+  private static ClassLoader classLoader() {
+    return ConfigurationTest.class.getClassLoader();
+  }
+}

@@ -1,0 +1,24 @@
+package io.mallometer.spring;
+
+import org.springframework.boot.WebApplicationType;
+
+/** The cell of the matrix that this JVM runs; the build names it by system properties. */
+final class Matrix {
+
+  private Matrix() {}
+
+  /** The Spring Boot that must be on the class path. */
+  static String boot() {
+    return System.getProperty("matrix.boot", "3.5.16");
+  }
+
+  /** The web stack that must be on the class path. */
+  static WebApplicationType web() {
+    return WebApplicationType.valueOf(System.getProperty("matrix.web", "SERVLET"));
+  }
+
+  /** Whether the native library was preloaded into this JVM. */
+  static boolean preloaded() {
+    return Boolean.getBoolean("matrix.preloaded");
+  }
+}

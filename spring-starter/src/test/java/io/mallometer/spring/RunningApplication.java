@@ -1,0 +1,80 @@
+package io.mallometer.spring;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A real application with a real server on a free loopback port, asked over HTTP. */
+record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
+
+  private static final List<String> ARGUMENTS =
+      List.of(
+          "--server.port=0",
+          "--server.address=127.0.0.1",
+          "--spring.main.banner-mode=off",
+          "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
+
+  static RunningApplication start(String... arguments) {
+    return start(new SpringApplication(TestApplication.class), arguments);
+  }
+
+  static RunningApplication start(SpringApplication application, String... arguments) {
+    return new RunningApplication(
+        application.run(
+            Stream.concat(ARGUMENTS.stream(), Arrays.stream(arguments)).toArray(String[]::new)));
+  }
+
+  /** The body of a successful answer. */
+  String get(String path) {
+    HttpResponse<String> response = response(path);
+    if (response.statusCode() != 200) {
+      throw new AssertionError(path + " answered " + response.statusCode() + response.body());
+    }
+    return response.body();
+  }
+
+  HttpResponse<String> response(String path) {
+    String port = context.getEnvironment().getProperty("local.server.port");
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(Duration.ofSeconds(20))
+            .build();
+    try {
+      return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(path, e);
+    }
+  }
+
+  /** A JSON answer as maps, lists, strings and numbers. */
+  Map<String, Object> json(String path) {
+    return JsonParserFactory.getJsonParser().parseMap(get(path));
+  }
+
+  /** The samples of our metrics in the Prometheus scrape: line by line, series to value. */
+  Map<String, Double> scrape() {
+    return get("/actuator/prometheus")
+        .lines()
+        .filter(line -> line.startsWith("native_") || line.startsWith("mallometer_"))
+        .collect(
+            Collectors.toMap(
+                line -> line.substring(0, line.lastIndexOf(' ')),
+                line -> Double.valueOf(line.substring(line.lastIndexOf(' ') + 1))));
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,9 @@
+package io.mallometer.spring;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+
+/** An application that does nothing but have the starter and the Actuator on its class path. */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+public class TestApplication {}
