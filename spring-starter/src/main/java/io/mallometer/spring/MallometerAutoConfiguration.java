@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Lazy;
  * What every application gets: the facade, the MBean, and, without the native library, the advice
  * how to start with it.
  *
- * <p>The MBean and the advice are there for people outside the application, so they exist also where
- * beans are created lazily.
+ * <p>The MBean and the advice are there for people outside the application, so they exist also
+ * where beans are created lazily.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
@@ -36,7 +36,7 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(name = "mallometerPreloadAdvice")
   PreloadAdvice mallometerPreloadAdvice(Mallometer mallometer) {
     return new PreloadAdvice(mallometer.status());
   }

@@ -15,10 +15,10 @@ import org.springframework.context.annotation.Bean;
         "org.springframework.boot.actuate.autoconfigure.endpoint.condition"
             + ".ConditionalOnAvailableEndpoint")
 @ConditionalOnBean(Mallometer.class)
-@ConditionalOnAvailableEndpoint(NativeMemoryEndpoint.class)
 public final class MallometerEndpointAutoConfiguration {
 
   @Bean
+  @ConditionalOnAvailableEndpoint
   @ConditionalOnMissingBean
   NativeMemoryEndpoint nativeMemoryEndpoint(Mallometer mallometer) {
     return new NativeMemoryEndpoint(mallometer);

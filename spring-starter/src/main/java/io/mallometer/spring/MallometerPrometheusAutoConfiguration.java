@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Lazy;
 /**
  * The distribution of request sizes, where meters go to Prometheus.
  *
- * <p>A child context with a registry of its own needs its own: only the current context is searched.
- * Nobody asks for this bean, so it exists also where beans are created lazily.
+ * <p>A child context with a registry of its own needs its own: only the current context is
+ * searched. Nobody asks for this bean, so it exists also where beans are created lazily.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,

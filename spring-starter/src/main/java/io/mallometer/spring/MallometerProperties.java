@@ -48,7 +48,8 @@ public record MallometerProperties(
       throw new InvalidConfigurationPropertyValueException(
           "mallometer.poll-interval",
           pollInterval,
-          "it must be at least %d ms".formatted(MallometerOptions.SHORTEST_POLL_INTERVAL.toMillis()));
+          "it must be at least %d ms"
+              .formatted(MallometerOptions.SHORTEST_POLL_INTERVAL.toMillis()));
     }
     return MallometerOptions.defaults().withPollInterval(pollInterval);
   }

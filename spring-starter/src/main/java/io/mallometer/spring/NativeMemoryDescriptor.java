@@ -14,8 +14,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * What the endpoint {@code nativememory} answers.
  *
  * <p>Only records, strings, numbers and lists, which every version of Jackson writes alike without
- * annotations or modules. JSON has no NaN: an unknown number is null, which the Actuator leaves out.
- * Bytes are whole numbers.
+ * annotations or modules. JSON has no NaN: an unknown number is null, which the Actuator leaves
+ * out. Bytes are whole numbers.
  *
  * @param state {@code ACTIVE}, {@code DISABLED} or {@code UNAVAILABLE}
  * @param reason how the library came in while active, otherwise why nothing is counted
@@ -36,8 +36,8 @@ public record NativeMemoryDescriptor(
     implements OperationResponseBody {
 
   /**
-   * What was counted in the whole process since it started. Allocated, freed, live and peak share the
-   * unit that {@link Self#byteUnit()} names.
+   * What was counted in the whole process since it started. Allocated, freed, live and peak share
+   * the unit that {@link Self#byteUnit()} names.
    *
    * @param allocations successful allocations, by {@code small} and {@code large} and their sum
    * @param frees frees
@@ -137,7 +137,7 @@ public record NativeMemoryDescriptor(
       @Nullable Long footprintBytes,
       @Nullable Double overheadSeconds,
       @Nullable Double pollSeconds,
-      long threadsWithoutBlock,
+      @Nullable Long threadsWithoutBlock,
       @Nullable Long hugeThresholdBytes,
       String remark) {
 
@@ -150,7 +150,7 @@ public record NativeMemoryDescriptor(
           wholeOrNull(self.footprintBytes()),
           knownOrNull(self.overheadSeconds()),
           knownOrNull(self.pollSeconds()),
-          self.threadsWithoutBlock(),
+          wholeOrNull(self.threadsWithoutBlock()),
           wholeOrNull(self.hugeThresholdBytes()),
           self.remark());
     }

@@ -15,10 +15,7 @@ final class OnEnabledPropertyCondition extends SpringBootCondition {
   public ConditionOutcome getMatchOutcome(
       ConditionContext context, AnnotatedTypeMetadata metadata) {
     String name =
-        metadata
-            .getAnnotations()
-            .get(ConditionalOnEnabledProperty.class)
-            .getString("value");
+        metadata.getAnnotations().get(ConditionalOnEnabledProperty.class).getString("value");
     boolean enabled =
         Objects.requireNonNull(
             Binder.get(context.getEnvironment()).bind(name, Boolean.class).orElse(true));

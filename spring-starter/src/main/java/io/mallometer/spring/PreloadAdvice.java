@@ -7,8 +7,9 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The one line that an application logs when the native library cannot be read: why, and the command
- * that starts it with the library. An application that counts, or was told not to, logs nothing.
+ * The one line that an application logs when the native library cannot be read: why, and the
+ * command that starts it with the library. An application that counts, or was told not to, logs
+ * nothing.
  */
 final class PreloadAdvice implements SmartInitializingSingleton {
 

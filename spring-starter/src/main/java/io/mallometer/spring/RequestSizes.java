@@ -20,9 +20,9 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
  * The histogram of request sizes in every Prometheus registry of this context.
  *
  * <p>Micrometer cannot carry a histogram that somebody else counted, so it goes in beside
- * Micrometer. It asks the meter registry what its filters would make of such a meter, and takes name
- * and tags from the answer: common tags, renaming and denying work as for any other meter, whether
- * they come from properties, from filter beans or from code.
+ * Micrometer. It asks the meter registry what its filters would make of such a meter, and takes
+ * name and tags from the answer: common tags, renaming and denying work as for any other meter,
+ * whether they come from properties, from filter beans or from code.
  */
 final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -61,7 +61,10 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
     }
     histograms.add(
         RequestSizeHistogram.register(
-            mallometer, registry.getPrometheusRegistry(), id.getConventionName(convention), labels));
+            mallometer,
+            registry.getPrometheusRegistry(),
+            id.getConventionName(convention),
+            labels));
   }
 
   @Override

@@ -98,7 +98,8 @@ class BackOffTest {
   @Test
   void noHistogramWithoutPrometheus() {
     application
-        .withClassLoader(new FilteredClassLoader("io.prometheus", "io.micrometer.prometheusmetrics"))
+        .withClassLoader(
+            new FilteredClassLoader("io.prometheus", "io.micrometer.prometheusmetrics"))
         .withBean(SimpleMeterRegistry.class)
         .run(
             context ->
@@ -148,12 +149,9 @@ class BackOffTest {
     application
         .withBean(SimpleMeterRegistry.class)
         .withBean(
-            "own",
-            NativeMemoryMetrics.class,
-            () -> new NativeMemoryMetrics(Mallometer.open()))
+            "own", NativeMemoryMetrics.class, () -> new NativeMemoryMetrics(Mallometer.open()))
         .run(
-            context ->
-                assertThat(context).hasSingleBean(NativeMemoryMetrics.class).hasBean("own"));
+            context -> assertThat(context).hasSingleBean(NativeMemoryMetrics.class).hasBean("own"));
   }
 
   @Test

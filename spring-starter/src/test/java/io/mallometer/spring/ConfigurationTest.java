@@ -93,13 +93,15 @@ class ConfigurationTest {
           (List<Map<String, Object>>)
               JsonParserFactory.getJsonParser().parseMap(json).get("properties");
       return properties.stream()
+          .filter(property -> property.get("name").toString().startsWith("mallometer."))
           .collect(Collectors.toMap(property -> property.get("name").toString(), p -> p));
     }
   }
 
   /** From our jar, not from one of the many with a file of this name. */
   private static InputStream resource(String name) throws IOException {
-    String own = MallometerProperties.class.getProtectionDomain().getCodeSource().getLocation() + "";
+    String own =
+        MallometerProperties.class.getProtectionDomain().getCodeSource().getLocation() + "";
     for (var url : java.util.Collections.list(classLoader().getResources(name))) {
       if (url.toString().contains(own)) {
         return url.openStream();
