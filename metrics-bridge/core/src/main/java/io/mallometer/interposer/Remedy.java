@@ -9,8 +9,6 @@ final class Remedy {
   /** From this JDK on, loading native code prints a warning unless it was allowed. */
   private static final int NATIVE_ACCESS_WARNING_SINCE = 24;
 
-  private static final String ALLOW = "--enable-native-access=ALL-UNNAMED";
-
   private Remedy() {}
 
   /** Start again with the library, which is unpacked for that. */
@@ -26,35 +24,13 @@ final class Remedy {
   }
 
   private static String command(Path library) {
-    return preloadCommand(
-        library,
-        System.getenv("LD_PRELOAD"),
-        Runtime.version().feature(),
-        System.getProperty("sun.java.command", ""));
-  }
-
-  /**
-   * The command that starts this program with the library.
-   *
-   * @param preloaded the present value of {@code LD_PRELOAD}, if any: it is kept, behind ours,
-   *     because the first malloc in the list is the one that is called
-   * @param jdk the feature release of the JDK
-   * @param program the system property {@code sun.java.command}. Of it only the name of a jar is
-   *     used: arguments may be secret
-   */
-  static String preloadCommand(
-      Path library, @org.jspecify.annotations.Nullable String preloaded, int jdk, String program) {
-    String list = preloaded == null || preloaded.isBlank() ? "" : ":" + preloaded.strip();
-    String jar = program.split(" ", 2)[0];
-    return "LD_PRELOAD="
-        + ShellWord.quote(library + list)
-        + " java "
-        + (jdk >= NATIVE_ACCESS_WARNING_SINCE ? ALLOW + " " : "")
-        + (jar.endsWith(".jar") ? "-jar " + ShellWord.quote(jar) : "...");
+    boolean warns = Runtime.version().feature() >= NATIVE_ACCESS_WARNING_SINCE;
+    String preloaded = System.getenv().getOrDefault("LD_PRELOAD", "");
+    return LaunchCommand.ofThisProcess().preloading(library, preloaded, warns);
   }
 
   static String allowNativeAccess() {
-    return "java " + ALLOW + " ...";
+    return "java " + LaunchCommand.ALLOW_NATIVE_ACCESS + " ...";
   }
 
   static String unpackJna() {
