@@ -132,6 +132,25 @@ struct mallometer_report {
   char reason[160];
 };
 
+#define MALLOMETER_EVENT_FRAMES 16
+
+/* One request above MALLOMETER_LARGE. An array element: its size is passed beside the array. */
+struct mallometer_event {
+  /* 1 for the process's first; equal to huge_allocations when it happened. */
+  uint64_t number;
+  /* CLOCK_REALTIME in nanoseconds. */
+  uint64_t realtime_ns;
+  uint64_t requested_bytes;
+  /* The kernel's thread id. */
+  uint32_t thread_id;
+  /* Valid entries of stack; 0 if the stack was not recorded. */
+  uint32_t frames;
+  /* NUL-terminated. */
+  char thread_name[16];
+  /* Return addresses, innermost first. */
+  uint64_t stack[MALLOMETER_EVENT_FRAMES];
+};
+
 #if defined(__GNUC__)
 #define MALLOMETER_API __attribute__((visibility("default")))
 #else
@@ -174,6 +193,14 @@ MALLOMETER_API int mallometer_disable(void);
 
 /* Counts again. -ENODATA: not preloaded or excluded. */
 MALLOMETER_API int mallometer_enable(void);
+
+/*
+ * Copies the latest large requests whose numbers are above `after`, oldest first, at most `capacity`. 64 are kept; a
+ * gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event) of the caller. Returns how
+ * many were copied; -EINVAL: events is NULL, or event_size is not the library's own.
+ */
+MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
+                                     uint64_t after);
 
 /* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);

@@ -19,6 +19,7 @@ extern "C" {
 #pragma weak mallometer_reset
 #pragma weak mallometer_disable
 #pragma weak mallometer_enable
+#pragma weak mallometer_events
 #pragma weak mallometer_self
 
 /* Whether the library is loaded and speaks the version that this program was compiled for, or a newer one. */

@@ -55,12 +55,13 @@ static inline struct mallometer_report self(void) {
   return s;
 }
 
-/* The size of an object in the unit of allocated, freed and live bytes. */
+/* The size of an object in the unit of allocated, freed and live bytes; header mode answers with the requested size. */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);
+  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   int singly_mapped = (int)(((size_t *)object)[-1] & 2);
-  return self().byte_unit == MALLOMETER_UNIT_GLIBC_CHUNK && singly_mapped ? usable + 8 : usable;
+  return singly_mapped ? usable + 8 : usable;
 }
 
 #endif

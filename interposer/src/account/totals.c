@@ -1,11 +1,9 @@
-/* Sums, the peak and the largest request. See totals.h. */
+/* Sums and the peak. See totals.h. */
 #include "account/totals.h"
 
 static int64_t estimated_live;
 static uint64_t peak;
 static bool sum_under_way;
-static uint64_t largest;
-static uint64_t huge;
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
@@ -89,18 +87,6 @@ void peak_flush(struct thread_block *block) {
   if (estimate > (int64_t)(__atomic_load_n(&peak, __ATOMIC_RELAXED) + slack())) confirm_peak();
 }
 
-/* ---- Largest ------------------------------------------------------------------------------------------ */
-
-void record_large_request(size_t requested, size_t huge_threshold) {
-  uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
-  while (requested > known &&
-         !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
-  if (requested > huge_threshold) __atomic_fetch_add(&huge, 1, __ATOMIC_RELAXED);
-}
-
-uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAXED); }
-
-uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
+/* ---- Fork ---------------------------------------------------------------------------------------------- */
 
 void totals_forked(void) { __atomic_store_n(&sum_under_way, false, __ATOMIC_RELAXED); }

@@ -31,11 +31,6 @@ uint64_t peak_raise(uint64_t live);
 /* How much higher than peak_raise() said the true peak can be, in bytes. */
 uint64_t peak_error(void);
 
-/* A successful request of more than COUNTDOWN_BYTES. */
-void record_large_request(size_t requested, size_t huge_threshold);
-uint64_t largest_request(void);
-uint64_t huge_requests(void);
-
 /* In the child of a fork: a sum that another thread was taking will never end. */
 void totals_forked(void);
 

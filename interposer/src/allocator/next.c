@@ -10,34 +10,58 @@
 #endif
 
 #include "platform/glibc_versions.h"
+#include "platform/interposed.h"
 
 struct next_allocator next;
 
-/* ISO C has no conversion from object to function pointer; POSIX asks dlsym's users to go through memory. */
-static bool find(void *function, const char *name) {
-  void *address = dlsym(RTLD_NEXT, name);
+/*
+ * ISO C has no conversion from object to function pointer; POSIX asks dlsym's users to go through memory. A function
+ * that the program's first allocator lacks leads to ours, and from there to the next.
+ */
+static bool find(void *function, const char *name, const void *ours) {
+  void *address = ours ? dlsym(RTLD_DEFAULT, name) : NULL;
+  if (!address || address == ours) address = dlsym(RTLD_NEXT, name);
   memcpy(function, &address, sizeof address);
   return address != NULL;
 }
 
-bool next_allocator_find(void) {
+bool next_allocator_find(bool below) {
   struct next_allocator found = {0};
-  bool complete = find(&found.malloc, "malloc") & find(&found.free, "free") & find(&found.calloc, "calloc") &
-                  find(&found.realloc, "realloc") & find(&found.memalign, "memalign") &
-                  find(&found.aligned_alloc, "aligned_alloc") & find(&found.posix_memalign, "posix_memalign") &
-                  find(&found.usable_size, "malloc_usable_size");
+  bool complete = true;
+#define FIND(member, function) \
+  complete &= find(&found.member, #function, below ? NULL : (const void *)(uintptr_t)function)
+  FIND(malloc, malloc);
+  FIND(free, free);
+  FIND(calloc, calloc);
+  FIND(realloc, realloc);
+  FIND(memalign, memalign);
+  FIND(aligned_alloc, aligned_alloc);
+  FIND(posix_memalign, posix_memalign);
+  FIND(usable_size, malloc_usable_size);
+#undef FIND
   if (complete) next = found;
   return complete;
 }
 
-static bool is_glibc_malloc(void) {
-#ifdef __GLIBC__
-  Dl_info serving, libc;
-  void *malloc_address, *libc_address;
-  const char *(*version)(void) = gnu_get_libc_version;
+void next_allocator_warm_up(void) {
+  void *object = next.malloc(1);
+  if (object) (void)next.usable_size(object);
+  next.free(object);
+}
+
+bool next_allocator_contains(const void *function) {
+  Dl_info serving, other;
+  void *malloc_address;
   memcpy(&malloc_address, &next.malloc, sizeof malloc_address);
-  memcpy(&libc_address, &version, sizeof libc_address);
-  return dladdr(malloc_address, &serving) && dladdr(libc_address, &libc) && serving.dli_fbase == libc.dli_fbase;
+  return dladdr(malloc_address, &serving) && dladdr(function, &other) && serving.dli_fbase == other.dli_fbase;
+}
+
+bool next_allocator_is_glibc(void) {
+#ifdef __GLIBC__
+  const char *(*version)(void) = gnu_get_libc_version;
+  void *in_libc;
+  memcpy(&in_libc, &version, sizeof in_libc);
+  return next_allocator_contains(in_libc);
 #else
   return false;
 #endif
@@ -57,7 +81,7 @@ static bool chunk_agrees(size_t request) {
 bool next_allocator_has_glibc_chunks(void) {
 #if defined(__GLIBC__) && defined(__x86_64__)
   static const size_t requests[] = {0, 1, 24, 25, 100, 1000, 5000, 70000, 300000};
-  if (!is_glibc_malloc()) return false;
+  if (!next_allocator_is_glibc()) return false;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
     if (!chunk_agrees(requests[i])) return false;
   }
@@ -72,7 +96,7 @@ void next_allocator_name(char *name, size_t capacity) {
   void *address;
   memcpy(&address, &next.malloc, sizeof address);
 #ifdef __GLIBC__
-  if (is_glibc_malloc()) {
+  if (next_allocator_is_glibc()) {
     snprintf(name, capacity, "glibc %s", gnu_get_libc_version());
     return;
   }
@@ -83,4 +107,24 @@ void next_allocator_name(char *name, size_t capacity) {
   }
   const char *slash = strrchr(serving.dli_fname, '/');
   snprintf(name, capacity, "%s", slash ? slash + 1 : serving.dli_fname);
+}
+
+static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
+  void *object = dlopen(object_name, RTLD_NOLOAD | RTLD_LAZY);
+  if (!object) return NULL;
+  /* The reference is kept: whoever uses the operator needs its library. */
+  void *address = dlsym(object, mangled_name);
+  return address == ours ? NULL : address;
+}
+
+void *next_operator(const char *mangled_name, const void *caller) {
+  static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+  void *ours = dlsym(RTLD_DEFAULT, mangled_name);
+  void *address = dlsym(RTLD_NEXT, mangled_name);
+  Dl_info calling;
+  if (!address && dladdr(caller, &calling)) address = operator_in(calling.dli_fname, mangled_name, ours);
+  for (size_t i = 0; !address && i < sizeof runtimes / sizeof *runtimes; i++) {
+    address = operator_in(runtimes[i], mangled_name, ours);
+  }
+  return address;
 }

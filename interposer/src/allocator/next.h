@@ -27,10 +27,11 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * Fills `next`. Enters the loader, which may allocate: the caller answers that from the bootstrap buffer. False if a
- * function is missing (then `next` must not be used).
+ * Fills `next`. `below`: with the functions that come after ours in the search order, the usual case; otherwise with
+ * those that serve the program now, because its malloc is not ours. Enters the loader, which may allocate: the caller
+ * answers that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
  */
-bool next_allocator_find(void);
+bool next_allocator_find(bool below);
 
 /*
  * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
@@ -39,8 +40,27 @@ bool next_allocator_find(void);
  */
 bool next_allocator_has_glibc_chunks(void);
 
+/*
+ * Calls the functions once that prepare themselves at their first call; tcmalloc's malloc_usable_size allocates then.
+ * What they allocate comes from the bootstrap buffer.
+ */
+void next_allocator_warm_up(void);
+
+/* Whether malloc is the C library's own. */
+bool next_allocator_is_glibc(void);
+
 /* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);
+
+/*
+ * C++'s operator new of the given mangled name, other than ours: below us, in the object that contains `caller` (JNI
+ * libraries often bring the C++ library in themselves), or in a C++ library that was loaded later and locally. NULL if
+ * there is none. Enters the loader.
+ */
+void *next_operator(const char *mangled_name, const void *caller);
+
+/* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
+bool next_allocator_contains(const void *function);
 
 /*
  * Usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. 8 bytes more

@@ -80,6 +80,14 @@ static size_t read_huge_threshold(char *const environment[]) {
   return DEFAULT_HUGE;
 }
 
+static bool read_accounting(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_ACCOUNTING");
+  if (!value || strcmp(value, "usable") == 0) return false;
+  if (strcmp(value, "header") == 0) return true;
+  refuse("MALLOMETER_ACCOUNTING", value, "usable or header", "usable");
+  return false;
+}
+
 static enum log_level read_log(char *const environment[]) {
   const char *value = value_of(environment, "MALLOMETER_LOG");
   if (!value || strcmp(value, "warn") == 0) return LOG_WARN;
@@ -108,6 +116,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
+  configuration.headers = read_accounting(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
   const char *only = value_of(environment, "MALLOMETER_ONLY");
   configuration.excluded = only && executable && !list_names(only, executable);

@@ -15,6 +15,8 @@ struct configuration {
   bool enabled;
   /* MALLOMETER_ONLY names executables, and this one is not among them. */
   bool excluded;
+  /* MALLOMETER_ACCOUNTING=header rather than usable. */
+  bool headers;
   /* MALLOMETER_LARGE, in bytes. */
   size_t huge_threshold;
   /* MALLOMETER_LOG */

@@ -6,18 +6,21 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "account/large_requests.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
 #include "control/configuration.h"
 #include "control/log.h"
+#include "control/refusal.h"
 #include "hooks/state.h"
 #include "mallometer.h"
 #include "platform/glibc_versions.h"
@@ -29,24 +32,12 @@
 static int state = MALLOMETER_STATE_COUNTING;
 static bool was_off;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
+/* Points to a constant, or to reason_text, which is written before the process has a second thread. */
 static const char *reason = "";
+static char reason_text[sizeof((struct mallometer_report *)0)->reason];
 static uint64_t overhead_ns;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
-
-/* Calls malloc as any program would, and sees whether that comes to us. */
-static bool malloc_leads_here(void) {
-  void *(*allocate)(size_t);
-  void (*release)(void *);
-  void *address = dlsym(RTLD_DEFAULT, "malloc");
-  memcpy(&allocate, &address, sizeof address);
-  address = dlsym(RTLD_DEFAULT, "free");
-  memcpy(&release, &address, sizeof address);
-  if (!allocate || !release) return false;
-  /* More than any countdown, so that the slow path takes note of it. */
-  release(allocate(COUNTDOWN_BYTES + 1));
-  return hook_was_reached;
-}
 
 static const char *path_of_executable(char *path, size_t capacity) {
   ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
@@ -55,12 +46,11 @@ static const char *path_of_executable(char *path, size_t capacity) {
   return path;
 }
 
-static void stop(int why, const char *text) {
+static void off(int why, const char *text) {
   state = why;
   reason = text;
   was_off = true;
-  __atomic_store_n(&hook_state, HOOK_FORWARDING, __ATOMIC_RELEASE);
-  thread_blocks_stop_countdowns();
+  hook_count(false);
 }
 
 static void in_forked_child(void) {
@@ -68,24 +58,57 @@ static void in_forked_child(void) {
   totals_forked();
 }
 
-__attribute__((constructor)) static void start(int argc, char **argv, char **environment) {
-  (void)argc;
-  (void)argv;
+static void refuse_or_use_headers(void) {
+  char name[64];
+  if (!find_object_past_interposers(name, sizeof name)) {
+    hook_use_headers();
+    return;
+  }
+  snprintf(reason_text, sizeof reason_text,
+           "MALLOMETER_ACCOUNTING=header refused, usable sizes instead: %s calls __libc_free", name);
+  reason = reason_text;
+  log_line(LOG_WARN, "%s", reason);
+}
+
+/* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
+void hook_starts(void) {
   char path[4096];
-  struct configuration configuration = configuration_read(environment, path_of_executable(path, sizeof path));
+  struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
-  if (!malloc_leads_here()) {
-    state = MALLOMETER_STATE_NOT_PRELOADED;
-    reason = "the library was loaded after the process had started; it must be named in LD_PRELOAD";
+  if (configuration.excluded) {
+    off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
+    return;
+  }
+  if (configuration.headers) refuse_or_use_headers();
+  if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static void explain_not_preloaded(void) {
+  state = MALLOMETER_STATE_NOT_PRELOADED;
+  Dl_info serving = {0};
+  void *first = dlsym(RTLD_DEFAULT, "malloc");
+  if (hook_ready() && next_allocator_is_glibc()) {
+    snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
+  } else if (first && dladdr(first, &serving) && serving.dli_fname) {
+    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
+             base_name(serving.dli_fname));
+  }
+  reason = reason_text;
+}
+
+__attribute__((constructor)) static void start(void) {
+  if (!hook_ready() || !malloc_leads_here) {
+    explain_not_preloaded();
     return;
   }
   next_allocator_name(allocator_name, sizeof allocator_name);
-  if (configuration.excluded) {
-    stop(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
-    return;
-  }
+  if (state == MALLOMETER_STATE_EXCLUDED) return;
   pthread_atfork(NULL, NULL, in_forked_child);
-  if (!configuration.enabled) stop(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }
 
@@ -138,7 +161,7 @@ static void read_process(struct mallometer_counters *snapshot) {
   snapshot->largest_request_bytes = largest_request();
   snapshot->huge_allocations = huge_requests();
   /* A thread that was between reading and writing its countdown when counting stopped is stopped now. */
-  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING) thread_blocks_stop_countdowns();
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) != HOOK_COUNTING) thread_blocks_stop_countdowns();
 }
 
 uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
@@ -183,7 +206,7 @@ int mallometer_reset(void) {
 
 int mallometer_disable(void) {
   if (state != MALLOMETER_STATE_COUNTING && state != MALLOMETER_STATE_DISABLED) return -ENODATA;
-  stop(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
+  off(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
   return 0;
 }
 
@@ -191,11 +214,25 @@ int mallometer_enable(void) {
   if (state != MALLOMETER_STATE_COUNTING && state != MALLOMETER_STATE_DISABLED) return -ENODATA;
   state = MALLOMETER_STATE_COUNTING;
   reason = was_off ? "counting was off for a time; live and peak bytes are unknown" : "";
-  __atomic_store_n(&hook_state, HOOK_COUNTING, __ATOMIC_RELEASE);
+  hook_count(true);
   return 0;
 }
 
-static uint32_t byte_unit(void) { return sizes_from_chunks ? MALLOMETER_UNIT_GLIBC_CHUNK : MALLOMETER_UNIT_USABLE; }
+static uint32_t byte_unit(void) {
+  switch (size_source) {
+    case SIZE_FROM_CHUNK:
+      return MALLOMETER_UNIT_GLIBC_CHUNK;
+    case SIZE_FROM_HEADER:
+      return MALLOMETER_UNIT_REQUESTED;
+    default:
+      return MALLOMETER_UNIT_USABLE;
+  }
+}
+
+int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
+  if (!events || event_size != sizeof *events) return -EINVAL;
+  return (int)large_request_events(events, capacity, after);
+}
 
 int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};

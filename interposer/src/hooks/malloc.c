@@ -13,17 +13,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "account/size_class.h"
 #include "account/thread_block.h"
-#include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
-#include "hooks/interposed.h"
+#include "hooks/complete.h"
+#include "hooks/operators.h"
 #include "hooks/state.h"
+#include "platform/interposed.h"
 
+#define CALLER __builtin_return_address(0)
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -113,161 +114,61 @@ void *realloc(void *object, size_t size) {
   return moved;
 }
 
-/* ---- Slow path: first use, switched off, foreign allocators, large requests, peak --------------------- */
-
-/* Counts one allocation in every state but HOOK_FORWARDING. `object` is NULL if it failed. Keeps errno. */
-static void record_allocation(void *object, size_t size) {
-  int saved_errno = errno;
-  hook_was_reached = true;
-  struct thread_block *block = thread_block_acquire();
-  if (!object) {
-    if (block) {
-      counter_add(&block->events.failed, 1);
-    } else {
-      counter_add_shared(&shared_events.failed, 1);
-    }
-  } else {
-    size_t usable = sizes_from_chunks ? glibc_usable_size(object) : next.usable_size(object);
-    if (block) {
-      counter_add(&block->events.allocated_bytes, usable);
-      counter_add(&block->events.requested_bytes, size);
-      counter_add(&block->events.allocations[size_class(size)], 1);
-      if (sizes_from_chunks) {
-        __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
-        peak_flush(block);
-      } else if ((block->slow_bytes_to_flush -= (int64_t)size) <= 0 || size > COUNTDOWN_BYTES) {
-        block->slow_bytes_to_flush = COUNTDOWN_BYTES;
-        peak_flush(block);
-      }
-    } else {
-      counter_add_shared(&shared_events.allocated_bytes, usable);
-      counter_add_shared(&shared_events.requested_bytes, size);
-      counter_add_shared(&shared_events.allocations[size_class(size)], 1);
-    }
-    if (size > COUNTDOWN_BYTES) record_large_request(size, huge_threshold);
-  }
-  errno = saved_errno;
-}
-
-/* Counts one free of an object of `usable` bytes. */
-static void record_free(size_t usable) {
-  int saved_errno = errno;
-  struct thread_block *block = thread_block_acquire();
-  if (block) {
-    counter_add(&block->events.freed_bytes, usable);
-    counter_add(&block->events.frees, 1);
-    if (sizes_from_chunks) __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
-  } else {
-    counter_add_shared(&shared_events.freed_bytes, usable);
-    counter_add_shared(&shared_events.frees, 1);
-  }
-  errno = saved_errno;
-}
-
-static size_t usable_size(void *object) {
-  return sizes_from_chunks ? glibc_usable_size(object) : next.usable_size(object);
-}
+/* ---- Slow path: passed on at once if nothing is counted, so that such a process pays for nothing else ---- */
 
 static inline bool forwarding(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING; }
 
-static OUT_OF_LINE void *malloc_recorded(size_t size) {
-  if (!hook_ready()) return bootstrap_allocate(1, size);
-  void *object = next.malloc(size);
-  record_allocation(object, size);
-  return object;
-}
+static void *malloc_slow(size_t size) { return forwarding() ? next.malloc(size) : complete_malloc(size); }
 
-static OUT_OF_LINE void free_recorded(void *object) {
-  if (!object || is_bootstrap(object)) return;
-  if (forwarding()) {
-    next.free(object);
-  } else if (hook_ready()) { /* else a bootstrap object, which are all that the resolving thread has */
-    record_free(usable_size(object));
-    next.free(object);
-  }
-}
-
-/* These two are thin so that a process that does not count pays for nothing else, not even a stack frame. */
-static OUT_OF_LINE void *malloc_slow(size_t size) {
-  if (forwarding()) return next.malloc(size);
-  return malloc_recorded(size);
-}
-
-static OUT_OF_LINE void free_slow(void *object) {
+static void free_slow(void *object) {
   if (forwarding() && (uintptr_t)object >= low_range_end) {
     next.free(object);
-    return;
+  } else {
+    complete_free(object);
   }
-  free_recorded(object);
 }
 
 static void *calloc_slow(size_t count, size_t size) {
-  size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
-  if (forwarding()) return next.calloc(count, size);
-  if (!hook_ready()) return bootstrap_allocate(1, bytes);
-  void *object = next.calloc(count, size);
-  record_allocation(object, bytes);
-  return object;
-}
-
-/* An object of the bootstrap buffer moves to the allocator and is an allocation there. */
-static void *realloc_bootstrap(void *object, size_t size) {
-  void *moved = malloc(size);
-  size_t old_size = bootstrap_size(object);
-  if (moved) memcpy(moved, object, old_size < size ? old_size : size);
-  return moved;
+  return forwarding() ? next.calloc(count, size) : complete_calloc(count, size);
 }
 
 static void *realloc_slow(void *object, size_t size) {
-  if (!object) return malloc_slow(size);
-  if (is_bootstrap(object)) return realloc_bootstrap(object, size);
-  if (forwarding()) return next.realloc(object, size);
-  if (!hook_ready()) return NULL;
-  size_t old_size = usable_size(object);
-  void *moved = next.realloc(object, size);
-  if (moved || size > 0) record_allocation(moved, size);
-  if (moved || size == 0) record_free(old_size);
-  return moved;
+  return forwarding() && (uintptr_t)object >= low_range_end ? next.realloc(object, size)
+                                                            : complete_realloc(object, size);
 }
 
 /* ---- Functions that are rare enough to be slow always ------------------------------------------------- */
 
 void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) {
-    errno = ENOMEM;
-    if (!forwarding() && hook_ready()) record_allocation(NULL, SIZE_MAX);
-    return NULL;
-  }
-  return realloc(object, bytes);
+  if (!__builtin_mul_overflow(count, size, &bytes)) return realloc(object, bytes);
+  complete_failure();
+  return NULL;
 }
 
 void *memalign(size_t alignment, size_t size) {
-  if (forwarding()) return next.memalign(alignment, size);
-  if (!hook_ready()) return bootstrap_allocate(alignment, size);
-  void *object = next.memalign(alignment, size);
-  record_allocation(object, size);
-  return object;
+  return forwarding() ? next.memalign(alignment, size) : complete_memalign(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  if (forwarding()) return next.aligned_alloc(alignment, size);
-  if (!hook_ready()) return bootstrap_allocate(alignment, size);
-  void *object = next.aligned_alloc(alignment, size);
-  record_allocation(object, size);
-  return object;
+  return forwarding() ? next.aligned_alloc(alignment, size) : complete_memalign(alignment, size);
 }
 
 int posix_memalign(void **object, size_t alignment, size_t size) {
   if (forwarding()) return next.posix_memalign(object, alignment, size);
-  if (!hook_ready()) {
-    *object = bootstrap_allocate(alignment, size);
-    return *object ? 0 : ENOMEM;
+  int saved_errno = errno;
+  void *allocated = NULL;
+  int error = EINVAL;
+  if (alignment % sizeof(void *) == 0 && alignment != 0 && (alignment & (alignment - 1)) == 0) {
+    allocated = complete_memalign(alignment, size);
+    error = ENOMEM;
+  } else {
+    complete_failure();
   }
-  int error = next.posix_memalign(object, alignment, size);
-  record_allocation(error ? NULL : *object, size);
-  return error;
+  errno = saved_errno;
+  if (!allocated) return error;
+  *object = allocated;
+  return 0;
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
@@ -280,23 +181,52 @@ void *pvalloc(size_t size) {
   return memalign(page, rounded ? rounded : page);
 }
 
-/* C library functions of old programs and of C23. */
-void cfree(void *object) { free(object); }
-
-void free_sized(void *object, size_t size) {
-  (void)size;
-  free(object);
-}
-
-void free_aligned_sized(void *object, size_t alignment, size_t size) {
-  (void)alignment;
-  (void)size;
-  free(object);
-}
-
 size_t malloc_usable_size(void *object) {
-  if (!object) return 0;
-  if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!forwarding() && !hook_ready()) return 0;
-  return next.usable_size(object);
+  return forwarding() && (uintptr_t)object >= low_range_end ? next.usable_size(object) : complete_usable_size(object);
 }
+
+/* ---- C++ ---------------------------------------------------------------------------------------------- */
+
+/*
+ * The operators are ours whatever lies below. An allocator that brings its own would otherwise serve `new` past us;
+ * the C++ library's would come back through malloc, one call later. One event for one allocation either way.
+ * Every form of delete is free by another name, and costs nothing more.
+ */
+
+static inline void *allocate(size_t size) {
+  if (unlikely(!count_down(own_block(), size))) return malloc_slow(size);
+  return counted(next.malloc(size), size);
+}
+
+void *operator_new(size_t size) {
+  void *object = allocate(size);
+  return unlikely(!object) ? operator_new_fails(size, CALLER) : object;
+}
+
+void *operator_new_nothrow(size_t size, const void *nothrow) {
+  void *object = allocate(size);
+  return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, CALLER) : object;
+}
+
+void *operator_new_aligned(size_t size, size_t alignment) {
+  void *object = memalign(alignment, size);
+  return unlikely(!object) ? operator_new_aligned_fails(size, alignment, CALLER) : object;
+}
+
+void *operator_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow) {
+  void *object = memalign(alignment, size);
+  return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, CALLER) : object;
+}
+
+#define ALIAS(target) __attribute__((visibility("default"), alias(target)))
+#define NAME_OF_FREE(name)         \
+  void name(void *) ALIAS("free"); \
+  /* a semicolon of its own */
+/* Only the first argument, the object, matters; the others stay in registers that nobody reads. */
+EACH_NAME_OF_FREE(NAME_OF_FREE)
+
+void *operator_new_array(size_t) __asm__("_Znam") ALIAS("_Znwm");
+void *operator_new_array_nothrow(size_t, const void *) __asm__("_ZnamRKSt9nothrow_t") ALIAS("_ZnwmRKSt9nothrow_t");
+void *operator_new_array_aligned(size_t, size_t) __asm__("_ZnamSt11align_val_t") ALIAS("_ZnwmSt11align_val_t");
+void *operator_new_array_aligned_nothrow(size_t, size_t, const void *) __asm__("_ZnamSt11align_val_tRKSt9nothrow_t")
+    ALIAS("_ZnwmSt11align_val_tRKSt9nothrow_t");

@@ -3,28 +3,60 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
+#include "platform/glibc_versions.h"
+#include "platform/interposed.h"
 
 int hook_state = HOOK_UNRESOLVED;
+enum size_source size_source = SIZE_FROM_CALL;
 size_t huge_threshold = (size_t)64 << 20;
-bool sizes_from_chunks;
-bool hook_was_reached;
+bool malloc_leads_here;
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
+/*
+ * Whether a program that calls malloc comes to us. Its address tells, except in executables that are linked to fixed
+ * addresses, where every function seems to lie in the executable. A call tells for sure: while this thread resolves,
+ * our malloc answers from the bootstrap buffer.
+ */
+static bool program_malloc_is_ours(void) {
+  void *(*allocate)(size_t) = malloc;
+  void *own, *first = dlsym(RTLD_DEFAULT, "malloc"), *last = dlsym(RTLD_DEFAULT, "free");
+  memcpy(&own, &allocate, sizeof own);
+  if (!first || !last || first == own) return first == own;
+  void (*release)(void *);
+  memcpy(&allocate, &first, sizeof first);
+  memcpy(&release, &last, sizeof last);
+  void *probe = allocate(1);
+  bool ours = probe && is_bootstrap(probe);
+  release(probe);
+  return ours;
+}
+
+static bool counting_is_wanted = true;
+
+static int wanted_state(void) {
+  if (malloc_leads_here && counting_is_wanted) return HOOK_COUNTING;
+  return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
+}
+
 static void resolve(void) {
   this_thread_resolves = true;
-  bool found = next_allocator_find();
-  if (found) {
-    sizes_from_chunks = next_allocator_has_glibc_chunks();
+  malloc_leads_here = program_malloc_is_ours();
+  bool found = next_allocator_find(malloc_leads_here);
+  if (found && malloc_leads_here) {
+    next_allocator_warm_up();
+    if (next_allocator_has_glibc_chunks()) size_source = SIZE_FROM_CHUNK;
     thread_blocks_start();
-    bootstrap_finished();
   }
+  if (found && malloc_leads_here) hook_starts();
+  if (found) bootstrap_finished();
   this_thread_resolves = false;
-  __atomic_store_n(&hook_state, found ? HOOK_COUNTING : HOOK_UNSERVED, __ATOMIC_RELEASE);
+  __atomic_store_n(&hook_state, found ? wanted_state() : HOOK_UNSERVED, __ATOMIC_RELEASE);
 }
 
 bool hook_ready(void) {
@@ -41,3 +73,12 @@ bool hook_ready(void) {
   errno = saved_errno;
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
 }
+
+void hook_count(bool on) {
+  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_RELAXED);
+  if (this_thread_resolves) return; /* resolve() sets the state */
+  __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
+  if (!on) thread_blocks_stop_countdowns();
+}
+
+void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }

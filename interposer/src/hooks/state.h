@@ -1,8 +1,8 @@
 /*
- * What the hook does with an event, as one word that the slow path reads first.
+ * What the hook does with an event, in words that the slow path reads first.
  *
  * Threads notice a change because their countdowns are set to 0 (thread_blocks_stop_countdowns), which sends
- * them to the slow path. While the word is not HOOK_COUNTING no countdown is set again.
+ * them to the slow path. While counting is off no countdown is set again.
  */
 #ifndef MALLOMETER_HOOKS_STATE_H
 #define MALLOMETER_HOOKS_STATE_H
@@ -20,31 +20,52 @@ enum hook_state {
   /* There is none below us. Only the bootstrap buffer is left; nobody calls us then but by mistake. */
   HOOK_UNSERVED,
   HOOK_COUNTING,
-  /* Disabled or excluded: calls are passed on and nothing else. */
+  /* Off, while objects have headers that must be found and removed. */
+  HOOK_IDLE,
+  /* Off: calls are passed on and nothing else. */
   HOOK_FORWARDING
 };
 
 extern HIDDEN int hook_state;
 
+/* Where the size of an object comes from. Decided before the first object. */
+enum size_source {
+  /* Read from glibc's chunk: the only source that the fast path knows. */
+  SIZE_FROM_CHUNK,
+  /* Asked of the allocator. */
+  SIZE_FROM_CALL,
+  /* From our own header. */
+  SIZE_FROM_HEADER
+};
+
+extern HIDDEN enum size_source size_source;
+
 /* Requests above it are counted as huge; set once when the process starts. */
 extern HIDDEN size_t huge_threshold;
 
 /*
- * Whether object sizes are read from glibc's chunks; decided once. Where false every event takes the slow
- * path, which asks the allocator.
+ * Whether the process's malloc is ours. False for a library that was loaded late or stands behind another
+ * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, and nothing is
+ * ever counted.
  */
-extern HIDDEN bool sizes_from_chunks;
-
-/*
- * Whether any event ever came here. Tells a preloaded library from one that was loaded late and whose malloc
- * nobody calls.
- */
-extern HIDDEN bool hook_was_reached;
+extern HIDDEN bool malloc_leads_here;
 
 /*
  * Finds the next allocator unless that is done. True if `next` may be used; false for the thread that is just
  * finding it, and for all if there is none. Other threads wait for the one that is finding it.
  */
 bool hook_ready(void);
+
+/*
+ * Implemented above this layer, and called once, when the next allocator was found and before it serves: the moment to
+ * configure. Only the calling thread knows of the hook then; what it allocates comes from the bootstrap buffer.
+ */
+void hook_starts(void);
+
+/* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
+void hook_count(bool on);
+
+/* Gives every object from now on a header, for good. During hook_starts() only. */
+void hook_use_headers(void);
 
 #endif

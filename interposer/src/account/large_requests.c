@@ -1,0 +1,56 @@
+/* See large_requests.h. */
+#include "account/large_requests.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ENTRIES 64u
+
+static uint64_t largest;
+static uint64_t huge;
+static struct mallometer_event ring[ENTRIES];
+
+static void write_event(uint64_t number, size_t requested) {
+  struct mallometer_event *entry = &ring[number % ENTRIES];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  entry->realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  entry->requested_bytes = requested;
+  entry->thread_id = (uint32_t)syscall(SYS_gettid);
+  entry->frames = 0;
+  if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
+  __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
+}
+
+void record_large_request(size_t requested, size_t huge_threshold) {
+  uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
+  while (requested > known &&
+         !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  if (requested > huge_threshold) write_event(__atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED), requested);
+}
+
+uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAXED); }
+
+uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
+
+uint32_t large_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after) {
+  uint64_t last = huge_requests();
+  uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
+  if (number < after) number = after;
+  uint32_t copied = 0;
+  while (++number <= last && copied < capacity) {
+    const struct mallometer_event *entry = &ring[number % ENTRIES];
+    if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) continue;
+    memcpy(&events[copied], entry, sizeof *entry);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number) copied++;
+  }
+  return copied;
+}

@@ -1,0 +1,26 @@
+/*
+ * Requests that deserve to be known one by one: the largest so far, and a ring of the latest ones above a threshold
+ * with size, time and thread. Written on the slow path, which every request above COUNTDOWN_BYTES takes.
+ *
+ * The ring has no lock. A writer takes a number, marks its entry as being written, fills it and marks it with the
+ * number; a reader that finds the same mark before and after its copy has a whole entry. A reader that was overtaken
+ * misses entries and sees so by the numbers.
+ */
+#ifndef MALLOMETER_ACCOUNT_LARGE_REQUESTS_H
+#define MALLOMETER_ACCOUNT_LARGE_REQUESTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+
+/* A successful request of more than COUNTDOWN_BYTES. Does not change errno. */
+void record_large_request(size_t requested, size_t huge_threshold);
+
+uint64_t largest_request(void);
+uint64_t huge_requests(void);
+
+/* Copies the events with numbers above `after`, oldest first. Returns how many. */
+uint32_t large_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
+
+#endif

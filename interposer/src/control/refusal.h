@@ -1,0 +1,17 @@
+/*
+ * When header accounting would crash the process: some loaded object calls the C library's malloc or free by their
+ * internal names, past every interposer, and might free an object of ours that way.
+ */
+#ifndef MALLOMETER_CONTROL_REFUSAL_H
+#define MALLOMETER_CONTROL_REFUSAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Looks through the dynamic symbols of all loaded objects for such a reference. True and the object's name if there is
+ * one. Takes the loader's lock; does not allocate.
+ */
+bool find_object_past_interposers(char *name, size_t capacity);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * The complete path. See complete.h.
+ *
+ * The order within each function is the same: the bootstrap buffer, then pure forwarding, then the allocator's call
+ * with or without header, then the count. A free is counted before the object is given back, for the address may be
+ * somebody else's object the moment after.
+ */
+#include "hooks/complete.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "account/large_requests.h"
+#include "account/size_class.h"
+#include "account/thread_block.h"
+#include "account/totals.h"
+#include "allocator/bootstrap.h"
+#include "allocator/header.h"
+#include "allocator/next.h"
+#include "hooks/state.h"
+
+static int state(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE); }
+
+static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+/* ---- Counting ----------------------------------------------------------------------------------------- */
+
+static void count_failure(void) {
+  struct thread_block *block = thread_block_acquire();
+  if (block) {
+    counter_add(&block->events.failed, 1);
+  } else {
+    counter_add_shared(&shared_events.failed, 1);
+  }
+}
+
+/* Lets the fast path serve this thread again, or tells the peak what happened meanwhile. */
+static void after_allocation(struct thread_block *block, size_t requested) {
+  if (size_source == SIZE_FROM_CHUNK) {
+    __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
+    peak_flush(block);
+  } else if (requested > COUNTDOWN_BYTES || (block->slow_bytes_to_flush -= (int64_t)requested) <= 0) {
+    block->slow_bytes_to_flush = COUNTDOWN_BYTES;
+    peak_flush(block);
+  }
+}
+
+static void count_allocation(size_t requested, size_t unit_size) {
+  struct thread_block *block = thread_block_acquire();
+  if (block) {
+    counter_add(&block->events.allocated_bytes, unit_size);
+    counter_add(&block->events.requested_bytes, requested);
+    counter_add(&block->events.allocations[size_class(requested)], 1);
+    after_allocation(block, requested);
+  } else {
+    counter_add_shared(&shared_events.allocated_bytes, unit_size);
+    counter_add_shared(&shared_events.requested_bytes, requested);
+    counter_add_shared(&shared_events.allocations[size_class(requested)], 1);
+  }
+  if (requested > COUNTDOWN_BYTES) record_large_request(requested, huge_threshold);
+}
+
+static void count_free(size_t unit_size) {
+  struct thread_block *block = thread_block_acquire();
+  if (block) {
+    counter_add(&block->events.freed_bytes, unit_size);
+    counter_add(&block->events.frees, 1);
+    if (size_source == SIZE_FROM_CHUNK) __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
+  } else {
+    counter_add_shared(&shared_events.freed_bytes, unit_size);
+    counter_add_shared(&shared_events.frees, 1);
+  }
+}
+
+/* Counts what an allocating function returned. Keeps errno. */
+static void *allocated(void *object, size_t requested) {
+  if (state() != HOOK_COUNTING) return object;
+  int saved_errno = errno;
+  if (!object) {
+    count_failure();
+  } else {
+    size_t unit_size = requested;
+    if (size_source == SIZE_FROM_CHUNK) unit_size = glibc_usable_size(object);
+    if (size_source == SIZE_FROM_CALL) unit_size = next.usable_size(object);
+    count_allocation(requested, unit_size);
+  }
+  errno = saved_errno;
+  return object;
+}
+
+/* What a free of the object has to count. */
+struct departure {
+  bool counted;
+  size_t unit_size;
+};
+
+static struct departure departure_of(void *object, bool headed) {
+  if (state() != HOOK_COUNTING) return (struct departure){false, 0};
+  if (size_source == SIZE_FROM_CHUNK) return (struct departure){true, glibc_usable_size(object)};
+  if (size_source == SIZE_FROM_CALL) return (struct departure){true, next.usable_size(object)};
+  /* Without header it came past us, and its allocation was not counted. */
+  return (struct departure){headed && header_counted(object), headed ? header_size(object) : 0};
+}
+
+static void departed(struct departure departure) {
+  if (!departure.counted) return;
+  int saved_errno = errno;
+  count_free(departure.unit_size);
+  errno = saved_errno;
+}
+
+/* ---- The functions ------------------------------------------------------------------------------------ */
+
+static bool headers(void) { return size_source == SIZE_FROM_HEADER; }
+
+static bool counting(void) { return state() == HOOK_COUNTING; }
+
+void *complete_malloc(size_t size) {
+  if (!hook_ready()) return bootstrap_allocate(1, size);
+  return allocated(headers() ? header_malloc(size, counting()) : next.malloc(size), size);
+}
+
+void *complete_calloc(size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    complete_failure();
+    return NULL;
+  }
+  if (!hook_ready()) return bootstrap_allocate(1, bytes);
+  return allocated(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes);
+}
+
+void *complete_memalign(size_t alignment, size_t size) {
+  if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
+  bool headed = headers() && is_power_of_two(alignment);
+  /* glibc rounds an odd alignment up; an object without header is the safe answer to such a wish. */
+  return allocated(headed ? header_memalign(alignment, size, counting()) : next.memalign(alignment, size), size);
+}
+
+void complete_free(void *object) {
+  if (!object || is_bootstrap(object)) return;
+  if (!hook_ready()) return; /* the resolving thread has bootstrap objects only */
+  bool headed = headers() && has_header(object);
+  departed(departure_of(object, headed));
+  if (headed) {
+    header_free(object);
+  } else {
+    next.free(object);
+  }
+}
+
+/* An object of the bootstrap buffer moves to the allocator and is an allocation there. */
+static void *realloc_bootstrap(void *object, size_t size) {
+  size_t old_size = bootstrap_size(object);
+  void *moved = complete_malloc(size);
+  if (moved) memcpy(moved, object, old_size < size ? old_size : size);
+  return moved;
+}
+
+void *complete_realloc(void *object, size_t size) {
+  if (!object) return complete_malloc(size);
+  if (is_bootstrap(object)) return realloc_bootstrap(object, size);
+  if (!hook_ready()) return NULL;
+  bool headed = headers() && has_header(object);
+  struct departure departure = departure_of(object, headed);
+  if (headed && size == 0) {
+    departed(departure);
+    header_free(object);
+    return NULL;
+  }
+  void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
+  if (headers() && !headed) return moved; /* not ours before, nor after */
+  if (moved || size > 0) allocated(moved, size);
+  if (moved || size == 0) departed(departure);
+  return moved;
+}
+
+size_t complete_usable_size(void *object) {
+  if (!object) return 0;
+  if (is_bootstrap(object)) return bootstrap_size(object);
+  if (!hook_ready()) return 0;
+  return headers() && has_header(object) ? header_size(object) : next.usable_size(object);
+}
+
+/* Not in header mode: an object without header does not count when it is freed either. */
+void complete_adoption(void *object, size_t size) {
+  if (!headers()) allocated(object, size);
+}
+
+void complete_failure(void) {
+  if (hook_ready() && counting()) count_failure();
+  errno = ENOMEM;
+}
