@@ -21,8 +21,9 @@
  * work is the difference of two snapshots (mallometer_difference).
  *
  * Versioning: every struct begins with its size and version. The caller sets `size` to what it was compiled
- * with; the library fills at most that many bytes and sets `size` to what it filled and `version` to its own
- * MALLOMETER_ABI_VERSION. Fields are only ever appended, never moved.
+ * with; the library fills at most that many bytes and sets `size` to what it filled. Fields are only ever appended, so
+ * programs and libraries of different age understand each other by that. MALLOMETER_ABI_VERSION changes only if
+ * something that exists changes its place or meaning; then they do not, and a program should not call the library.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
  * allocate, takes no lock, and leaves errno alone. Every function returns 0 or a negative errno value.
@@ -96,7 +97,8 @@ struct mallometer_counters {
   uint64_t freed_bytes;
   /*
    * The highest live bytes since the process started (not since a reset). The true peak is at most
-   * peak_error_bytes above the reported one, never below. 0 in a thread snapshot.
+   * peak_error_bytes higher. It is lower at most by what other threads freed during the microseconds in which the
+   * counters were summed. 0 in a thread snapshot.
    */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;

@@ -22,9 +22,9 @@ extern "C" {
 #pragma weak mallometer_events
 #pragma weak mallometer_self
 
-/* Whether the library is loaded and speaks the version that this program was compiled for, or a newer one. */
+/* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {
-  return mallometer_abi_version != 0 && mallometer_abi_version() >= MALLOMETER_ABI_VERSION;
+  return mallometer_abi_version != 0 && mallometer_abi_version() == MALLOMETER_ABI_VERSION;
 }
 
 #ifdef __cplusplus

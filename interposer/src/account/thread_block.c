@@ -110,9 +110,8 @@ static uint32_t carve(void) {
 
 /* ---- A thread's beginning and end --------------------------------------------------------------------- */
 
-struct thread_block *thread_block_acquire(void) {
-  struct thread_block *block = current_block;
-  if (block != &no_block_yet) return block == &shared_only ? NULL : block;
+struct thread_block *thread_block_acquire_first(void) {
+  if (current_block == &shared_only) return NULL;
 
   uint32_t index = pop_free();
   if (index == NO_INDEX) index = carve();
@@ -121,7 +120,7 @@ struct thread_block *thread_block_acquire(void) {
     __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
     return NULL;
   }
-  block = thread_block_at(index);
+  struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
   record->owned = true;

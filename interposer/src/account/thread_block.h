@@ -92,15 +92,21 @@ extern HIDDEN struct event_counters shared_events;
 /* Called once, before the first event. Never fails: without a key, blocks stay with the threads that died. */
 void thread_blocks_start(void);
 
-/*
- * The calling thread's own block, taken now if it has none yet; NULL if its events belong to shared_events.
- * Takes no lock; maps a slab (32 KiB) for every 64th thread that lives at the same time. May change errno.
- */
-struct thread_block *thread_block_acquire(void);
+/* thread_block_acquire()'s rare part. */
+struct thread_block *thread_block_acquire_first(void);
 
 /* Whether `block` is a real one rather than a sentinel. */
 static inline bool is_thread_block(const struct thread_block *block) {
   return block != &no_block_yet && block != &shared_only;
+}
+
+/*
+ * The calling thread's own block, taken now if it has none yet; NULL if its events belong to shared_events.
+ * Takes no lock; maps a slab for every 64th thread that lives at the same time. May change errno.
+ */
+static inline struct thread_block *thread_block_acquire(void) {
+  struct thread_block *block = own_block();
+  return is_thread_block(block) ? block : thread_block_acquire_first();
 }
 
 const struct event_counters *thread_baseline(const struct thread_block *block);

@@ -18,6 +18,7 @@ _Static_assert(sizeof(struct header) == 16, "objects stay aligned to 16 bytes");
 #define COUNTED ((uint64_t)1 << 31)
 #define SHIFT_POSITION 25
 #define SHIFT_MASK 63u
+#define SMALLEST_PAGE 4096u
 
 static struct header *header_of(const void *object) { return (struct header *)(uintptr_t)object - 1; }
 
@@ -30,6 +31,7 @@ static uint64_t magic(const void *object) {
  * allocator there may be nothing. glibc has its own header there.
  */
 static bool page_before_is_mapped(const void *object) {
+  if ((uintptr_t)object % SMALLEST_PAGE != 0) return true;
   uintptr_t page = (uintptr_t)getpagesize();
   if ((uintptr_t)object % page != 0) return true;
   unsigned char resident;

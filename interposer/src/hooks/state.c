@@ -59,10 +59,8 @@ static void resolve(void) {
   __atomic_store_n(&hook_state, found ? wanted_state() : HOOK_UNSERVED, __ATOMIC_RELEASE);
 }
 
-bool hook_ready(void) {
-  int state = __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE);
-  if (state >= HOOK_COUNTING) return true;
-  if (this_thread_resolves || state == HOOK_UNSERVED) return false;
+bool hook_find_allocator(void) {
+  if (this_thread_resolves || __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_UNSERVED) return false;
   int saved_errno = errno;
   int expected = HOOK_UNRESOLVED;
   if (__atomic_compare_exchange_n(&hook_state, &expected, HOOK_RESOLVING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

@@ -50,11 +50,16 @@ extern HIDDEN size_t huge_threshold;
  */
 extern HIDDEN bool malloc_leads_here;
 
+/* hook_ready()'s rare part. Keeps errno. */
+bool hook_find_allocator(void);
+
 /*
  * Finds the next allocator unless that is done. True if `next` may be used; false for the thread that is just
  * finding it, and for all if there is none. Other threads wait for the one that is finding it.
  */
-bool hook_ready(void);
+static inline bool hook_ready(void) {
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING || hook_find_allocator();
+}
 
 /*
  * Implemented above this layer, and called once, when the next allocator was found and before it serves: the moment to
