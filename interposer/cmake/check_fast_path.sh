@@ -1,0 +1,27 @@
+#!/bin/sh
+# Checks that the compiler made of malloc's and free's fast path what docs/cost.md accounts for: at most so many
+# instructions from the entry to the first return (malloc) or to the jump into the allocator (free), one call and
+# that to the allocator, no lock prefix, no call into the loader (__tls_get_addr).
+set -eu
+library=$1
+failed=0
+
+listing() {
+  objdump -d --no-show-raw-insn "$library" | awk -v name="<$1>:" '$2 == name { on = 1; next } on && NF == 0 { exit } on' | cut -f2-
+}
+
+# check FUNCTION LAST-INSTRUCTION LIMIT CALLS
+check() {
+  path=$(listing "$1" | awk -v last="$2" '{ print } $0 ~ last { exit }')
+  length=$(printf '%s\n' "$path" | wc -l)
+  calls=$(printf '%s\n' "$path" | grep -c '^call' || true)
+  echo "$1: $length instructions"
+  if [ "$length" -gt "$3" ] || [ "$calls" -ne "$4" ] || printf '%s\n' "$path" | grep -qE '^lock|tls_get_addr'; then
+    printf '%s\n' "$path"
+    failed=1
+  fi
+}
+
+check malloc '^ret' 25 1
+check free '^jmp +\*' 12 0
+exit $failed
