@@ -6,8 +6,11 @@ set -eu
 library=$1
 failed=0
 
+# By address: free has many names, of which the disassembler prints one.
 listing() {
-  objdump -d --no-show-raw-insn "$library" | awk -v name="<$1>:" '$2 == name { on = 1; next } on && NF == 0 { exit } on' | cut -f2-
+  address=$(nm -D --defined-only "$library" | awk -v name="$1" '$3 == name { print $1 }')
+  objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address="$((0x$address + 256))" "$library" |
+    awk -F '\t' 'NF >= 2 { print $2 }'
 }
 
 # check FUNCTION LAST-INSTRUCTION LIMIT CALLS
@@ -16,7 +19,7 @@ check() {
   length=$(printf '%s\n' "$path" | wc -l)
   calls=$(printf '%s\n' "$path" | grep -c '^call' || true)
   echo "$1: $length instructions"
-  if [ "$length" -gt "$3" ] || [ "$calls" -ne "$4" ] || printf '%s\n' "$path" | grep -qE '^lock|tls_get_addr'; then
+  if ! printf '%s\n' "$path" | tail -n 1 | grep -qE "$2" || [ "$length" -gt "$3" ] || [ "$calls" -ne "$4" ] || printf '%s\n' "$path" | grep -qE '^lock|tls_get_addr'; then
     printf '%s\n' "$path"
     failed=1
   fi
