@@ -1,0 +1,148 @@
+"""What all benchmarks share: how to run a command, compare paired samples, and print tables.
+
+The machines at hand are shared and their speed drifts, so nothing here trusts a single time. Variants run in turn
+(A B C A B C ...), every sample is divided by the reference sample of its own round, and the median of those ratios is
+reported with its quartiles. A reference that runs a second time in each round shows what the noise alone looks like.
+"""
+
+import dataclasses
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+TARGET = HERE / "target"
+LIBRARY = ROOT / "interposer/target/native/linux-x86-64/libmallometer.so"
+ASYNC_PROFILER_VERSION = "4.6"
+
+
+class Unavailable(Exception):
+    """A variant cannot be measured here; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """A median between the quartiles of the same samples."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self):
+        return f"{self.median:.2f} ({self.low:.2f}-{self.high:.2f})"
+
+
+def spread(samples):
+    if len(samples) < 2:
+        return Spread(samples[0], samples[0], samples[0])
+    low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return Spread(median, low, high)
+
+
+def clean_environment(extra):
+    """The caller's own preloads and settings must not reach what is measured."""
+    keep = ("PATH", "HOME", "LANG", "TMPDIR")
+    return {name: os.environ[name] for name in keep if name in os.environ} | extra
+
+
+def run(command, environment, directory, timeout=300):
+    """Runs a command; returns its standard output and its standard error."""
+    try:
+        done = subprocess.run(
+            [str(part) for part in command],
+            env=clean_environment(environment),
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise Unavailable(f"no end after {expired.timeout:.0f} s") from None
+    if done.returncode != 0:
+        last = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise Unavailable(f"exit code {done.returncode}: {last}")
+    return done.stdout, done.stderr
+
+
+def compile_c(source, output, *options):
+    output.parent.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", "-O2", "-g1", "-Wall", "-Wextra", "-Werror", "-fno-builtin", f"-I{ROOT / 'interposer/include'}"]
+    subprocess.run([*command, str(source), *options, "-o", str(output)], check=True)
+
+
+def fields(line):
+    """Turns `a=1 b=2` into a dictionary of integers."""
+    return {name: int(value) for name, value in (field.split("=") for field in line.split())}
+
+
+def existing(path, package):
+    if not pathlib.Path(path).exists():
+        raise Unavailable(f"{path} is missing (Debian package {package})")
+    return str(path)
+
+
+def async_profiler():
+    """The library that the Maven artifact of async-profiler carries."""
+    directory = TARGET / "rivals"
+    library = directory / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
+    if library.exists():
+        return str(library)
+    artifact = f"tools.profiler:async-profiler:{ASYNC_PROFILER_VERSION}"
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+    copy = ["mvn", "-q", "-B", goal, f"-Dartifact={artifact}", f"-DoutputDirectory={directory}"]
+    if subprocess.run(copy, cwd=HERE, stdout=sys.stderr, check=False).returncode != 0:
+        raise Unavailable(f"Maven cannot fetch {artifact}")
+    with zipfile.ZipFile(directory / f"async-profiler-{ASYNC_PROFILER_VERSION}.jar") as jar:
+        library.write_bytes(jar.read("linux-x64/libasyncProfiler.so"))
+    return str(library)
+
+
+def print_table(title, header, rows):
+    """A Markdown table, aligned so that it also reads well in a terminal."""
+    cells = [list(map(str, row)) for row in (header, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    print(f"\n### {title}\n\n" + "\n".join(lines), flush=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """What DESIGN promises of a figure, and what was measured."""
+
+    promise: str
+    limit: float
+    measured: float
+    unit: str = ""
+
+    def row(self):
+        verdict = "met" if self.measured <= self.limit else "MISSED"
+        return [self.promise, f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
+
+
+def print_targets(targets):
+    print_table("Targets", ["figure", "at most", "measured", ""], [target.row() for target in targets])
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def describe_machine():
+    model = "unknown processor"
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    libc = " ".join(platform.libc_ver())
+    today = datetime.date.today().isoformat()
+    system = f"{os.cpu_count()} processors, Linux {platform.release()}, {libc}"
+    return f"{today}, {model}, {system}, load {os.getloadavg()[0]:.1f} at the start"

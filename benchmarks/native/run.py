@@ -1,0 +1,322 @@
+"""What the hook costs a C program, beside the floor and beside what people would use instead.
+
+Two measures. The CPU time of the whole process, as ratio to a run without any preload: that is what users pay, and it
+is noisy. The instructions of one operation, counted by callgrind as difference of two lengths: that is exact, the same on
+every machine, and blind to caches. Neither says everything; both must look good.
+"""
+
+import argparse
+import dataclasses
+import functools
+import pathlib
+import re
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+from measure import Target, Unavailable
+
+LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
+BUILD = measure.TARGET / "native"
+
+# Values of mallometer_report.state and .byte_unit.
+NO_LIBRARY, COUNTING, DISABLED, EXCLUDED = 0, 1, 2, 4
+UNIT_REQUESTED = 3
+
+# Operations of a run that takes 50 to 200 ms without a preload. Short runs, many rounds: a disturbance then spoils a
+# round and not the median.
+WORKLOADS = {
+    "pairs": 5_000_000,
+    "mixed": 1_000_000,
+    "threads": 5_000_000,
+    "realloc": 3_000_000,
+    "churn": 3_000,
+    "blocks": 2_000_000,
+    "million": 1_000_000,
+}
+ROUNDS_PER_RIVAL = 3
+COUNTED_BY_CALLGRIND = ("pairs", "mixed", "realloc")
+
+REFERENCE = "no preload"
+CONTROL = "no preload, again"
+FORWARD_ONLY = "forward only"
+MALLOMETER = "mallometer"
+HEADER = "mallometer, header accounting"
+IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
+IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    name: str
+    # Returns the library to preload, or None; raises Unavailable.
+    preload: object = lambda: None
+    environment: dict = dataclasses.field(default_factory=dict)
+    # The state and, where given, the byte unit that libmallometer must report, or the row would be of something else.
+    state: int = NO_LIBRARY
+    unit: int | None = None
+    # Part of the operations that is enough for a slow one.
+    share: float = 1.0
+    # Measured for comparison only, nothing is decided by it: a few rounds are enough.
+    rival: bool = False
+    no_instructions: str = ""
+
+
+def installed(path, package):
+    return lambda: measure.existing(path, package)
+
+
+def variants(library):
+    def mallometer():
+        return measure.existing(library, "none: built from interposer/")
+
+    jemalloc = installed(LIBRARIES / "libjemalloc.so.2", "libjemalloc2")
+    tcmalloc = installed(LIBRARIES / "libtcmalloc.so.4", "libgoogle-perftools4")
+    heaptrack = installed("/usr/lib/heaptrack/libheaptrack_preload.so", "heaptrack")
+    rival = functools.partial(Variant, rival=True)
+    every_512_kib = "start,nativemem=512k,file=profile.jfr"
+    return [
+        Variant(REFERENCE),
+        Variant(FORWARD_ONLY, lambda: str(BUILD / "libforward_only.so")),
+        Variant("minimal counters", lambda: str(BUILD / "libminimal_counters.so")),
+        Variant(MALLOMETER, mallometer, {}, COUNTING),
+        Variant(HEADER, mallometer, {"MALLOMETER_ACCOUNTING": "header"}, COUNTING, UNIT_REQUESTED),
+        Variant(IS_DISABLED, mallometer, {"MALLOMETER_ENABLED": "false"}, DISABLED),
+        Variant(IS_EXCLUDED, mallometer, {"MALLOMETER_ONLY": "other"}, EXCLUDED),
+        Variant(CONTROL),
+        rival("heaptrack, output discarded", heaptrack, {"DUMP_HEAPTRACK_OUTPUT": "/dev/null"}, share=0.1,
+              no_instructions="it does not record under valgrind"),
+        rival("jemalloc", jemalloc),
+        rival("jemalloc prof, 512 KiB", jemalloc, {"MALLOC_CONF": "prof:true,lg_prof_sample:19"}),
+        rival("tcmalloc", tcmalloc),
+        rival("tcmalloc sampling, 512 KiB", tcmalloc, {"TCMALLOC_SAMPLE_PARAMETER": "524288"}),
+        rival("tcmalloc HEAPPROFILE", tcmalloc, {"HEAPPROFILE": "heap"}, share=0.01),
+        rival("async-profiler nativemem=512k", measure.async_profiler, {"ASPROF_COMMAND": every_512_kib}, share=0.2),
+        rival("async-profiler nativemem=512k,nofree", measure.async_profiler,
+              {"ASPROF_COMMAND": every_512_kib + ",nofree"}),
+    ]
+
+
+def build():
+    measure.compile_c(HERE / "workload.c", BUILD / "workload", "-pthread")
+    for name in ("forward_only", "minimal_counters"):
+        measure.compile_c(HERE / f"{name}.c", BUILD / f"lib{name}.so", "-fPIC", "-shared", "-Wl,-z,now")
+
+
+# ---- One run --------------------------------------------------------------------------------------------
+
+
+def environment_of(variant):
+    library = variant.preload()
+    return variant.environment | ({"LD_PRELOAD": library} if library else {})
+
+
+def run_workload(variant, workload, operations, directory):
+    """One timed run. Returns the fields that the workload printed."""
+    output, errors = measure.run([BUILD / "workload", workload, operations], environment_of(variant), directory)
+    if "Invalid conf" in errors:
+        raise Unavailable(errors.strip().splitlines()[0])
+    result = measure.fields(output.strip().splitlines()[-1])
+    if result["state"] != variant.state or variant.unit not in (None, result["unit"]):
+        raise Unavailable(f"libmallometer reports state {result['state']}, byte unit {result['unit']}")
+    if variant.state == COUNTING and result["counted"] == 0:
+        raise Unavailable("libmallometer counted nothing")
+    return result
+
+
+def operations_for(variant, workload):
+    if workload == "million":
+        return WORKLOADS[workload]
+    return max(2, round(WORKLOADS[workload] * variant.share))
+
+
+def instructions(variant, workload, lengths, directory):
+    """Instructions of one operation: the difference of two lengths, so that start-up and warm-up cancel."""
+    lengths = [round(length * max(variant.share, 0.1)) for length in lengths]
+    counts = []
+    for operations in lengths:
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                   BUILD / "workload", workload, operations]
+        _, errors = measure.run(command, environment_of(variant), directory)
+        counts.append(int(re.search(r"Collected : (\d+)", errors).group(1)))
+    return (counts[1] - counts[0]) / (lengths[1] - lengths[0])
+
+
+# ---- All runs -------------------------------------------------------------------------------------------
+
+
+class Results:
+    """What each round measured, by workload and variant; and why a variant was not measured at all."""
+
+    def __init__(self):
+        # (workload, variant) -> round -> CPU nanoseconds of one operation
+        self.times = {}
+        # variant -> round -> bytes of resident set for each live object
+        self.grown = {}
+        self.missing = {}
+
+    def add(self, round_number, workload, variant, result):
+        nanoseconds = result["cpu_ns"] / result["operations"]
+        self.times.setdefault((workload, variant.name), {})[round_number] = nanoseconds
+        if workload == "million":
+            self.grown.setdefault(variant.name, {})[round_number] = result["grown_bytes"] / WORKLOADS["million"]
+
+    def has(self, workload, name):
+        return (workload, name) in self.times
+
+    def nanoseconds(self, workload, name):
+        return measure.spread(list(self.times[workload, name].values())).median
+
+    def ratios(self, workload, name):
+        """By round, the variant's time over that of no preload."""
+        reference = self.times[workload, REFERENCE]
+        return {number: time / reference[number] for number, time in self.times[workload, name].items()}
+
+    def ratio(self, workload, name):
+        return measure.spread(list(self.ratios(workload, name).values()))
+
+    def two_threads_against_one(self, name):
+        """The ratio in two threads over the ratio in one."""
+        one = self.ratios("pairs", name)
+        return measure.spread([ratio / one[number] for number, ratio in self.ratios("threads", name).items()])
+
+    def bytes_per_object(self, name):
+        """Growth of the resident set for each live object, beyond that of a run without preload."""
+        reference = self.grown[REFERENCE]
+        return measure.spread([grown - reference[number] for number, grown in self.grown[name].items()]).median
+
+
+def time_all(chosen, workloads, rounds, directory):
+    results = Results()
+    for round_number in range(rounds):
+        measure.progress(f"round {round_number + 1} of {rounds}")
+        for workload in workloads:
+            for variant in chosen:
+                if variant.name in results.missing or (variant.rival and round_number % ROUNDS_PER_RIVAL != 0):
+                    continue
+                try:
+                    result = run_workload(variant, workload, operations_for(variant, workload), directory)
+                except Unavailable as reason:
+                    results.missing[variant.name] = str(reason)
+                    continue
+                results.add(round_number, workload, variant, result)
+    return results
+
+
+def count_all(chosen, workloads, missing, lengths, directory):
+    counted = {}
+    for variant in chosen:
+        if variant.name in missing or variant.name == CONTROL or variant.no_instructions:
+            continue
+        measure.progress(f"callgrind: {variant.name}")
+        for workload in workloads:
+            try:
+                counted[workload, variant.name] = instructions(variant, workload, lengths, directory)
+            except Unavailable as reason:
+                measure.progress(f"callgrind: {variant.name}, {workload}: {reason}")
+    return counted
+
+
+# ---- Tables ---------------------------------------------------------------------------------------------
+
+
+def print_times(chosen, workloads, results, rounds):
+    header = ["CPU time, ratio to no preload", *workloads]
+    rows = []
+    for variant in chosen:
+        if variant.name in results.missing:
+            rows.append([variant.name, f"not available: {results.missing[variant.name]}"] + [""] * (len(workloads) - 1))
+        elif variant.name == REFERENCE:
+            nanoseconds = (results.nanoseconds(workload, REFERENCE) for workload in workloads)
+            rows.append([variant.name, *(f"{one:.1f} ns" for one in nanoseconds)])
+        else:
+            rows.append([variant.name, *(results.ratio(workload, variant.name) for workload in workloads)])
+    measure.print_table(f"Time: median of {rounds} paired ratios (quartiles)", header, rows)
+
+
+def print_counts(chosen, workloads, results, counted):
+    header = ["variant", *(f"instructions, {workload}" for workload in workloads), "bytes per object"]
+    rows = []
+    for variant in chosen:
+        if variant.name in results.missing or variant.name == CONTROL:
+            continue
+        cells = [counted.get((workload, variant.name)) for workload in workloads]
+        unknown = f"not available: {variant.no_instructions or 'failed under callgrind'}"
+        memory = f"{results.bytes_per_object(variant.name):+.1f}" if variant.name in results.grown else ""
+        rows.append([variant.name, *(unknown if cell is None else f"{cell:.1f}" for cell in cells), memory])
+    measure.print_table("Instructions of one operation, and memory of one live object beyond no preload", header, rows)
+
+
+def print_threads(chosen, results):
+    """Two processors that share one core slow each other down; the preloads that share nothing show by how much."""
+    names = [variant.name for variant in chosen if not variant.rival and results.has("threads", variant.name)]
+    rows = [[name, results.two_threads_against_one(name)] for name in names if name != REFERENCE]
+    measure.print_table("`threads` over `pairs`, each as ratio to no preload", ["variant", "two against one"], rows)
+
+
+def targets(results, counted):
+    """The promises that these runs can check."""
+    found = []
+
+    def instructions_at_most(limit, promise, name, floor=None):
+        measured = counted.get(("pairs", name))
+        below = counted.get(("pairs", floor), 0 if floor is None else None)
+        if measured is not None and below is not None:
+            found.append(Target(promise, limit, measured - below))
+
+    def time_at_most(limit, promise, workload):
+        if results.has(workload, MALLOMETER):
+            found.append(Target(promise, limit, results.ratio(workload, MALLOMETER).median, " x"))
+
+    instructions_at_most(200, "64 B pair, instructions", MALLOMETER)
+    time_at_most(1.5, "64 B pair, time", "pairs")
+    time_at_most(1.06, "mixed sizes, time", "mixed")
+    time_at_most(1.06, "thread churn, time", "churn")
+    time_at_most(1.35, "realloc chain, time", "realloc")
+    if MALLOMETER in results.grown:
+        # Half a byte: the resident set moves by some pages from run to run.
+        found.append(Target("memory of a live object", 0.5, results.bytes_per_object(MALLOMETER), " B"))
+    for name in (IS_DISABLED, IS_EXCLUDED):
+        instructions_at_most(15, f"pair over forward only, instructions: {name}", name, FORWARD_ONLY)
+    if results.has("threads", MALLOMETER) and results.has("pairs", MALLOMETER):
+        # Nothing is lost if 1 lies within the quartiles.
+        lost = results.two_threads_against_one(MALLOMETER).low
+        found.append(Target("time in two threads over time in one, lower quartile", 1.0, lost, " x"))
+    return found
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="bin/bench native", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter counts: under 2 minutes")
+    parser.add_argument("--rounds", type=int, help="rounds to run (21; 3 with --quick)")
+    parser.add_argument("--workload", action="append", choices=WORKLOADS, help="only this one (repeatable)")
+    parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
+    parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    rounds = arguments.rounds or (3 if arguments.quick else 21)
+    lengths = (20_000, 60_000) if arguments.quick else (50_000, 250_000)
+    workloads = arguments.workload or list(WORKLOADS)
+    chosen = [variant for variant in variants(arguments.library.resolve())
+              if variant.name == REFERENCE or any(part in variant.name for part in arguments.variant or [""])]
+    build()
+    print(f"## bin/bench native\n\n{measure.describe_machine()}")
+    with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+        results = time_all(chosen, workloads, rounds, directory)
+        counting = [workload for workload in workloads if workload in COUNTED_BY_CALLGRIND]
+        counted = count_all(chosen, counting, results.missing, lengths, directory)
+    print_times(chosen, workloads, results, rounds)
+    print_counts(chosen, counting, results, counted)
+    if results.has("threads", MALLOMETER) and results.has("pairs", MALLOMETER):
+        print_threads(chosen, results)
+    measure.print_targets(targets(results, counted))
+
+
+if __name__ == "__main__":
+    main()
