@@ -20,7 +20,7 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    * @param reportsPerSecond how many reports the service produces on its own, 0 to {@value
    *     ReportLoad#MOST_REPORTS_PER_SECOND}
    */
-  record Load(@DefaultValue("10") int reportsPerSecond) {}
+  record Load(@DefaultValue("5") int reportsPerSecond) {}
 
   /**
    * The leaks.

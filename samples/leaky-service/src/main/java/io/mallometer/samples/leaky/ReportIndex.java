@@ -16,7 +16,7 @@ import java.util.stream.LongStream;
  */
 final class ReportIndex implements AutoCloseable {
   /** A prepared search: its program and its text, measured with SQLite 3.54. */
-  static final long STATEMENT_BYTES = 30_000;
+  static final long STATEMENT_BYTES = 79_600;
 
   private static final int KEPT_REPORTS = 500;
 

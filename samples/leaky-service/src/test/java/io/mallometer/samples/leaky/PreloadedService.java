@@ -1,0 +1,141 @@
+package io.mallometer.samples.leaky;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The packaged service as a process of its own, with the library preloaded, on a free port of the
+ * loopback interface.
+ */
+final class PreloadedService implements AutoCloseable {
+  /** Without C2, whose own native memory comes and goes by many MiB while code is new. */
+  private static final String QUIET_COMPILER = "-XX:TieredStopAtLevel=1";
+
+  private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
+  private static final Duration START_LIMIT = Duration.ofSeconds(90);
+
+  private final Process process;
+  private final Path log;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final JsonMapper json = new JsonMapper();
+  private final int port;
+
+  private PreloadedService(Process process, Path log) throws IOException, InterruptedException {
+    this.process = process;
+    this.log = log;
+    this.port = awaitPort();
+  }
+
+  /** Starts the service with these arguments and waits until it listens. */
+  static PreloadedService start(Path log, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(List.of(required("service.java"), "-Xmx96m", QUIET_COMPILER, "-jar"));
+    command.addAll(List.of(required("service.jar"), "--server.port=0"));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    builder.environment().put("LD_PRELOAD", required("preload.library"));
+    return new PreloadedService(builder.start(), log);
+  }
+
+  /** The sum of every sample of a meter, as the Prometheus scrape shows it. */
+  double metric(String name) {
+    return send(HttpRequest.newBuilder(uri("/actuator/prometheus")))
+        .lines()
+        .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .reduce(Double::sum)
+        .orElseThrow(() -> new AssertionError(name + " is not in the scrape"));
+  }
+
+  /** Switches a leak; returns the bytes it had lost by then. */
+  long turn(Leak leak, boolean on) {
+    return lostBytes(
+        send(
+            HttpRequest.newBuilder(uri("/leaks/" + leak.label() + "?on=" + on))
+                .POST(HttpRequest.BodyPublishers.noBody())));
+  }
+
+  /** What the service has written so far. */
+  String output() {
+    try {
+      return Files.readString(log);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    try {
+      if (!process.waitFor(20, SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException interrupted) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private long lostBytes(String state) {
+    return json.readTree(state).get("lostBytes").asLong();
+  }
+
+  private String send(HttpRequest.Builder request) {
+    try {
+      HttpResponse<String> response =
+          http.send(
+              request.timeout(Duration.ofSeconds(20)).build(),
+              HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() != 200) {
+        throw new AssertionError(response + ": " + response.body());
+      }
+      return response.body();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    } catch (InterruptedException interrupted) {
+      throw new IllegalStateException(interrupted);
+    }
+  }
+
+  private URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  private int awaitPort() throws InterruptedException {
+    long deadline = System.nanoTime() + START_LIMIT.toNanos();
+    while (System.nanoTime() < deadline && process.isAlive()) {
+      Matcher started = STARTED.matcher(output());
+      if (started.find()) {
+        return Integer.parseInt(started.group(1));
+      }
+      Thread.sleep(200);
+    }
+    close();
+    throw new AssertionError("the service did not start:\n" + output());
+  }
+
+  private static String required(String property) {
+    String value = System.getProperty(property);
+    if (value == null) {
+      throw new IllegalStateException("the build sets the system property " + property);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,80 @@
+package io.mallometer.samples.leaky;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What the library measures against what the service knows that it lost. Each leak runs alone, fast
+ * enough that a few seconds of it stand out from the JVM's own coming and going, which is a few MiB
+ * once it has warmed up.
+ */
+class PreloadedServiceIT {
+  private static final long MIB = 1 << 20;
+  private static final long RATE = 4 * MIB;
+  private static final int LEAKING_SECONDS = 6;
+  private static final int WARM_UP_SECONDS = 15;
+  private static final int POLLS_SECONDS = 1;
+
+  @TempDir private static Path directory;
+
+  private static PreloadedService service;
+
+  @BeforeAll
+  static void start() throws Exception {
+    service =
+        PreloadedService.start(
+            directory.resolve("service.log"),
+            "--leaky.leaks.rate=" + RATE + "B",
+            "--leaky.load.reports-per-second=30",
+            "--mallometer.poll-interval=250ms");
+    sleepSeconds(WARM_UP_SECONDS);
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (service != null) {
+      service.close();
+    }
+  }
+
+  @Test
+  void nativeMemoryIsCountedWithoutAnyWarningOfTheJvm() {
+    assertThat(service.metric("mallometer_active")).isEqualTo(1);
+    assertThat(service.metric("native_malloc_allocations_total")).isPositive();
+    assertThat(service.output()).doesNotContain("WARNING:", "Exception");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Leak.class)
+  void liveBytesRiseByWhatALeakLosesAndNoMoreOnceItIsOff(Leak leak) throws Exception {
+    double before = live();
+    long lostBefore = service.turn(leak, true);
+    sleepSeconds(LEAKING_SECONDS);
+    long lost = service.turn(leak, false) - lostBefore;
+    double afterLeaking = live();
+
+    assertThat((double) lost).isCloseTo(LEAKING_SECONDS * RATE, Percentage.withPercentage(20));
+    assertThat(afterLeaking - before).isBetween(0.8 * lost, 1.25 * lost);
+
+    sleepSeconds(LEAKING_SECONDS);
+    assertThat(live() - afterLeaking).isLessThan(0.2 * lost);
+  }
+
+  /** Live bytes after the next poll. */
+  private static double live() throws InterruptedException {
+    sleepSeconds(POLLS_SECONDS);
+    return service.metric("native_malloc_live_bytes");
+  }
+
+  private static void sleepSeconds(int seconds) throws InterruptedException {
+    Thread.sleep(seconds * 1000L);
+  }
+}
