@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# Builds what bin/demo runs, when it is absent or older than its sources. A stamp remembers when the last build began,
+# because the built files carry fixed dates (the build is reproducible).
+
+service_jar() {
+  find samples/leaky-service/target -maxdepth 1 -name 'mallometer-leaky-service-*.jar' 2>/dev/null | head -n 1
+}
+
+build_stamp=samples/leaky-service/target/built
+
+is_built() {
+  [[ -n $(service_jar) && -r metrics-bridge/agent/target/mallometer-agent.jar && -e $build_stamp ]] &&
+    [[ -z $(find pom.xml interposer metrics-bridge spring-starter samples \
+      -name target -prune -o -type f -newer "$build_stamp" -print -quit) ]]
+}
+
+# build GOAL... : runs Maven and remembers its success.
+build() {
+  local began
+  began=$(mktemp)
+  mvn -B "$@"
+  touch -r "$began" "$build_stamp"
+  rm -f "$began"
+}
