@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Checks what can be checked of the dashboards and the compose file without running them: the committed JSON is what the
+# code generates, the compose file is valid for the oldest and the current schema, Prometheus accepts its configuration.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+
+npm --prefix grafana ci --silent --no-audit --no-fund
+npm --prefix grafana run --silent generate -- target
+for generated in grafana/target/*.json; do
+  diff -u "grafana/${generated##*/}" "$generated" ||
+    { echo "dashboards/grafana: run 'npm run generate' and commit the result" >&2; exit 1; }
+done
+
+docker-compose --file ../docker-compose.yml config -q
+npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml
+promtool check config --lint=all --lint-fatal prometheus.yml
