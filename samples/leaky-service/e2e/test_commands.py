@@ -1,0 +1,110 @@
+"""What a person types: bin/demo starts in time, stops without a trace and explains itself; bin/mallometer stays out of the way."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from processes import REPOSITORY, Demo, free_port, get, wait_until
+
+
+def run(*command, **options):
+    return subprocess.run(
+        command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, **options
+    )
+
+
+class DemoCommand(unittest.TestCase):
+    def test_it_is_up_in_time_and_prints_where(self):
+        with Demo("--leak", "zlib", "--leak", "jna") as demo:
+            print(f"bin/demo was up after {demo.start_seconds:.1f} s")
+            self.assertLess(demo.start_seconds, Demo.START_SECONDS)
+            for address in (f"{demo.url}/actuator/prometheus", f"jconsole 127.0.0.1:{demo.jmx_port}"):
+                self.assertIn(address, demo.output())
+            self.assertIn("mallometer_active", get(f"{demo.url}/actuator/prometheus"))
+            leaks = get(f"{demo.url}/leaks")
+            self.assertEqual(2, leaks.count('"on":true'), leaks)
+
+    def test_ctrl_c_stops_it_without_a_trace(self):
+        with Demo() as demo:
+            self.assertEqual(0, demo.interrupt())
+            self.assertEqual([], demo.left_behind())
+
+    def test_sigterm_stops_it_without_a_trace(self):
+        with Demo() as demo:
+            self.assertEqual(0, demo.stop(signal.SIGTERM))
+            self.assertEqual([], demo.left_behind())
+
+    def test_even_sigkill_leaves_no_service_behind(self):
+        with Demo() as demo:
+            demo.stop(signal.SIGKILL)
+            wait_until(lambda: not demo.left_behind(), 20, "the service is gone")
+
+    def test_it_listens_on_the_loopback_interface_only(self):
+        with Demo() as demo:
+            ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
+            listening = {
+                address
+                for table in ("/proc/net/tcp", "/proc/net/tcp6")
+                for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
+                if state == "0A" and address.rpartition(":")[2] in ports
+            }
+            # 127.0.0.1 as IPv4, or mapped into IPv6.
+            loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
+            self.assertEqual(len(ports), len(listening))
+            self.assertTrue(all(address.startswith(loopback) for address in listening), listening)
+
+    def test_a_taken_port_is_named_in_one_line(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            for options in (("--port", port, "--jmx-port", free_port()), ("--port", free_port(), "--jmx-port", port)):
+                refused = run("bin/demo", *map(str, options))
+                self.assertEqual(1, refused.returncode)
+                self.assertEqual(f"demo: port {port} is taken; choose another with --port or --jmx-port\n", refused.stderr)
+
+    def test_nonsense_is_refused(self):
+        for options in (("--port", "http"), ("--port", "65536"), ("--port",), ("--leak", "heap"), ("--fast",)):
+            with self.subTest(options):
+                refused = run("bin/demo", *options)
+                self.assertNotEqual(0, refused.returncode)
+                self.assertTrue(refused.stderr)
+
+
+class MallometerCommand(unittest.TestCase):
+    def test_a_command_keeps_its_process_id(self):
+        process = subprocess.Popen(
+            ["bin/mallometer", "run", "--", "sh", "-c", "echo $$"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+        )
+        self.assertEqual(f"{process.pid}\n", process.communicate(timeout=60)[0])
+
+    def test_a_command_keeps_its_exit_code(self):
+        self.assertEqual(7, run("bin/mallometer", "run", "--", "sh", "-c", "exit 7").returncode)
+
+    def test_the_library_is_loaded_after_what_was_preloaded_before(self):
+        shown = run("bin/mallometer", "run", "--", "env", env=os.environ | {"LD_PRELOAD": "libm.so.6"}).stdout
+        self.assertRegex(shown, r"(?m)^LD_PRELOAD=libm\.so\.6:/.*/libmallometer\.so$")
+
+    def test_the_library_is_mapped(self):
+        self.assertIn("libmallometer.so", run("bin/mallometer", "run", "--", "cat", "/proc/self/maps").stdout)
+
+    def test_the_library_can_be_extracted(self):
+        with tempfile.TemporaryDirectory() as directory:
+            shown = run("bin/mallometer", "extract", directory).stdout.strip()
+            self.assertEqual(directory, os.path.dirname(shown))
+            self.assertTrue(os.path.isfile(shown), shown)
+
+    def test_nonsense_is_refused(self):
+        for arguments in ((), ("run",), ("run", "--"), ("extract",), ("sing",)):
+            with self.subTest(arguments):
+                refused = run("bin/mallometer", *arguments)
+                self.assertEqual(2, refused.returncode)
+                self.assertTrue(refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

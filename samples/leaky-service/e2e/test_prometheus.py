@@ -1,0 +1,166 @@
+"""From malloc to Prometheus and JMX: the demo runs under a real Prometheus through four phases, and PromQL tells them apart.
+
+    quiet     little load, no leak
+    busy      eight times the load, no leak
+    leaking   the same load, the zlib leak on at a known rate
+    stopped   the same load, the leak off again
+
+The phases run once; each test asks Prometheus about them. A phase is judged by its end, when rates and gauges look back
+on nothing else.
+"""
+
+import json
+import subprocess
+import sys
+import time
+import unittest
+
+from processes import JAVA, REPOSITORY, Demo, Prometheus, get, post
+
+sys.path.insert(0, str(REPOSITORY / "dashboards"))
+import expressions  # noqa: E402
+
+MIB = 1 << 20
+LEAK_RATE = 4 * MIB
+QUIET_LOAD = 5
+BUSY_LOAD = 40
+WARM_UP_SECONDS = 25
+PHASE_SECONDS = 20
+POLL_SECONDS = 1
+# How far rate() looks back; a phase has to be longer.
+WINDOW_SECONDS = 10
+
+
+class DemoUnderPrometheus(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.demo = cls.enterClassContext(
+            Demo(
+                **{
+                    "leaky.leaks.rate": f"{LEAK_RATE}B",
+                    "leaky.load.reports-per-second": BUSY_LOAD,
+                    "mallometer.poll-interval": f"{POLL_SECONDS}s",
+                }
+            )
+        )
+        cls.prometheus = cls.enterClassContext(Prometheus(cls.demo.port))
+        cls.phases = {}
+        # Class loading and compilation take native memory while the service's code is new.
+        time.sleep(WARM_UP_SECONDS)
+        cls._phase("quiet", f"/load?reportsPerSecond={QUIET_LOAD}")
+        cls._phase("busy", f"/load?reportsPerSecond={BUSY_LOAD}")
+        cls._phase("leaking", "/leaks/zlib?on=true")
+        cls._phase("stopped", "/leaks/zlib?on=false")
+
+    @classmethod
+    def _phase(cls, name, change):
+        state = post(cls.demo.url + change)
+        began = time.time()
+        time.sleep(PHASE_SECONDS)
+        cls.phases[name] = (began, time.time(), state)
+
+    def ask(self, expression, at):
+        """The only value of an expression at a time."""
+        series = expressions.query(self.prometheus.url, "query", query=expression, time=at)["result"]
+        self.assertEqual(1, len(series), f"{expression}: {series}")
+        return float(series[0]["value"][1])
+
+    def rate(self, counter, phase):
+        """How much a counter grew per second at the end of a phase, all its series together."""
+        return self.ask(f"sum(rate({counter}[{WINDOW_SECONDS}s]))", self.phases[phase][1])
+
+    def live_growth(self, phase):
+        """Bytes per second that live memory grew in the last part of a phase."""
+        return self.ask(f"deriv(native_malloc_live_bytes[{WINDOW_SECONDS}s])", self.phases[phase][1])
+
+    def test_allocations_rise_with_load(self):
+        rise = self.rate("native_malloc_allocations_total", "busy") / self.rate(
+            "native_malloc_allocations_total", "quiet"
+        )
+        # Eight times the reports; what does not depend on the load (scrapes, the JVM) dilutes it.
+        self.assertGreater(rise, BUSY_LOAD / QUIET_LOAD / 2)
+        self.assertLess(rise, BUSY_LOAD / QUIET_LOAD * 1.5)
+
+    def test_live_bytes_do_not_rise_with_load_alone(self):
+        self.assertLess(abs(self.live_growth("quiet")), 0.1 * LEAK_RATE)
+        self.assertLess(abs(self.live_growth("busy")), 0.1 * LEAK_RATE)
+
+    def test_live_bytes_rise_at_the_rate_of_the_leak(self):
+        self.assertAlmostEqual(LEAK_RATE, self.live_growth("leaking"), delta=0.2 * LEAK_RATE)
+
+    def test_live_bytes_level_off_when_the_leak_stops(self):
+        self.assertLess(abs(self.live_growth("stopped")), 0.1 * LEAK_RATE)
+
+    def test_live_bytes_rise_by_what_the_service_lost(self):
+        lost = self.phases["stopped"][2]["lostBytes"]
+        began, ended = self.phases["busy"][1], self.phases["stopped"][1]
+        rise = self.ask("native_malloc_live_bytes", ended) - self.ask("native_malloc_live_bytes", began)
+        self.assertAlmostEqual(LEAK_RATE * PHASE_SECONDS, lost, delta=0.1 * LEAK_RATE * PHASE_SECONDS)
+        self.assertAlmostEqual(lost, rise, delta=0.15 * lost)
+
+    def test_the_histogram_agrees_with_the_counter(self):
+        at = self.phases["busy"][1]
+        counted = self.ask("sum(native_malloc_allocations_total)", at)
+        # A poll may fall between the two in one scrape.
+        one_poll = POLL_SECONDS * self.rate("native_malloc_allocations_total", "busy")
+        self.assertAlmostEqual(
+            counted, self.ask("native_malloc_request_size_bytes_count", at), delta=2 * one_poll
+        )
+        self.assertLess(2 * one_poll, 0.1 * counted)
+
+    def test_every_scrape_succeeded_and_was_fresh(self):
+        at, whole = self.phases["stopped"][1], int(self.phases["stopped"][1] - self.phases["quiet"][0])
+        self.assertEqual(1, self.ask(f"min_over_time(up[{whole}s])", at))
+        self.assertEqual(1, self.ask(f"min_over_time(mallometer_active[{whole}s])", at))
+        self.assertLess(self.ask(f"max_over_time(mallometer_snapshot_age_seconds[{whole}s])", at), 3 * POLL_SECONDS)
+
+    def test_remote_jmx_shows_what_prometheus_shows(self):
+        attributes = self.read_mbean()
+        scraped = self.ask("native_malloc_live_bytes", time.time())
+        self.assertEqual("true", attributes["Active"])
+        self.assertAlmostEqual(scraped, int(attributes["LiveBytes"]), delta=0.05 * scraped)
+        self.assertEqual(
+            int(attributes["AllocationCount"]),
+            int(attributes["SmallAllocationCount"]) + int(attributes["LargeAllocationCount"]),
+        )
+
+    def test_remote_jmx_counts_on(self):
+        first = int(self.read_mbean()["AllocationCount"])
+        time.sleep(2)
+        self.assertGreater(int(self.read_mbean()["AllocationCount"]), first)
+
+    def test_the_endpoint_answers(self):
+        self.assertIn("ACTIVE", get(f"{self.demo.url}/actuator/nativememory").upper())
+
+    def test_every_expression_of_the_dashboard_finds_data(self):
+        self.assertEqual([], expressions.faults(self.prometheus.url, self.dashboard()))
+
+    def test_faults_of_a_dashboard_are_found(self):
+        for right, wrong in [
+            ("native_malloc_live_bytes", "native_malloc_alive_bytes"),
+            ("sum by (size)", "sum by (colour)"),
+            ("sum(rate(", "sum(rate(("),
+        ]:
+            faulty = self.dashboard()
+            planted = [target for panel in faulty["panels"] for target in panel.get("targets", []) if right in target["expr"]]
+            planted[0]["expr"] = planted[0]["expr"].replace(right, wrong)
+            with self.subTest(wrong):
+                self.assertEqual(1, len(expressions.faults(self.prometheus.url, faulty)))
+
+    @staticmethod
+    def dashboard():
+        return json.loads((REPOSITORY / "dashboards/grafana/native-memory.json").read_text())
+
+    def read_mbean(self):
+        output = subprocess.run(
+            [JAVA, str(REPOSITORY / "samples/leaky-service/e2e/ReadNativeMemory.java"), f"127.0.0.1:{self.demo.jmx_port}"],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        ).stdout
+        return dict(line.split("=", 1) for line in output.splitlines() if "=" in line)
+
+
+if __name__ == "__main__":
+    unittest.main()
