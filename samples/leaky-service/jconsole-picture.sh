@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Takes the picture docs/images/jconsole.png: JConsole on the running demo, with the attributes of the native memory MBean.
+# Installs what it needs, starts bin/demo and a virtual screen of its own, and operates JConsole by mouse and keyboard.
+# Positions are those of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/../.."
+source bin/lib/requirements.sh
+
+picture=${1:-docs/images/jconsole.png}
+port=18091
+jmx_port=19091
+
+require Xvfb:xvfb xdotool:xdotool import:imagemagick openbox:openbox
+require_jdk
+# Swing needs fonts and the libraries of the full JDK.
+[[ -x $JAVA_HOME/bin/jconsole && -e $JAVA_HOME/lib/libawt_xawt.so ]] || install_packages openjdk-17-jdk fonts-dejavu-core
+
+work=$(mktemp -d)
+started=()
+finish() {
+  local pid
+  for pid in "${started[@]}"; do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  rm -rf "$work"
+}
+trap finish EXIT
+
+bin/demo --port "$port" --jmx-port "$jmx_port" --leak zlib >"$work/demo.log" 2>&1 &
+started=("$!" "${started[@]}")
+for ((waited = 0; waited < 600; waited++)); do
+  grep -q 'Ctrl-C stops it' "$work/demo.log" && break
+  kill -0 "${started[0]}" 2>/dev/null || fail "bin/demo did not start: $(tail -n 1 "$work/demo.log")"
+  sleep 0.5
+done
+
+mkfifo "$work/display"
+Xvfb -displayfd 3 -screen 0 1000x760x24 -nolisten tcp 3>"$work/display" 2>/dev/null &
+started=("$!" "${started[@]}")
+DISPLAY=:$(head -n 1 "$work/display")
+export DISPLAY
+openbox 2>/dev/null &
+started=("$!" "${started[@]}")
+"$JAVA_HOME/bin/jconsole" -interval=1 "127.0.0.1:$jmx_port" 2>/dev/null &
+started=("$!" "${started[@]}")
+
+click() {
+  xdotool mousemove "$1" "$2" click 1
+  sleep 1
+}
+
+press() {
+  local key
+  for key in "$@"; do
+    xdotool key "$key"
+    sleep 0.7
+  done
+}
+
+# Wide enough for the tree on the left and the values on the right.
+window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Java Monitoring' | tail -n 1)
+sleep 10
+xdotool windowmove "$window" 0 0 windowsize "$window" 980 720
+sleep 2
+# The first try is with SSL; a dialog then offers an insecure connection.
+click 363 222
+sleep 6
+# The tab MBeans, a wider tree, and in it io.mallometer, NativeMemory, Attributes.
+click 440 78
+xdotool mousemove 171 400 mousedown 1 mousemove 190 400 mousemove 230 400 mouseup 1
+click 100 120
+xdotool type --delay 80 io.m
+press Right Down Right Down
+sleep 3
+
+mkdir -p "$(dirname "$picture")"
+import -window "$window" "$picture"
+say "took $picture; look at it"
