@@ -109,8 +109,14 @@ void next_allocator_name(char *name, size_t capacity) {
   snprintf(name, capacity, "%s", slash ? slash + 1 : serving.dli_fname);
 }
 
+/* The loader's own dlopen, not the one that this library exports to the program. */
+static void *already_loaded(const char *object_name) {
+  void *(*open)(const char *, int);
+  return find(&open, "dlopen", NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+}
+
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
-  void *object = dlopen(object_name, RTLD_NOLOAD | RTLD_LAZY);
+  void *object = already_loaded(object_name);
   if (!object) return NULL;
   /* The reference is kept: whoever uses the operator needs its library. */
   void *address = dlsym(object, mangled_name);

@@ -70,6 +70,12 @@ static void refuse_or_use_headers(void) {
   log_line(LOG_WARN, "%s", reason);
 }
 
+void hook_refuses_deepbind(const char *file) {
+  log_line(LOG_WARN,
+           "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, which would free past the headers",
+           file ? file : "the executable");
+}
+
 /* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
 void hook_starts(void) {
   char path[4096];

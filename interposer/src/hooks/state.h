@@ -67,6 +67,9 @@ static inline bool hook_ready(void) {
  */
 void hook_starts(void);
 
+/* Implemented above this layer: tells the user that header mode opens the library `file` without RTLD_DEEPBIND. */
+void hook_refuses_deepbind(const char *file);
+
 /* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
 void hook_count(bool on);
 

@@ -29,7 +29,9 @@ EXPORT size_t malloc_usable_size(void *object);
   X(cfree)                                                                                                           \
   X(free_sized)                                                                                                      \
   X(free_aligned_sized)                                                                                              \
-  X(sdallocx) X(_ZdlPv) X(_ZdlPvm) X(_ZdlPvSt11align_val_t) X(_ZdlPvmSt11align_val_t) X(_ZdlPvRKSt9nothrow_t)        \
+  X(sdallocx)                                                                                                        \
+  X(_ZdlPv)                                                                                                          \
+  X(_ZdlPvm) X(_ZdlPvSt11align_val_t) X(_ZdlPvmSt11align_val_t) X(_ZdlPvRKSt9nothrow_t)                              \
       X(_ZdlPvSt11align_val_tRKSt9nothrow_t) X(_ZdaPv) X(_ZdaPvm) X(_ZdaPvSt11align_val_t) X(_ZdaPvmSt11align_val_t) \
           X(_ZdaPvRKSt9nothrow_t) X(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
@@ -39,5 +41,8 @@ EXPORT void *operator_new_nothrow(size_t size, const void *nothrow) __asm__("_Zn
 EXPORT void *operator_new_aligned(size_t size, size_t alignment) __asm__("_ZnwmSt11align_val_t");
 EXPORT void *operator_new_aligned_nothrow(size_t size, size_t alignment,
                                           const void *nothrow) __asm__("_ZnwmSt11align_val_tRKSt9nothrow_t");
+
+/* dlopen. Named apart, since this library calls the real one too. */
+EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
 
 #endif
