@@ -153,6 +153,45 @@ struct mallometer_event {
   uint64_t stack[MALLOMETER_EVENT_FRAMES];
 };
 
+enum mallometer_allocator_kind {
+  MALLOMETER_ALLOCATOR_UNKNOWN = 0,
+  MALLOMETER_ALLOCATOR_GLIBC = 1,
+  MALLOMETER_ALLOCATOR_JEMALLOC = 2,
+  MALLOMETER_ALLOCATOR_TCMALLOC = 3,
+  MALLOMETER_ALLOCATOR_MIMALLOC = 4
+};
+
+/* A figure that the allocator does not tell. */
+#define MALLOMETER_UNKNOWN UINT64_MAX
+
+/*
+ * What the allocator below says of itself, in bytes; MALLOMETER_UNKNOWN where it does not say.
+ *
+ * system = used + retained + overhead of the allocator, as far as it tells. Retained memory is virtual: glibc's does
+ * not fall when a trim gives its pages back, so it must not be taken for resident.
+ */
+struct mallometer_allocator_state {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_allocator_kind */
+  uint32_t kind;
+  uint32_t reserved;
+  /* Arenas, heaps or thread caches that exist. */
+  uint64_t arenas;
+  /* Obtained from the system and not returned, singly mapped objects included. */
+  uint64_t system_bytes;
+  /* In use by the program, the allocator's own overhead for each object included. */
+  uint64_t used_bytes;
+  /* Free and kept for later requests. */
+  uint64_t retained_bytes;
+  /* Objects that are mapped singly; part of used. */
+  uint64_t mapped_bytes;
+  /* Free at the end of the main heap, what a trim gives back at least (glibc). */
+  uint64_t top_bytes;
+  /* Resident, in the allocator's own view (jemalloc, mimalloc). */
+  uint64_t resident_bytes;
+};
+
 #if defined(__GNUC__)
 #define MALLOMETER_API __attribute__((visibility("default")))
 #else
@@ -206,6 +245,20 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
 
 /* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);
+
+/*
+ * Asks the allocator for its figures. May allocate (that is counted, and freed again) and takes the allocator's locks,
+ * one arena after the other: some microseconds for each arena and its free lists. Not for signal handlers. -EINVAL: out
+ * is NULL or its size is below 8; -ENODATA: not preloaded; -ENOTSUP: the allocator has no such figures.
+ */
+MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out);
+
+/*
+ * Asks the allocator to give free memory back to the system. May take long (milliseconds for each gigabyte), with the
+ * allocator's locks held. Not for signal handlers.
+ * -ENODATA: not preloaded; -ENOTSUP: the allocator cannot.
+ */
+MALLOMETER_API int mallometer_trim(void);
 
 /* ---- Derived figures ---------------------------------------------------------------------------------- */
 

@@ -21,6 +21,8 @@ extern "C" {
 #pragma weak mallometer_enable
 #pragma weak mallometer_events
 #pragma weak mallometer_self
+#pragma weak mallometer_allocator
+#pragma weak mallometer_trim
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

@@ -17,6 +17,7 @@
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
+#include "allocator/figures.h"
 #include "allocator/next.h"
 #include "control/configuration.h"
 #include "control/log.h"
@@ -113,6 +114,7 @@ __attribute__((constructor)) static void start(void) {
     return;
   }
   next_allocator_name(allocator_name, sizeof allocator_name);
+  allocator_find();
   if (state == MALLOMETER_STATE_EXCLUDED) return;
   pthread_atfork(NULL, NULL, in_forked_child);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
@@ -238,6 +240,23 @@ static uint32_t byte_unit(void) {
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
   if (!events || event_size != sizeof *events) return -EINVAL;
   return (int)large_request_events(events, capacity, after);
+}
+
+int mallometer_allocator(struct mallometer_allocator_state *out) {
+  if (state == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
+  struct mallometer_allocator_state current = {0};
+  int saved_errno = errno;
+  int result = allocator_figures(&current);
+  errno = saved_errno;
+  return result ? result : deliver(out, &current, sizeof current);
+}
+
+int mallometer_trim(void) {
+  if (state == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
+  int saved_errno = errno;
+  int result = allocator_trim();
+  errno = saved_errno;
+  return result;
 }
 
 int mallometer_self(struct mallometer_report *self) {
