@@ -6,6 +6,7 @@ import io.mallometer.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,11 @@ final class Availability {
   static final int ABI_VERSION = 1;
 
   private static final String LIBRARY_FILE = "libmallometer";
+
+  /** A line of maps that ends in the library, which may have been deleted since. */
+  private static final Pattern MAPPED =
+      Pattern.compile("/" + LIBRARY_FILE + "[^/\n]*\\.so[^/\n]*$", Pattern.MULTILINE);
+
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
 
   private Availability() {}
@@ -50,7 +56,7 @@ final class Availability {
    * @param preload the value of {@code LD_PRELOAD}
    */
   static boolean seemsLoaded(Optional<String> maps, String preload) {
-    return maps.isPresent() ? maps.get().contains("/" + LIBRARY_FILE) : namesLibrary(preload);
+    return maps.isPresent() ? MAPPED.matcher(maps.get()).find() : namesLibrary(preload);
   }
 
   private static boolean namesLibrary(String preload) {
@@ -95,7 +101,7 @@ final class Availability {
             + version
             + " of the interface, this bridge version "
             + ABI_VERSION,
-        Remedy.sameVersion());
+        Remedy.preload());
   }
 
   /** Why JNA could not be used, or the function not be found through it. */

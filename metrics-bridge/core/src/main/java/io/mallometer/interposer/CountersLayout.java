@@ -8,14 +8,10 @@ import java.nio.ByteBuffer;
  * {@code struct mallometer_counters} of ABI version {@value Availability#ABI_VERSION}, by byte
  * offset. The header orders fields so that there is no padding; a test compares these offsets with
  * a C compiler's.
- *
- * <p>{@code size} and {@code version} head both structs of the ABI.
  */
 final class CountersLayout {
 
   static final int SIZE = 0;
-  static final int VERSION = 4;
-  static final int MONOTONIC_NS = 8;
   static final int FLAGS = 16;
   static final int THREADS = 20;
   static final int ALLOCATIONS = 24;

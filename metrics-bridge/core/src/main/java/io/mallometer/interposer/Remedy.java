@@ -53,8 +53,4 @@ final class Remedy {
   static String include() {
     return "Start without MALLOMETER_ONLY, or name java in it";
   }
-
-  static String sameVersion() {
-    return preload();
-  }
 }

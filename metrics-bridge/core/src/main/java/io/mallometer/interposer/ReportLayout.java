@@ -12,7 +12,6 @@ import java.nio.charset.StandardCharsets;
 final class ReportLayout {
 
   static final int SIZE = 0;
-  static final int VERSION = 4;
   static final int STATE = 8;
   static final int BYTE_UNIT = 12;
   static final int FOOTPRINT_BYTES = 16;

@@ -1,0 +1,63 @@
+package io.mallometer;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Arrows between packages point down only. */
+@AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArrowsTest {
+
+  private static final String[] FACES = {
+    "io.mallometer.jmx..", "io.mallometer.micrometer..", "io.mallometer.prometheus.."
+  };
+
+  @ArchTest
+  static final ArchRule onlyTheInterposerPackageKnowsJna =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.mallometer.interposer")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.sun.jna..");
+
+  @ArchTest
+  static final ArchRule facesKnowTheRecordsOnly =
+      noClasses()
+          .that()
+          .resideInAnyPackage(FACES)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.mallometer.interposer..");
+
+  @ArchTest
+  static final ArchRule facesDoNotKnowEachOther =
+      slices()
+          .matching("io.mallometer.(jmx|micrometer|prometheus)..")
+          .should()
+          .notDependOnEachOther();
+
+  @ArchTest
+  static final ArchRule recordsAndFacadeKnowNoFace =
+      noClasses()
+          .that()
+          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(FACES);
+
+  @ArchTest
+  static final ArchRule eachOptionalLibraryIsKnownToItsFaceOnly =
+      classes()
+          .that()
+          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer", "io.mallometer.jmx")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "javax.management..", "io.mallometer..", "com.sun.jna..", "org.jspecify..");
+}

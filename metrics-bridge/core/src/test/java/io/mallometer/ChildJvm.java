@@ -1,0 +1,118 @@
+package io.mallometer;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A Java program in a process of its own, for what cannot be tried in the JVM of the tests. */
+public final class ChildJvm {
+
+  private static final long TIMEOUT_SECONDS = 60;
+
+  /**
+   * How a program ended.
+   *
+   * @param exitCode its exit code
+   * @param output what it wrote to standard output and standard error
+   */
+  public record Result(int exitCode, String output) {}
+
+  private final List<String> options = new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto"));
+  private final ProcessBuilder process = new ProcessBuilder();
+  private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  private String classPath = System.getProperty("java.class.path");
+
+  /** A JVM like this one, without preload. */
+  public ChildJvm() {
+    process.environment().remove("LD_PRELOAD");
+  }
+
+  /** Sets the program's {@code LD_PRELOAD}. */
+  public ChildJvm preload(Path library) {
+    return environment("LD_PRELOAD", library.toString());
+  }
+
+  /** Sets one environment variable. */
+  public ChildJvm environment(String name, String value) {
+    process.environment().put(name, value);
+    return this;
+  }
+
+  /** Adds options of the JVM. */
+  public ChildJvm options(String... more) {
+    options.addAll(Arrays.asList(more));
+    return this;
+  }
+
+  /** Runs on another JDK. */
+  public ChildJvm java(Path home) {
+    java = home.resolve("bin/java").toString();
+    return this;
+  }
+
+  /** Removes entries from the class path. */
+  public ChildJvm withoutClassPath(String part) {
+    classPath =
+        String.join(
+            ":", Stream.of(classPath.split(":")).filter(entry -> !entry.contains(part)).toList());
+    return this;
+  }
+
+  /** Runs a main class to its end; a program that hangs is ended and fails the test. */
+  public Result run(Class<?> main, String... arguments) {
+    List<String> command = new ArrayList<>(List.of(java));
+    command.addAll(options);
+    command.addAll(List.of("-cp", classPath, main.getName()));
+    command.addAll(Arrays.asList(arguments));
+    try {
+      Path output = Files.createTempFile("child", ".txt");
+      try {
+        Process child =
+            process
+                .command(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        if (!child.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+          child.destroyForcibly().waitFor();
+          throw new AssertionError("did not end: " + command + "\n" + Files.readString(output));
+        }
+        return new Result(child.exitValue(), Files.readString(output));
+      } finally {
+        Files.delete(output);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The homes of the JDKs under /usr/lib/jvm of at least some feature release. */
+  public static List<Path> jdksSince(int feature) {
+    try (Stream<Path> homes = Files.list(Path.of("/usr/lib/jvm"))) {
+      return homes.filter(home -> feature(home) >= feature).sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  /** From the file "release" of a JDK, which has a line such as JAVA_VERSION="17.0.15". */
+  private static int feature(Path home) {
+    try (Stream<String> lines = Files.lines(home.resolve("release"))) {
+      return lines
+          .filter(line -> line.startsWith("JAVA_VERSION="))
+          .mapToInt(line -> Integer.parseInt(line.replaceAll("\\D+(\\d+).*", "$1")))
+          .findFirst()
+          .orElse(0);
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.interposer.Interposer;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PollerTest {
+
+  private static final MallometerOptions FAST =
+      MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
+  private static final MallometerOptions SLOW =
+      MallometerOptions.defaults().withPollInterval(Duration.ofHours(1));
+
+  /** Of other tests in this JVM. */
+  private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+
+  private final Readings library = new Readings();
+  private final Poller poller = new Poller(library, Clock.systemUTC());
+
+  @AfterEach
+  void noThreadIsLeft() throws InterruptedException {
+    library.failure = null;
+    for (Thread thread : pollerThreads()) {
+      thread.join(TimeUnit.SECONDS.toMillis(10));
+    }
+    assertThat(pollerThreads()).isEmpty();
+  }
+
+  @Test
+  void facadesShareOneThreadThatEndsWithTheLastOfThem() throws Exception {
+    try (Mallometer first = new Mallometer(poller, FAST)) {
+      Mallometer second = new Mallometer(poller, FAST);
+      assertThat(pollerThreads()).hasSize(1).allMatch(Thread::isDaemon);
+      second.close();
+      library.awaitReadings(3);
+      assertThat(first.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void theShortestIntervalOfThoseOpenHolds() throws Exception {
+    try (Mallometer slow = new Mallometer(poller, SLOW)) {
+      try (Mallometer fast = new Mallometer(poller, FAST)) {
+        assertThat(fast.snapshot()).isEqualTo(slow.snapshot());
+        library.awaitReadings(3);
+      }
+      Thread.sleep(50);
+      int settled = library.readings.get();
+      Thread.sleep(100);
+      assertThat(library.readings).hasValueLessThanOrEqualTo(settled + 1);
+    }
+  }
+
+  @Test
+  void pollingSurvivesWhateverAReadingThrows() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      for (Throwable failure :
+          List.of(
+              new IllegalStateException("refused"),
+              new UnsatisfiedLinkError("gone"),
+              new OutOfMemoryError("made up"))) {
+        library.failure = failure;
+        Instant stuck = mallometer.snapshot().time();
+        library.awaitReadings(2);
+        assertThat(mallometer.snapshot().time()).isBetween(stuck, stuck.plusSeconds(1));
+
+        library.failure = null;
+        library.awaitReadings(2);
+        assertThat(mallometer.snapshot().time()).isAfter(stuck);
+      }
+    }
+  }
+
+  @Test
+  void aFailedPollReturnsTheSnapshotThatStays() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+      Snapshot before = mallometer.snapshot();
+      library.failure = new IllegalStateException("refused");
+
+      assertThat(mallometer.poll()).isSameAs(before);
+    }
+  }
+
+  @Test
+  void aListenerThatThrowsDisturbsNobody() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+      AtomicInteger told = new AtomicInteger();
+      Mallometer.Subscription broken =
+          mallometer.onPoll(
+              snapshot -> {
+                throw new IllegalStateException("broken listener");
+              });
+      Mallometer.Subscription sound = mallometer.onPoll(snapshot -> told.incrementAndGet());
+
+      mallometer.poll();
+      sound.close();
+      mallometer.poll();
+      broken.close();
+
+      assertThat(told).hasValue(1);
+    }
+  }
+
+  @Test
+  void interruptingTheThreadDoesNotEndIt() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      pollerThreads().forEach(Thread::interrupt);
+      library.awaitReadings(3);
+      assertThat(mallometer.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
+    try (Mallometer staying = new Mallometer(poller, FAST)) {
+      Mallometer closing = new Mallometer(poller, FAST);
+      closing.close();
+      closing.close();
+      library.awaitReadings(3);
+      assertThat(staying.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void withoutALibraryThereIsNoThread() {
+    library.present = false;
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      assertThat(pollerThreads()).isEmpty();
+      assertThat(mallometer.snapshot()).isNotNull();
+    }
+  }
+
+  private List<Thread> pollerThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("mallometer-poller"))
+        .filter(thread -> !before.contains(thread))
+        .toList();
+  }
+
+  /** Counts readings, and fails as told. */
+  private static final class Readings implements Interposer {
+    final AtomicInteger readings = new AtomicInteger();
+    volatile boolean present = true;
+    volatile @Nullable Throwable failure;
+
+    void awaitReadings(int more) throws InterruptedException {
+      int enough = readings.get() + more;
+      for (int i = 0; i < 1_000 && readings.get() < enough; i++) {
+        Thread.sleep(10);
+      }
+      assertThat(readings).hasValueGreaterThanOrEqualTo(enough);
+    }
+
+    @Override
+    public boolean present() {
+      return present;
+    }
+
+    @Override
+    public Snapshot read(Instant time) {
+      readings.incrementAndGet();
+      if (failure instanceof Error error) {
+        throw error;
+      }
+      if (failure instanceof RuntimeException exception) {
+        throw exception;
+      }
+      return new Snapshot(time, Status.counting(), process(), FaceContract.selfReport());
+    }
+
+    @Override
+    public Optional<NativeCounters> process() {
+      return Optional.of(FaceContract.counters(true, Double.NaN));
+    }
+
+    @Override
+    public Optional<NativeCounters> thread() {
+      return process();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.mallometer.interposer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Map.Entry;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The offsets by which the bridge decodes are those that a C compiler gives mallometer.h. */
+class LayoutTest {
+
+  private static final Path HEADERS = Path.of("../../interposer/include");
+
+  /** C expressions and what Java takes for their values. */
+  private static final Map<String, Integer> BELIEVED =
+      Map.ofEntries(
+          Map.entry("MALLOMETER_ABI_VERSION", Availability.ABI_VERSION),
+          Map.entry("MALLOMETER_SIZE_CLASSES", io.mallometer.SizeDistribution.CLASSES),
+          Map.entry(
+              "MALLOMETER_FIRST_LARGE_CLASS", io.mallometer.SizeDistribution.FIRST_LARGE_CLASS),
+          Map.entry("MALLOMETER_INCOMPLETE", CountersLayout.INCOMPLETE),
+          Map.entry("MALLOMETER_SINCE_START", CountersLayout.SINCE_START),
+          Map.entry("MALLOMETER_STATE_COUNTING", ReportLayout.STATE_COUNTING),
+          Map.entry("MALLOMETER_STATE_DISABLED", ReportLayout.STATE_DISABLED),
+          Map.entry("MALLOMETER_STATE_NOT_PRELOADED", ReportLayout.STATE_NOT_PRELOADED),
+          Map.entry("MALLOMETER_STATE_EXCLUDED", ReportLayout.STATE_EXCLUDED),
+          Map.entry("MALLOMETER_UNIT_USABLE", 1),
+          Map.entry("MALLOMETER_UNIT_GLIBC_CHUNK", 2),
+          Map.entry("MALLOMETER_UNIT_REQUESTED", 3),
+          Map.entry("sizeof(struct mallometer_counters)", CountersLayout.BYTES),
+          counters("size", CountersLayout.SIZE),
+          counters("flags", CountersLayout.FLAGS),
+          counters("threads", CountersLayout.THREADS),
+          counters("allocations", CountersLayout.ALLOCATIONS),
+          counters("frees", CountersLayout.FREES),
+          counters("failed", CountersLayout.FAILED),
+          counters("requested_bytes", CountersLayout.REQUESTED_BYTES),
+          counters("allocated_bytes", CountersLayout.ALLOCATED_BYTES),
+          counters("freed_bytes", CountersLayout.FREED_BYTES),
+          counters("peak_live_bytes", CountersLayout.PEAK_LIVE_BYTES),
+          counters("peak_error_bytes", CountersLayout.PEAK_ERROR_BYTES),
+          counters("largest_request_bytes", CountersLayout.LARGEST_REQUEST_BYTES),
+          counters("huge_allocations", CountersLayout.HUGE_ALLOCATIONS),
+          Map.entry("sizeof(struct mallometer_report)", ReportLayout.BYTES),
+          report("size", ReportLayout.SIZE),
+          report("state", ReportLayout.STATE),
+          report("byte_unit", ReportLayout.BYTE_UNIT),
+          report("footprint_bytes", ReportLayout.FOOTPRINT_BYTES),
+          report("overhead_ns", ReportLayout.OVERHEAD_NS),
+          report("threads_without_block", ReportLayout.THREADS_WITHOUT_BLOCK),
+          report("huge_threshold_bytes", ReportLayout.HUGE_THRESHOLD_BYTES),
+          report("build", ReportLayout.BUILD),
+          report("allocator", ReportLayout.ALLOCATOR),
+          report("reason", ReportLayout.REASON));
+
+  @TempDir private Path directory;
+
+  @Test
+  void offsetsAreTheCompilers() throws Exception {
+    assertThat(compiled()).isEqualTo(new TreeMap<>(BELIEVED));
+  }
+
+  private Map<String, Integer> compiled() throws Exception {
+    StringBuilder program =
+        new StringBuilder("#include <stdio.h>\n#include \"mallometer.h\"\nint main(void) {\n");
+    for (String expression : BELIEVED.keySet()) {
+      program.append("printf(\"%s=%d\\n\", \"" + expression + "\", (int)(" + expression + "));\n");
+    }
+    Path source = Files.writeString(directory.resolve("layout.c"), program + "return 0;\n}\n");
+    Path executable = directory.resolve("layout");
+    output("gcc", "-I", HEADERS.toString(), "-o", executable.toString(), source.toString());
+    Map<String, Integer> values = new TreeMap<>();
+    for (String line : output(executable.toString()).split("\n")) {
+      int equals = line.lastIndexOf('=');
+      values.put(line.substring(0, equals), Integer.parseInt(line.substring(equals + 1)));
+    }
+    return values;
+  }
+
+  private static String output(String... command) throws Exception {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+
+  private static Entry<String, Integer> counters(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_counters, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> report(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_report, " + field + ")", offset);
+  }
+}

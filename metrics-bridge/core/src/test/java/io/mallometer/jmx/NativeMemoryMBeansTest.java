@@ -1,0 +1,127 @@
+package io.mallometer.jmx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import javax.management.JMX;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanFeatureInfo;
+import javax.management.MBeanInfo;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class NativeMemoryMBeansTest {
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  @AutoClose private final Mallometer mallometer = library.open();
+  private final MBeanServer server = MBeanServerFactory.newMBeanServer();
+  private ObjectName name = ObjectName.WILDCARD;
+
+  @BeforeEach
+  void name() throws Exception {
+    name = new ObjectName(NativeMemoryMBeans.NAME);
+  }
+
+  /** Any other MBean under our name. */
+  public interface StrangerMBean {}
+
+  /** Its implementation. */
+  public static final class Stranger implements StrangerMBean {}
+
+  @Test
+  void theSecondWaitsUntilTheFirstIsGone() {
+    NativeMemoryMBeans first = NativeMemoryMBeans.register(mallometer, server);
+    NativeMemoryMBeans second = NativeMemoryMBeans.register(mallometer, server);
+    assertThat(first.registered()).isTrue();
+    assertThat(second.registered()).isFalse();
+
+    first.close();
+    assertThat(second.registered()).isTrue();
+
+    first.close();
+    assertThat(server.isRegistered(name)).isTrue();
+
+    second.close();
+    assertThat(server.isRegistered(name)).isFalse();
+  }
+
+  @Test
+  void somebodyElsesMBeanStays() throws Exception {
+    server.registerMBean(new Stranger(), name);
+    NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
+
+    beans.close();
+    assertThat(server.isInstanceOf(name, Stranger.class.getName())).isTrue();
+
+    server.unregisterMBean(name);
+    assertThat(server.isRegistered(name)).isFalse();
+  }
+
+  @Test
+  void whoeverTookTheNameAfterOursWasUnregisteredKeepsIt() throws Exception {
+    NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
+    server.unregisterMBean(name);
+    server.registerMBean(new Stranger(), name);
+
+    beans.close();
+
+    assertThat(server.isInstanceOf(name, Stranger.class.getName())).isTrue();
+  }
+
+  @Test
+  void everythingIsDescribedAndFiguresHaveUnits() throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    MBeanInfo info = server.getMBeanInfo(name);
+
+    assertThat(info.getAttributes())
+        .hasSizeGreaterThan(20)
+        .allSatisfy(attribute -> assertThat(meaningful(attribute)).isTrue());
+    assertThat(info.getOperations())
+        .hasSize(3)
+        .allSatisfy(operation -> assertThat(meaningful(operation)).isTrue());
+    assertThat(info.getAttributes())
+        .filteredOn(attribute -> attribute.getName().endsWith("Bytes"))
+        .isNotEmpty()
+        .allSatisfy(attribute -> assertThat(units(attribute)).isEqualTo("bytes"));
+  }
+
+  @Test
+  void theOperationsWorkOnABracketOfTheirOwn() throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    NativeMemoryMXBean bean = JMX.newMXBeanProxy(server, name, NativeMemoryMXBean.class);
+    assertThat(bean.statistics()).isNull();
+    assertThat(bean.unhook()).isNull();
+
+    bean.hook();
+    assertThat(bean.statistics()).extracting(Statistics::allocationCount).isEqualTo(0L);
+    assertThat(bean.unhook()).extracting(Statistics::liveBytes).isEqualTo(0L);
+    assertThat(bean.getAllocationCount()).isEqualTo(22);
+
+    CompositeData statistics =
+        (CompositeData) server.invoke(name, "statistics", new Object[0], new String[0]);
+    assertThat(statistics.getCompositeType().keySet())
+        .contains(
+            "allocationCount",
+            "smallAllocationCount",
+            "largeAllocationCount",
+            "allocatedBytes",
+            "freeCount",
+            "freedBytes");
+  }
+
+  private static boolean meaningful(MBeanFeatureInfo info) {
+    return info.getDescription().contains(" ") && !info.getDescription().equals(info.getName());
+  }
+
+  private static Object units(MBeanAttributeInfo attribute) {
+    return attribute.getDescriptor().getFieldValue("units");
+  }
+}

@@ -1,0 +1,133 @@
+package io.mallometer.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.Meter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Meter.Id;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Optional;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+class NativeMemoryMetricsTest {
+
+  private static final int SERIES = 20;
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  @AutoClose private final Mallometer mallometer = library.open();
+  private final NativeMemoryMetrics metrics = new NativeMemoryMetrics(mallometer);
+
+  @Test
+  void oneBinderServesTwoRegistriesAndLeavesBoth() {
+    MeterRegistry first = new SimpleMeterRegistry();
+    MeterRegistry second = new SimpleMeterRegistry();
+    metrics.bindTo(first);
+    metrics.bindTo(second);
+    assertThat(first.getMeters()).hasSize(SERIES);
+    assertThat(second.getMeters()).hasSize(SERIES);
+
+    metrics.close();
+    assertThat(first.getMeters()).isEmpty();
+    assertThat(second.getMeters()).isEmpty();
+  }
+
+  @Test
+  void bindingTwiceToOneRegistryMakesNoDuplicates() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    metrics.bindTo(registry);
+    metrics.bindTo(registry);
+
+    assertThat(registry.getMeters()).hasSize(SERIES);
+  }
+
+  @Test
+  void aRegistryThatComesLateGetsEverything() {
+    CompositeMeterRegistry composite = new CompositeMeterRegistry();
+    metrics.bindTo(composite);
+    mallometer.poll();
+    MeterRegistry late = new SimpleMeterRegistry();
+    composite.add(late);
+
+    assertThat(late.getMeters()).hasSize(SERIES);
+    assertThat(late.get("native.malloc.frees").functionCounter().count()).isEqualTo(12);
+
+    metrics.close();
+    assertThat(late.getMeters()).isEmpty();
+  }
+
+  @Test
+  void aClosedBinderBindsNothing() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    metrics.close();
+    metrics.bindTo(registry);
+
+    assertThat(registry.getMeters()).isEmpty();
+  }
+
+  @Test
+  void aNewContextBindsWhereTheOldOneWasClosed() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    metrics.bindTo(registry);
+    metrics.close();
+    new NativeMemoryMetrics(mallometer).bindTo(registry);
+
+    assertThat(registry.getMeters()).hasSize(SERIES);
+  }
+
+  @Test
+  void theSourceIsHeldByTheSubscriptionAlone() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    metrics.bindTo(registry);
+    System.gc();
+
+    FunctionCounter frees = registry.get("native.malloc.frees").functionCounter();
+    assertThat(frees.count()).isEqualTo(12);
+  }
+
+  @Test
+  void ownTagsAreOnEveryMeter() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    new NativeMemoryMetrics(mallometer, Tags.of("pod", "a")).bindTo(registry);
+
+    assertThat(registry.getMeters()).allMatch(meter -> "a".equals(meter.getId().getTag("pod")));
+  }
+
+  @Test
+  void theHistogramFollowsCommonTagsAndRenaming() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    registry.config().commonTags("application", "shop").meterFilter(renaming());
+
+    Id id = metrics.requestSizeId(registry).orElseThrow();
+
+    assertThat(id.getName()).isEqualTo("my." + Meter.REQUEST_SIZE);
+    assertThat(id.getTags()).containsExactly(Tag.of("application", "shop"));
+    assertThat(registry.getMeters()).isEmpty();
+  }
+
+  @Test
+  void theHistogramMayBeDenied() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    registry.config().meterFilter(MeterFilter.denyNameStartsWith("native."));
+
+    assertThat(metrics.requestSizeId(registry)).isEqualTo(Optional.empty());
+  }
+
+  private static MeterFilter renaming() {
+    return new MeterFilter() {
+      @Override
+      public Id map(Id id) {
+        return id.withName("my." + id.getName());
+      }
+    };
+  }
+}
