@@ -17,8 +17,9 @@ package io.mallometer;
  * @param freedBytes bytes given back
  * @param peakBytes the highest {@link #liveBytes()} since the process started, also within a
  *     bracket; {@code NaN} if unknown: for a thread, or when counting was off for some time
- * @param peakErrorBytes the true peak is at most this many bytes above {@code peakBytes} and never
- *     below it; {@code NaN} if the peak is unknown
+ * @param peakErrorBytes the true peak is at most this many bytes above {@code peakBytes}. It is
+ *     lower at most by what other threads freed in the microseconds in which the counters were
+ *     summed. {@code NaN} if the peak is unknown
  * @param largestRequestBytes the largest successful request since the process started, in bytes;
  *     {@code NaN} until one exceeded 32 KiB, and for a thread
  * @param hugeAllocations successful allocations above {@link SelfReport#hugeThresholdBytes()}

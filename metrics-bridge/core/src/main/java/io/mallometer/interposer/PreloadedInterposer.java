@@ -25,9 +25,11 @@ final class PreloadedInterposer implements Interposer {
 
   private final ByteBuffer process = struct(CountersLayout.BYTES);
   private final ByteBuffer self = struct(ReportLayout.BYTES);
+  private final ByteBuffer state = struct(ReportLayout.BYTES_TO_STATE);
   private final ByteBuffer thread = struct(CountersLayout.BYTES);
   private final long processAddress = address(process);
   private final long selfAddress = address(self);
+  private final long stateAddress = address(state);
   private final long threadAddress = address(thread);
 
   /** What {@link #self} held when {@link #texts} were decoded. */
@@ -67,7 +69,7 @@ final class PreloadedInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> process() {
     synchronized (process) {
-      return callSelf() == 0 && counting() && callProcess() == 0
+      return counting() && callProcess() == 0
           ? Optional.of(CountersLayout.process(process))
           : Optional.empty();
     }
@@ -77,7 +79,7 @@ final class PreloadedInterposer implements Interposer {
   public Optional<NativeCounters> thread() {
     synchronized (thread) {
       thread.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
-      return LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
+      return counting() && LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
           ? Optional.of(CountersLayout.thread(thread))
           : Optional.empty();
     }
@@ -93,8 +95,13 @@ final class PreloadedInterposer implements Interposer {
     return LibraryFunctions.mallometer_self(selfAddress);
   }
 
+  /** Asks for no more of the report than its state. */
   private boolean counting() {
-    return self.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
+    synchronized (state) {
+      state.putInt(ReportLayout.SIZE, ReportLayout.BYTES_TO_STATE);
+      return LibraryFunctions.mallometer_self(stateAddress) == 0
+          && state.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
+    }
   }
 
   private Status status() {

@@ -13,6 +13,7 @@ final class ReportLayout {
 
   static final int SIZE = 0;
   static final int STATE = 8;
+  static final int BYTES_TO_STATE = 12;
   static final int BYTE_UNIT = 12;
   static final int FOOTPRINT_BYTES = 16;
   static final int OVERHEAD_NS = 24;

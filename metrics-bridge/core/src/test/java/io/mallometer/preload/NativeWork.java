@@ -1,0 +1,89 @@
+package io.mallometer.preload;
+
+import com.sun.jna.Memory;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Deflater;
+
+/**
+ * Native allocations of known count and size, by every way that a Java program has to them.
+ *
+ * <p>Of 3 MiB each: nothing else in a small JVM mallocs that much at once, so they are alone in
+ * their size class and can be counted exactly.
+ */
+final class NativeWork implements AutoCloseable {
+
+  static final int BYTES = 3 << 20;
+
+  /** The class of requests above 2 MiB and up to 4 MiB. */
+  static final int SIZE_CLASS = 18;
+
+  static final int UNSAFE = 20;
+  static final int BUFFERS = 7;
+  static final int JNA = 5;
+  static final int ALLOCATIONS = UNSAFE + BUFFERS + JNA;
+
+  /** What zlib takes for one compressor at its default settings, at least. */
+  static final long DEFLATER_BYTES = 250_000;
+
+  private final List<Long> addresses = new ArrayList<>();
+  private final List<ByteBuffer> buffers = new ArrayList<>();
+  private final List<Memory> memories = new ArrayList<>();
+
+  /** Allocates everything that {@link #ALLOCATIONS} counts. */
+  void allocate() {
+    for (int i = 0; i < UNSAFE; i++) {
+      addresses.add(allocateMemory(BYTES));
+    }
+    for (int i = 0; i < BUFFERS; i++) {
+      buffers.add(ByteBuffer.allocateDirect(BYTES));
+    }
+    for (int i = 0; i < JNA; i++) {
+      memories.add(new Memory(BYTES));
+    }
+  }
+
+  /** Frees what Unsafe and JNA allocated; direct buffers wait for the garbage collector. */
+  void free() {
+    addresses.forEach(NativeWork::freeMemory);
+    addresses.clear();
+    memories.forEach(Memory::close);
+    memories.clear();
+  }
+
+  @Override
+  public void close() {
+    free();
+  }
+
+  /** Compressors that are not ended. */
+  static List<Deflater> deflaters(int count) {
+    List<Deflater> deflaters = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      deflaters.add(new Deflater());
+    }
+    return deflaters;
+  }
+
+  /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
+  static long allocateMemory(long bytes) {
+    return (long) call("allocateMemory", bytes);
+  }
+
+  static void freeMemory(long address) {
+    call("freeMemory", address);
+  }
+
+  private static Object call(String method, long argument) {
+    try {
+      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+      Field instance = unsafe.getDeclaredField("theUnsafe");
+      instance.setAccessible(true);
+      return unsafe.getMethod(method, long.class).invoke(instance.get(null), argument);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Bracket;
+import io.mallometer.ByteUnit;
+import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
+import io.mallometer.NativeCounters;
+import io.mallometer.Published;
+import io.mallometer.Snapshot;
+import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.mallometer.prometheus.NativeMemoryCollector;
+import io.mallometer.prometheus.RequestSizeHistogram;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.exporter.common.TextFormat;
+import java.io.StringWriter;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.Deflater;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The whole way, from malloc to what people see, in a JVM that really counts. */
+@Tag("preload")
+class PreloadedJvmTest {
+
+  @AutoClose private final Mallometer mallometer = Mallometer.open();
+
+  @Test
+  void theLibraryIsActiveAndSaysWhatItIs() {
+    Snapshot snapshot = mallometer.poll();
+
+    assertThat(snapshot.status().active()).as(snapshot.status().toString()).isTrue();
+    assertThat(snapshot.status().reason()).isEqualTo("preload");
+    assertThat(snapshot.self().build()).matches("\\d+\\.\\d+\\.\\d+.*");
+    assertThat(snapshot.self().allocator()).startsWith("glibc 2.");
+    assertThat(snapshot.self().byteUnit()).isIn(ByteUnit.GLIBC_CHUNK, ByteUnit.USABLE);
+    assertThat(snapshot.self().footprintBytes()).isBetween(1_000.0, 64e6);
+    assertThat(snapshot.self().overheadSeconds()).isBetween(1e-9, 60.0);
+    assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
+  }
+
+  @Test
+  void knownWorkIsCountedExactly() {
+    try (Bracket bracket = mallometer.hook();
+        NativeWork work = new NativeWork()) {
+      work.allocate();
+      NativeCounters allocated = bracket.statistics().orElseThrow();
+      assertThat(allocated.allocationsBySize().count(NativeWork.SIZE_CLASS))
+          .isEqualTo(NativeWork.ALLOCATIONS);
+      assertThat(allocated.requestedBytes())
+          .isGreaterThanOrEqualTo((long) NativeWork.ALLOCATIONS * NativeWork.BYTES);
+      assertThat(allocated.largestRequestBytes()).isGreaterThanOrEqualTo(NativeWork.BYTES);
+
+      work.free();
+      NativeCounters closed = bracket.unhook().orElseThrow();
+      assertThat(closed.freedBytes() - allocated.freedBytes())
+          .isGreaterThanOrEqualTo((long) (NativeWork.UNSAFE + NativeWork.JNA) * NativeWork.BYTES);
+      assertThat(closed.frees() - allocated.frees())
+          .isGreaterThanOrEqualTo(NativeWork.UNSAFE + NativeWork.JNA);
+    }
+  }
+
+  @Test
+  void compressorsThatAreNotEndedStayLive() {
+    try (Bracket bracket = mallometer.hook()) {
+      List<Deflater> deflaters = NativeWork.deflaters(10);
+      double growth = bracket.statistics().orElseThrow().liveBytes();
+      assertThat(growth).isGreaterThan(10.0 * NativeWork.DEFLATER_BYTES);
+
+      deflaters.forEach(Deflater::end);
+      assertThat(bracket.unhook().orElseThrow().liveBytes())
+          .isLessThan(growth - 9.0 * NativeWork.DEFLATER_BYTES);
+    }
+  }
+
+  @Test
+  void everyFaceShowsTheSameWork() throws Exception {
+    PrometheusMeterRegistry micrometer = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    CollectorRegistry simpleclient = new CollectorRegistry();
+    simpleclient.register(new NativeMemoryCollector(mallometer));
+    try (NativeMemoryMetrics metrics = new NativeMemoryMetrics(mallometer);
+        NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
+        NativeWork work = new NativeWork();
+        RequestSizeHistogram histogram =
+            RequestSizeHistogram.register(
+                mallometer, micrometer.getPrometheusRegistry(), Map.of())) {
+      metrics.bindTo(micrometer);
+      assertThat(beans.registered()).isTrue();
+      assertThat(histogram.getPrometheusNames()).containsExactly(RequestSizeHistogram.NAME);
+      mallometer.poll();
+      long beforeJmx = jmxClassCount();
+      double beforeMicrometer = classCount(Published.parse(micrometer.scrape()));
+      double beforeSimpleclient = classCount(Published.parse(text(simpleclient)));
+      assertThat(beforeMicrometer).isEqualTo(beforeSimpleclient).isEqualTo(beforeJmx);
+
+      work.allocate();
+      Snapshot snapshot = mallometer.poll();
+
+      assertThat(jmxClassCount() - beforeJmx).isEqualTo(NativeWork.ALLOCATIONS);
+      List<Published> scraped = Published.parse(micrometer.scrape());
+      List<Published> collected = Published.parse(text(simpleclient));
+      assertThat(classCount(scraped) - beforeMicrometer).isEqualTo(NativeWork.ALLOCATIONS);
+      assertThat(classCount(collected) - beforeSimpleclient).isEqualTo(NativeWork.ALLOCATIONS);
+      double live = snapshot.process().orElseThrow().liveBytes();
+      assertThat(value(scraped, "native_malloc_live_bytes")).isEqualTo(live);
+      assertThat(value(collected, "native_malloc_live_bytes")).isEqualTo(live);
+    }
+  }
+
+  @Test
+  void aThreadsBracketSeesItsOwnThreadOnly() {
+    try (Bracket bracket = mallometer.hookThread()) {
+      CompletableFuture.runAsync(() -> NativeWork.freeMemory(NativeWork.allocateMemory(3 << 20)))
+          .join();
+      NativeWork.freeMemory(NativeWork.allocateMemory(5000));
+
+      NativeCounters own = bracket.unhook().orElseThrow();
+      assertThat(own.allocationsBySize().count(NativeWork.SIZE_CLASS)).isZero();
+      assertThat(own.allocationsBySize().count(9)).isEqualTo(1);
+      assertThat(own.peakBytes()).isNaN();
+    }
+  }
+
+  @Test
+  void theThreadPollsByItself() throws Exception {
+    Snapshot first = mallometer.snapshot();
+    try (Mallometer fast =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(20)))) {
+      for (int i = 0; i < 500 && fast.snapshot() == first; i++) {
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      assertThat(fast.snapshot().time()).isAfter(first.time());
+      assertThat(fast.snapshot().process().orElseThrow().allocations())
+          .isGreaterThanOrEqualTo(first.process().orElseThrow().allocations());
+    }
+  }
+
+  @Test
+  void readingMallocsNothing() {
+    mallometer.hookThread().unhook();
+    try (Bracket bracket = mallometer.hookThread()) {
+      for (int i = 0; i < 1_000; i++) {
+        mallometer.poll();
+      }
+      assertThat(bracket.unhook().orElseThrow().allocations()).isLessThan(50);
+    }
+  }
+
+  private static long jmxClassCount() throws Exception {
+    CompositeData[] classes =
+        (CompositeData[])
+            ManagementFactory.getPlatformMBeanServer()
+                .getAttribute(new ObjectName(NativeMemoryMBeans.NAME), "SizeDistribution");
+    return (long) classes[NativeWork.SIZE_CLASS].get("allocations");
+  }
+
+  /** What lies between two bounds of the histogram. */
+  private static double classCount(List<Published> shown) {
+    return bucket(shown, 4 << 20) - bucket(shown, 2 << 20);
+  }
+
+  private static double bucket(List<Published> shown, double bound) {
+    return shown.stream()
+        .filter(sample -> sample.name().equals("native_malloc_request_size_bytes_bucket"))
+        .filter(sample -> !sample.labels().get("le").equals("+Inf"))
+        .filter(sample -> Double.parseDouble(sample.labels().get("le")) == bound)
+        .findFirst()
+        .orElseThrow()
+        .value();
+  }
+
+  private static double value(List<Published> shown, String name) {
+    return shown.stream()
+        .filter(sample -> sample.name().equals(name))
+        .findFirst()
+        .orElseThrow()
+        .value();
+  }
+
+  private static String text(CollectorRegistry registry) throws Exception {
+    StringWriter text = new StringWriter();
+    TextFormat.write004(text, registry.metricFamilySamples());
+    return text.toString();
+  }
+}
