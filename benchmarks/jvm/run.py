@@ -1,0 +1,219 @@
+"""What mallometer costs a JVM that works in native libraries, beside NMT and async-profiler.
+
+The work is fixed, so the CPU time of the process (user and system, all threads) is the measure; elapsed time would be
+that of the neighbours. `whole` is the process from start to exit. The parts are measured from inside, after a warm-up,
+in clock ticks of 10 ms; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+from measure import Target, Unavailable
+
+# Repetitions that take about half a second each, and the last about one.
+PARTS = {
+    "sqlite": 40_000,
+    "zstd": 3_000,
+    "rocksdb": 80_000,
+    "deflate": 1_500,
+    "direct": 60_000,
+    "unsafe": 12_000_000,
+}
+WHOLE = "whole"
+# The serial collector and a fixed heap: as little as possible that depends on the moment.
+OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
+OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
+
+REFERENCE = "plain"
+CONTROL = "plain, again"
+MALLOMETER = "mallometer"
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    name: str
+    # Both return what they add; raise Unavailable.
+    options: object = lambda: ()
+    environment: object = dict
+    # What the standard error must say, or the row would be of something else.
+    evidence: str = ""
+    # A file that must not be empty afterwards.
+    output: str = ""
+
+
+def async_profiler(mode):
+    return lambda: [f"-agentpath:{measure.async_profiler()}=start,nativemem={mode},file=profile.jfr"]
+
+
+def variants(library):
+    def preload():
+        path = measure.existing(library, "none: built from interposer/")
+        return {"LD_PRELOAD": path, "MALLOMETER_LOG": "info", "MALLOMETER_ONLY": "java"}
+
+    def tracking(level):
+        return lambda: [f"-XX:NativeMemoryTracking={level}"]
+
+    return [
+        Variant(REFERENCE),
+        Variant(MALLOMETER, environment=preload, evidence="counting"),
+        Variant(CONTROL),
+        Variant("NMT summary", tracking("summary")),
+        Variant("NMT detail", tracking("detail")),
+        Variant("async-profiler nativemem=512k", async_profiler("512k"), output="profile.jfr"),
+        Variant("async-profiler nativemem=512k,nofree", async_profiler("512k,nofree"), output="profile.jfr"),
+    ]
+
+
+# ---- JDKs -----------------------------------------------------------------------------------------------
+
+
+def java_version(home):
+    for line in (home / "release").read_text().splitlines():
+        if line.startswith("JAVA_VERSION="):
+            return int(line.split('"')[1].split(".")[0])
+    raise Unavailable(f"{home} names no version")
+
+
+def find_jdks(wanted):
+    """Version to home, of the JDKs in JAVA_HOME, JDK_HOMES and /usr/lib/jvm; the first of a version counts."""
+    named = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
+    homes = [pathlib.Path(home) for home in named if home] + sorted(pathlib.Path("/usr/lib/jvm").glob("*"))
+    found = {}
+    for home in homes:
+        if (home / "bin/java").exists() and (home / "release").exists():
+            found.setdefault(java_version(home), home)
+    return {version: found[version] for version in wanted if version in found}
+
+
+# ---- One run --------------------------------------------------------------------------------------------
+
+
+def build():
+    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "package", "-DskipTests"]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def children_cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_load(variant, version, home, scale, directory):
+    """One JVM. Returns CPU seconds of the whole process and of each part."""
+    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
+    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
+    command += ["io.mallometer.benchmarks.NativeLoad"]
+    command += [f"{part}={round(amount * scale)}" for part, amount in PARTS.items()]
+    before = children_cpu_seconds()
+    output, errors = measure.run(command, variant.environment(), directory)
+    result = {WHOLE: children_cpu_seconds() - before}
+    if variant.evidence not in errors:
+        raise Unavailable(f"its standard error does not say {variant.evidence!r}")
+    if variant.output:
+        written = pathlib.Path(directory, variant.output)
+        if not written.exists() or written.stat().st_size == 0:
+            raise Unavailable(f"it wrote no {variant.output}")
+        written.unlink()
+    for line in output.splitlines():
+        part, _, milliseconds = line.partition(" ")
+        if part in PARTS:  # profilers print there too
+            result[part] = int(milliseconds) / 1000
+    return result
+
+
+def run_all(chosen, jdks, rounds, scale):
+    """(JDK, variant) -> column -> CPU seconds, one a round; and variant -> why it was not measured."""
+    samples, missing = {}, {}
+    for number in range(rounds):
+        measure.progress(f"round {number + 1} of {rounds}")
+        for version, home in jdks.items():
+            for variant in chosen:
+                if (version, variant.name) in missing:
+                    continue
+                with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+                    try:
+                        result = run_load(variant, version, home, scale, directory)
+                    except Unavailable as reason:
+                        missing[version, variant.name] = str(reason)
+                        continue
+                for column, seconds in result.items():
+                    samples.setdefault((version, variant.name), {}).setdefault(column, []).append(seconds)
+    return samples, missing
+
+
+# ---- Tables ---------------------------------------------------------------------------------------------
+
+
+def ratio(samples, version, name, column):
+    reference = samples[version, REFERENCE][column]
+    return measure.spread([a / b for a, b in zip(samples[version, name][column], reference)])
+
+
+def print_jdk(version, chosen, samples, missing, rounds):
+    columns = [WHOLE, *PARTS]
+    rows = []
+    for variant in chosen:
+        if (version, variant.name) in missing:
+            rows.append([variant.name, f"not available: {missing[version, variant.name]}"] + [""] * len(PARTS))
+        elif variant.name == REFERENCE:
+            seconds = (measure.spread(samples[version, REFERENCE][column]).median for column in columns)
+            rows.append([variant.name, *(f"{one:.2f} s" for one in seconds)])
+        else:
+            rows.append([variant.name, *(ratio(samples, version, variant.name, column) for column in columns)])
+    title = f"JDK {version}: median of {rounds} paired ratios (quartiles)"
+    measure.print_table(title, ["CPU time, ratio to plain", *columns], rows)
+
+
+def targets(jdks, samples):
+    found = []
+    for version in jdks:
+        if (version, MALLOMETER) not in samples or (version, CONTROL) not in samples:
+            continue
+        whole = ratio(samples, version, MALLOMETER, WHOLE)
+        # Within noise: not more above 1 than the upper quartile of plain over plain.
+        noise = max(1.0, ratio(samples, version, CONTROL, WHOLE).high)
+        promise = f"JDK {version}, whole (limit: upper quartile of plain over plain)"
+        found.append(Target(promise, round(noise, 3), whole.median, " x"))
+        unsafe = ratio(samples, version, MALLOMETER, "unsafe")
+        found.append(Target(f"JDK {version}, unsafe", 1.10, unsafe.median, " x"))
+    return found
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="bin/bench jvm", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="3 rounds of a third of the work")
+    parser.add_argument("--rounds", type=int, help="rounds to run (9; 3 with --quick)")
+    parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
+    parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
+    parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    rounds = arguments.rounds or (3 if arguments.quick else 9)
+    jdks = find_jdks(arguments.jdk or (17, 25))
+    if not jdks:
+        sys.exit("bin/bench jvm: no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
+    chosen = [variant for variant in variants(arguments.library.resolve())
+              if variant.name == REFERENCE or any(part in variant.name for part in arguments.variant or [""])]
+    build()
+    print(f"## bin/bench jvm\n\n{measure.describe_machine()}")
+    samples, missing = run_all(chosen, jdks, rounds, 1 / 3 if arguments.quick else 1)
+    for version in jdks:
+        print_jdk(version, chosen, samples, missing, rounds)
+    measure.print_targets(targets(jdks, samples))
+
+
+if __name__ == "__main__":
+    main()
