@@ -149,12 +149,28 @@ class PreloadedJvmTest {
 
   @Test
   void readingMallocsNothing() {
-    mallometer.hookThread().unhook();
+    poll(2_000);
     try (Bracket bracket = mallometer.hookThread()) {
-      for (int i = 0; i < 1_000; i++) {
-        mallometer.poll();
-      }
-      assertThat(bracket.unhook().orElseThrow().allocations()).isLessThan(50);
+      poll(1_000);
+      // The JVM itself mallocs now and then in any thread, as when a method gets hot.
+      assertThat(bracket.unhook().orElseThrow().allocations()).isLessThan(200);
+    }
+  }
+
+  /** Far above what is measured on an idle machine, as this one may be busy. */
+  @Test
+  void aPollOfManyThreadsIsCheapAndLeavesOneRecord() throws Exception {
+    PollCost.Result cost = PollCost.measure(300);
+    System.out.println(cost);
+
+    assertThat(cost.threads()).isGreaterThan(300);
+    assertThat(cost.medianMicros()).isLessThan(500);
+    assertThat(cost.bytes()).isLessThan(1_000);
+  }
+
+  private void poll(int times) {
+    for (int i = 0; i < times; i++) {
+      mallometer.poll();
     }
   }
 
