@@ -68,7 +68,7 @@ final class Availability {
       int version =
           NativeLibrary.getProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
       return version == ABI_VERSION
-          ? new PreloadedInterposer()
+          ? PreloadedInterposer.open()
           : new AbsentInterposer(otherVersion(version));
     } catch (RuntimeException | LinkageError e) {
       return new AbsentInterposer(unreachable(e));
@@ -115,6 +115,10 @@ final class Availability {
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
       return loadedButNotPreloaded();
+    }
+    if (message.contains("mallometer_")) {
+      return unavailable(
+          "the preloaded library lacks a function that this bridge needs", Remedy.preload());
     }
     return unavailable("JNA cannot load its native part: " + failure, Remedy.unpackJna());
   }

@@ -44,6 +44,20 @@ final class PreloadedInterposer implements Interposer {
     static final Texts NONE = new Texts("", "", "");
   }
 
+  /**
+   * Links to the library and reads it once, so that whatever fails fails here.
+   *
+   * @throws LinkageError if JNA or a function of the library is missing
+   * @throws RuntimeException if native access is denied, or the library refuses
+   */
+  static PreloadedInterposer open() {
+    PreloadedInterposer opened = new PreloadedInterposer();
+    opened.read(Instant.EPOCH);
+    return opened;
+  }
+
+  private PreloadedInterposer() {}
+
   @Override
   public boolean present() {
     return true;

@@ -33,8 +33,16 @@ final class Remedy {
     return "java " + LaunchCommand.ALLOW_NATIVE_ACCESS + " ...";
   }
 
+  /** Where the library itself could be unpacked, JNA's native part can be, too. */
   static String unpackJna() {
-    return "java -Djna.tmpdir=DIR ... with a directory DIR that can be written and executed from";
+    try {
+      Path usable = BundledLibrary.extract().getParent();
+      return "java -Djna.tmpdir=" + ShellWord.quote(String.valueOf(usable)) + " ...";
+    } catch (IOException e) {
+      return "java -Djna.tmpdir=DIR ... with a directory that can be written and mapped from ("
+          + e.getMessage()
+          + ")";
+    }
   }
 
   static String addJna() {

@@ -1,0 +1,46 @@
+package io.mallometer.preload;
+
+import io.mallometer.Bracket;
+import io.mallometer.Mallometer;
+import io.mallometer.jmx.NativeMemoryMBeans;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A program that uses all of mallometer and says what it saw; nothing may end it early. */
+public final class Program {
+
+  private static final String DELETE = "delete=";
+
+  private Program() {}
+
+  /** Runs; an argument {@code delete=FILE} deletes a file first. */
+  public static void main(String[] arguments) throws Exception {
+    for (String argument : arguments) {
+      if (argument.startsWith(DELETE)) {
+        Files.delete(Path.of(argument.substring(DELETE.length())));
+      }
+    }
+    try (Mallometer mallometer = Mallometer.open();
+        NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
+        Bracket process = mallometer.hook();
+        Bracket thread = mallometer.hookThread()) {
+      mallometer.poll();
+      System.out.println("state=" + mallometer.status().state());
+      System.out.println("reason=" + mallometer.status().reason());
+      System.out.println("remedy=" + mallometer.status().remedy());
+      System.out.println("process=" + process.statistics().isPresent());
+      System.out.println("thread=" + thread.statistics().isPresent());
+      System.out.println("bean=" + beans.registered());
+      System.out.println("threads=" + mallometerThreads());
+    }
+    System.out.println("done");
+  }
+
+  static List<String> mallometerThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .map(Thread::getName)
+        .filter(name -> name.startsWith("mallometer"))
+        .toList();
+  }
+}

@@ -1,0 +1,289 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.ChildJvm.Result;
+import io.mallometer.interposer.BundledLibrary;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Each way in which the library can be out of reach: the program runs to its end as if nothing were
+ * there, and the status says why and what to do.
+ *
+ * <p>In JVMs of their own, as each spoils the process. What they print is what {@link Program}
+ * sees.
+ */
+class WhenThingsGoWrongTest {
+
+  @TempDir private Path directory;
+  private Path library = Path.of("unset");
+
+  @BeforeEach
+  void extractLibrary() throws Exception {
+    library = BundledLibrary.extract(directory.resolve("library"));
+  }
+
+  @Test
+  void notPreloaded() {
+    Result result = new ChildJvm().environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=the library is not preloaded")
+        .containsPattern("remedy=LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so ")
+        .contains("threads=[]")
+        .contains("done");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void notPreloadedLeavesNoTraceOfJna() {
+    Result result =
+        new ChildJvm()
+            .environment("XDG_CACHE_HOME", cache())
+            .options("-verbose:class")
+            .run(Program.class);
+
+    assertThat(result.output()).contains("done").doesNotContain("com.sun.jna");
+  }
+
+  @Test
+  void theRemedyReallyHelps() throws Exception {
+    Result without = new ChildJvm().environment("XDG_CACHE_HOME", cache()).run(Program.class);
+    String path = without.output().replaceAll("(?s).*LD_PRELOAD=(\\S+).*", "$1");
+
+    assertThat(new ChildJvm().preload(Path.of(path)).run(Program.class).output())
+        .contains("state=ACTIVE")
+        .contains("reason=preload")
+        .contains("done");
+  }
+
+  @Test
+  void switchedOff() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .environment("MALLOMETER_ENABLED", "false")
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=DISABLED")
+        .contains("reason=MALLOMETER_ENABLED=false")
+        .contains("process=false")
+        .contains("done");
+  }
+
+  @Test
+  void excluded() {
+    Result result =
+        new ChildJvm().preload(library).environment("MALLOMETER_ONLY", "other").run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=DISABLED")
+        .contains("reason=MALLOMETER_ONLY")
+        .contains("done");
+  }
+
+  @Test
+  void aFileThatDoesNotExist() {
+    Path missing = directory.resolve("gone/libmallometer.so");
+    Result result =
+        new ChildJvm().preload(missing).environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(result.output())
+        .contains("reason=LD_PRELOAD names " + missing + ", which does not exist")
+        .contains("done");
+  }
+
+  @Test
+  void aFileBuiltForAnotherPlatform() throws Exception {
+    Path other = directory.resolve("libmallometer.so");
+    byte[] bytes = Files.readAllBytes(library);
+    bytes[18] = (byte) 183; // e_machine: AArch64
+    Files.write(other, bytes);
+    Result result =
+        new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(result.output()).contains("the dynamic linker did not load it").contains("done");
+  }
+
+  @Test
+  void anotherVersionOfTheInterface() throws Exception {
+    Path other = compile("unsigned mallometer_abi_version(void) { return 99; }");
+    Result result =
+        new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("speaks version 99 of the interface, this bridge version 1")
+        .contains("remedy=LD_PRELOAD=" + cache())
+        .doesNotContain("remedy=LD_PRELOAD=" + other)
+        .contains("done");
+  }
+
+  @Test
+  void aLibraryThatLacksAFunction() throws Exception {
+    Path other = compile("unsigned mallometer_abi_version(void) { return 1; }");
+    Result result =
+        new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=the preloaded library lacks a function")
+        .contains("done");
+  }
+
+  @Test
+  void deletedAfterTheStart() {
+    Result result = new ChildJvm().preload(library).run(Program.class, "delete=" + library);
+
+    assertThat(library).doesNotExist();
+    assertThat(result.output()).contains("state=ACTIVE").contains("process=true").contains("done");
+  }
+
+  @Test
+  void withoutJnaOnTheClassPath() {
+    Result result = new ChildJvm().preload(library).withoutClassPath("/jna").run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=JNA is not on the class path")
+        .contains("net.java.dev.jna:jna")
+        .contains("done");
+  }
+
+  @Test
+  void jnaCannotUnpackItself() throws Exception {
+    Path file = Files.createFile(directory.resolve("not-a-directory"));
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .environment("XDG_CACHE_HOME", cache())
+            .options("-Djna.tmpdir=" + file, "-Djava.io.tmpdir=" + file)
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=JNA cannot load its native part")
+        .contains("done");
+    String option = result.output().replaceAll("(?s).*remedy=java (-Djna\\.tmpdir=\\S+).*", "$1");
+    assertThat(new ChildJvm().preload(library).options(option).run(Program.class).output())
+        .contains("state=ACTIVE");
+  }
+
+  @Test
+  void jnaIsForbiddenToUnpack() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .options("-Djna.nounpack=true", "-Djna.nosys=true")
+            .run(Program.class);
+
+    assertThat(result.output()).contains("reason=JNA cannot load its native part").contains("done");
+  }
+
+  @Test
+  void nativeAccessIsDenied() {
+    List<Path> jdks = ChildJvm.jdksSince(24);
+    assumeTrue(!jdks.isEmpty(), "no JDK 24 or newer, which can deny native access");
+    for (Path jdk : jdks) {
+      Result result =
+          new ChildJvm()
+              .java(jdk)
+              .preload(library)
+              .options("--illegal-native-access=deny")
+              .run(Program.class);
+
+      assertThat(result.output())
+          .contains("state=UNAVAILABLE")
+          .contains("reason=native access is denied")
+          .contains("--enable-native-access=ALL-UNNAMED")
+          .contains("done");
+    }
+  }
+
+  @Test
+  void nativeAccessIsAllowed() {
+    for (Path jdk : ChildJvm.jdksSince(24)) {
+      Result result =
+          new ChildJvm()
+              .java(jdk)
+              .preload(library)
+              .options("--illegal-native-access=deny", "--enable-native-access=ALL-UNNAMED")
+              .run(Program.class);
+
+      assertThat(result.output())
+          .contains("state=ACTIVE")
+          .contains("done")
+          .doesNotContain("WARNING");
+    }
+  }
+
+  @Test
+  void twoWebApplicationsInOneServer() {
+    Result result = new ChildJvm().preload(library).run(TwoClassLoaders.class);
+
+    assertThat(result.output())
+        .contains("first=ACTIVE registered=true")
+        .contains("second=ACTIVE registered=false")
+        .contains("after the first closed: registered=true")
+        .contains("after both closed: threads=0 registered=false");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void noPrivatePlaceToUnpackTo() throws Exception {
+    Path file = Files.createFile(directory.resolve("occupied"));
+    Result result =
+        new ChildJvm()
+            .environment("XDG_CACHE_HOME", file.toString())
+            .options("-Duser.home=" + file, "-Djava.io.tmpdir=" + file)
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("reason=the library is not preloaded")
+        .contains("remedy=Unpack the library")
+        .contains("extract DIR")
+        .contains("done");
+  }
+
+  @Test
+  void theHomeIsReadOnly() throws Exception {
+    Path temporary = Files.createDirectory(directory.resolve("tmp"));
+    Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwx------"));
+    Result result =
+        new ChildJvm()
+            .environment("XDG_CACHE_HOME", "/proc/1")
+            .options("-Duser.home=/proc/1", "-Djava.io.tmpdir=" + temporary)
+            .run(Program.class);
+
+    assertThat(result.output())
+        .containsPattern("remedy=LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .contains("done");
+  }
+
+  private String cache() {
+    return directory.resolve("cache").toString();
+  }
+
+  private Path compile(String source) throws Exception {
+    Path code = Files.writeString(directory.resolve("other.c"), source);
+    Path shared = directory.resolve("libmallometer.so");
+    Process gcc =
+        new ProcessBuilder("gcc", "-shared", "-fPIC", "-o", shared.toString(), code.toString())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(gcc.waitFor()).as(output).isZero();
+    return shared;
+  }
+}
