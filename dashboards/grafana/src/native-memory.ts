@@ -5,19 +5,9 @@ import {
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
-  ThresholdsConfigBuilder,
-  ThresholdsMode,
   VariableRefresh,
-  type Threshold,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { buckets, dataSource, figure, graph, names, selected } from './panels.js';
-
-/** Green, then the given colours from the given values on. */
-function from(...steps: Threshold[]): ThresholdsConfigBuilder {
-  return new ThresholdsConfigBuilder()
-    .mode(ThresholdsMode.Absolute)
-    .steps([{ value: null, color: 'green' }, ...steps]);
-}
+import { buckets, dataSource, figure, from, graph, names, selected } from './panels.js';
 
 const variables = [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),

@@ -12,6 +12,7 @@ import {
   VizLegendOptionsBuilder,
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
+import { ThresholdsConfigBuilder, ThresholdsMode, type Threshold } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
@@ -36,6 +37,13 @@ function queries(series: Series[], format: PromQueryFormat = PromQueryFormat.Tim
   );
 }
 
+/** Green, then the given colours from the given values on. Without any, a size is no verdict. */
+export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([{ value: null, color: 'green' }, ...steps]);
+}
+
 /** One number with its recent past; width in 24ths of the screen. */
 export function figure(title: string, description: string, unit: string, width: number, series: Series) {
   return new stat.PanelBuilder()
@@ -48,6 +56,7 @@ export function figure(title: string, description: string, unit: string, width: 
     .colorMode(BigValueColorMode.Value)
     .graphMode(BigValueGraphMode.Area)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
+    .thresholds(from())
     .targets(queries([series]));
 }
 
