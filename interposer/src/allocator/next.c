@@ -2,6 +2,7 @@
 #include "allocator/next.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,13 +15,47 @@
 
 struct next_allocator next;
 
+/* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
+static bool comes_before(const void *address, const void *other) {
+#ifdef __GLIBC__
+  Dl_info info;
+  struct link_map *object, *later;
+  if (!dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
+  if (!dladdr1(other, &info, (void **)&later, RTLD_DL_LINKMAP)) return false;
+  while (object && object != later) object = object->l_next;
+  return object != NULL;
+#else
+  (void)address;
+  (void)other;
+  return false;
+#endif
+}
+
+/*
+ * Looks for a function as the loader does on behalf of a program. dlsym passes over functions that their object offers
+ * under an old version only, which are all of libc_malloc_debug's; dlvsym passes over those without version, which
+ * are all of other allocators'. The loader takes whichever comes first.
+ */
+static void *find_version(void *scope, const char *name, const char *version) {
+  void *usual = dlsym(scope, name);
+#ifdef __GLIBC__
+  void *versioned = version ? dlvsym(scope, name, version) : NULL;
+  if (versioned && (!usual || comes_before(versioned, usual))) return versioned;
+#else
+  (void)version;
+#endif
+  return usual;
+}
+
+void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
+
 /*
  * ISO C has no conversion from object to function pointer; POSIX asks dlsym's users to go through memory. A function
  * that the program's first allocator lacks leads to ours, and from there to the next.
  */
-static bool find(void *function, const char *name, const void *ours) {
-  void *address = ours ? dlsym(RTLD_DEFAULT, name) : NULL;
-  if (!address || address == ours) address = dlsym(RTLD_NEXT, name);
+static bool find(void *function, const char *name, const char *version, const void *ours) {
+  void *address = ours ? find_version(RTLD_DEFAULT, name, version) : NULL;
+  if (!address || address == ours) address = find_version(RTLD_NEXT, name, version);
   memcpy(function, &address, sizeof address);
   return address != NULL;
 }
@@ -28,17 +63,19 @@ static bool find(void *function, const char *name, const void *ours) {
 bool next_allocator_find(bool below) {
   struct next_allocator found = {0};
   bool complete = true;
-#define FIND(member, function) \
-  complete &= find(&found.member, #function, below ? NULL : (const void *)(uintptr_t)function)
+#define FIND_VERSION(member, function, version) \
+  complete &= find(&found.member, #function, version, below ? NULL : (const void *)(uintptr_t)function)
+#define FIND(member, function) FIND_VERSION(member, function, VERSION_OF_MALLOC)
   FIND(malloc, malloc);
   FIND(free, free);
   FIND(calloc, calloc);
   FIND(realloc, realloc);
   FIND(memalign, memalign);
-  FIND(aligned_alloc, aligned_alloc);
+  FIND_VERSION(aligned_alloc, aligned_alloc, VERSION_OF_ALIGNED_ALLOC);
   FIND(posix_memalign, posix_memalign);
   FIND(usable_size, malloc_usable_size);
 #undef FIND
+#undef FIND_VERSION
   if (complete) next = found;
   return complete;
 }
@@ -112,7 +149,7 @@ void next_allocator_name(char *name, size_t capacity) {
 /* The loader's own dlopen, not the one that this library exports to the program. */
 static void *already_loaded(const char *object_name) {
   void *(*open)(const char *, int);
-  return find(&open, "dlopen", NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+  return find(&open, "dlopen", NULL, NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {

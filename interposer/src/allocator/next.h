@@ -33,6 +33,9 @@ extern HIDDEN struct next_allocator next;
  */
 bool next_allocator_find(bool below);
 
+/* malloc or one of its older relatives as the program would find it; NULL if there is none. Enters the loader. */
+void *program_function(const char *name);
+
 /*
  * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
  * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced

@@ -98,7 +98,7 @@ static const char *base_name(const char *path) {
 static void explain_not_preloaded(void) {
   state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
-  void *first = dlsym(RTLD_DEFAULT, "malloc");
+  void *first = program_function("malloc");
   if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {

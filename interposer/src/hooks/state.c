@@ -25,7 +25,7 @@ static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec
  */
 static bool program_malloc_is_ours(void) {
   void *(*allocate)(size_t) = malloc;
-  void *own, *first = dlsym(RTLD_DEFAULT, "malloc"), *last = dlsym(RTLD_DEFAULT, "free");
+  void *own, *first = program_function("malloc"), *last = program_function("free");
   memcpy(&own, &allocate, sizeof own);
   if (!first || !last || first == own) return first == own;
   void (*release)(void *);

@@ -14,9 +14,23 @@
 
 #if defined(__GLIBC__) && defined(__x86_64__)
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlvsym, dlvsym@GLIBC_2.2.5");
 __asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
+__asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
 __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
 __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
+#endif
+
+/* The versions under which programs ask the C library for malloc's family, and for aligned_alloc, which is younger. */
+#if defined(__GLIBC__) && defined(__x86_64__)
+#define VERSION_OF_MALLOC "GLIBC_2.2.5"
+#define VERSION_OF_ALIGNED_ALLOC "GLIBC_2.16"
+#elif defined(__GLIBC__) && defined(__aarch64__)
+#define VERSION_OF_MALLOC "GLIBC_2.17"
+#define VERSION_OF_ALIGNED_ALLOC "GLIBC_2.17"
+#else
+#define VERSION_OF_MALLOC NULL
+#define VERSION_OF_ALIGNED_ALLOC NULL
 #endif
 
 /* Absent in a process of glibc before 2.34 that has not loaded libpthread. */
