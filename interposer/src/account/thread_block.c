@@ -110,15 +110,31 @@ static uint32_t carve(void) {
 
 /* ---- A thread's beginning and end --------------------------------------------------------------------- */
 
+static void give_up(uint32_t index) {
+  record_at(index)->owned = false;
+  __atomic_fetch_sub(&owners, 1, __ATOMIC_RELAXED);
+  push_free(index);
+}
+
+/* False if a signal handler has found this thread a block meanwhile, which it keeps. */
+static bool becomes_current(struct thread_block *block) {
+  struct thread_block *expected = &no_block_yet;
+  return __atomic_compare_exchange_n(&current_block, &expected, block, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static struct thread_block *own_block_or_null(void) {
+  struct thread_block *block = current_block;
+  return block == &shared_only ? NULL : block;
+}
+
 struct thread_block *thread_block_acquire_first(void) {
   if (current_block == &shared_only) return NULL;
 
   uint32_t index = pop_free();
   if (index == NO_INDEX) index = carve();
   if (index == NO_INDEX) {
-    current_block = &shared_only;
-    __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
-    return NULL;
+    if (becomes_current(&shared_only)) __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);
+    return own_block_or_null();
   }
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
@@ -126,8 +142,11 @@ struct thread_block *thread_block_acquire_first(void) {
   record->owned = true;
   record->destructor_rounds = 0;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
+  if (!becomes_current(block)) {
+    give_up(index);
+    return own_block_or_null();
+  }
   /* From here on an event in a signal handler, or in pthread_setspecific itself, finds the block. */
-  current_block = block;
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -141,10 +160,8 @@ static void thread_ends(void *value) {
   struct thread_record *record = record_at(block->index);
   if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
   current_block = &shared_only;
-  record->owned = false;
   block->countdown = 0;
-  __atomic_fetch_sub(&owners, 1, __ATOMIC_RELAXED);
-  push_free(block->index);
+  give_up(block->index);
 }
 
 void thread_blocks_start(void) {
