@@ -64,7 +64,7 @@ static pthread_t target;
 static volatile int done;
 static void *send_signals(void *unused) {
   (void)unused;
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < 6000; i++) {
     pthread_kill(target, SIGUSR1);
     usleep(10);
   }

@@ -1,0 +1,140 @@
+/*
+ * A signal may interrupt the hook at any of its instructions, and its handler may allocate. The processor's trap flag
+ * raises SIGTRAP after each instruction; whenever that finds this thread inside the library, the handler allocates,
+ * frees and reads the counters. Nothing is lost or counted twice, and no thread's block is. The allocator below
+ * is never interrupted, for it need not survive that.
+ */
+#include <link.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "check.h"
+
+#if !defined(__x86_64__)
+int main(void) { return 77; }
+#else
+
+static uintptr_t code_begin, code_end;
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size, (void)unused;
+  if (!strstr(object->dlpi_name, "libmallometer")) return 0;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    code_begin = object->dlpi_addr + segment->p_vaddr;
+    code_end = code_begin + segment->p_memsz;
+  }
+  return 1;
+}
+
+/* Instructions of the library that were seen, and the only one to interrupt; -1: all. */
+static __thread int64_t seen;
+static __thread int64_t chosen = -1;
+static __thread uint64_t interruptions;
+
+static void interrupt(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info;
+  uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  if (at < code_begin || at >= code_end) return;
+  if (chosen >= 0 && seen++ != chosen) return;
+  void *object = malloc(33);
+  CHECK(object);
+  memset(object, 1, 33);
+  free(object);
+  struct mallometer_counters s = {.size = sizeof s};
+  CHECK_EQUAL(mallometer_snapshot(&s, MALLOMETER_SINCE_RESET), 0);
+  CHECK_EQUAL(mallometer_thread_snapshot(&s), 0);
+  interruptions++;
+  if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* seen enough */
+}
+
+/* Both keep clear of the 128 bytes below the stack pointer that the compiler may use. */
+static inline void trap(void) {
+  __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
+                       : "memory", "cc");
+}
+
+static inline void untrap(void) {
+  __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
+                       : "memory", "cc");
+}
+
+static void every_function(void) {
+  volatile size_t too_much = PTRDIFF_MAX;
+  void *object = malloc(100);
+  object = realloc(object, 2000);
+  object = realloc(object, 100000);
+  CHECK(!realloc(object, too_much));
+  free(object);
+  free(calloc(5, 50));
+  free(memalign(128, 100));
+  free(valloc(5));
+  CHECK_EQUAL(posix_memalign(&object, 64, 300), 0);
+  free(object);
+  free(malloc((size_t)70 << 20));
+  CHECK(!malloc(too_much));
+  free(reallocarray(NULL, 5, 5));
+  mallometer_reset();
+}
+
+static void nothing_is_lost(void) {
+  every_function();
+  struct mallometer_counters start = thread_snapshot();
+  every_function();
+  struct mallometer_counters plain = difference(start, thread_snapshot());
+
+  interruptions = 0;
+  start = thread_snapshot();
+  trap();
+  every_function();
+  untrap();
+  struct mallometer_counters d = difference(start, thread_snapshot());
+  CHECK(interruptions > 200);
+  CHECK_EQUAL(mallometer_allocations(&d), mallometer_allocations(&plain) + interruptions);
+  CHECK_EQUAL(d.frees, plain.frees + interruptions);
+  CHECK_EQUAL(d.failed, plain.failed);
+  CHECK_EQUAL(d.requested_bytes, plain.requested_bytes + 33 * interruptions);
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+}
+
+static volatile bool was_interrupted;
+
+static void *first_event(void *number) {
+  chosen = (int64_t)(intptr_t)number;
+  trap();
+  free(malloc(10));
+  untrap();
+  was_interrupted = interruptions > 0;
+  struct mallometer_counters own = thread_snapshot();
+  CHECK_EQUAL(mallometer_allocations(&own), 1 + interruptions);
+  CHECK_EQUAL(own.frees, 1 + interruptions);
+  return NULL;
+}
+
+/* A thread's first event, interrupted once, at each of its instructions in turn. */
+static void no_block_is_lost(void) {
+  intptr_t number = 0;
+  do {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, first_event, (void *)number++), 0);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(snapshot().threads, 1);
+  } while (was_interrupted);
+  CHECK(number > 50);
+}
+
+int main(void) {
+  dl_iterate_phdr(find_code, NULL);
+  CHECK(code_end > code_begin);
+  struct sigaction action = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &action, NULL);
+  nothing_is_lost();
+  no_block_is_lost();
+  return 0;
+}
+#endif
