@@ -1,0 +1,139 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.ChildJvm.Result;
+import io.mallometer.Published;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Applications under the agent, in JVMs of their own. */
+class AgentTest {
+
+  private static final Path LIBRARY = Path.of(System.getProperty("library"));
+  private static final String JAR = System.getProperty("agent.jar");
+  private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+  @TempDir private Path cache;
+
+  @Test
+  void anApplicationWithPreloadIsScraped() throws Exception {
+    int port = freePort();
+    Result result = application("=port=" + port).preload(LIBRARY).run(Application.class, "" + port);
+
+    assertThat(result.output()).contains("bean=true", "active=true", "main ends");
+    List<Published> scraped = scrape(result);
+    assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
+    assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
+    assertThat(value(scraped, "native_malloc_request_size_bytes_count")).isGreaterThan(1_000);
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void anApplicationWithoutPreloadRunsAndSaysWhy() throws Exception {
+    int port = freePort();
+    Result result = application("=port=" + port).run(Application.class, "" + port);
+
+    assertThat(result.output())
+        .contains("mallometer: UNAVAILABLE (the library is not preloaded): LD_PRELOAD=")
+        .contains("bean=true", "active=false", "allocations=null", "main ends");
+    List<Published> scraped = scrape(result);
+    assertThat(value(scraped, "mallometer_active")).isZero();
+    assertThat(scraped).noneMatch(sample -> sample.name().startsWith("native_"));
+  }
+
+  @Test
+  void withoutArgumentThereIsTheMBeanOnly() {
+    Result result = application("").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output())
+        .contains("bean=true", "active=true", "main ends")
+        .doesNotContain("mallometer:");
+  }
+
+  @Test
+  void theApplicationDoesNotSeeTheAgentsLibraries() {
+    Result result = application("").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output())
+        .contains("sees com.sun.jna.Native=false")
+        .contains("sees io.prometheus.client.Collector=false")
+        .contains("sees io.mallometer.Mallometer=false");
+  }
+
+  @Test
+  void theApplicationMayBringTheSameLibraries() {
+    Result result =
+        new ChildJvm()
+            .environment("XDG_CACHE_HOME", cache.toString())
+            .options("-javaagent:" + JAR)
+            .preload(LIBRARY)
+            .run(Application.class);
+
+    assertThat(result.output())
+        .contains("sees com.sun.jna.Native=true", "sees io.mallometer.Mallometer=true")
+        .contains("active=true", "main ends");
+  }
+
+  @Test
+  void aTakenPortIsOneLine() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, LOOPBACK)) {
+      Result result =
+          application("=port=" + taken.getLocalPort()).preload(LIBRARY).run(Application.class);
+
+      assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
+          .singleElement()
+          .asString()
+          .contains("cannot serve metrics on 127.0.0.1:" + taken.getLocalPort());
+      assertThat(result.output()).doesNotContain("\tat ").contains("active=true", "main ends");
+      assertThat(result.exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void aBadArgumentIsOneLine() {
+    Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output())
+        .contains("mallometer: not started: unknown option \"prot\"; there are port and host")
+        .doesNotContain("\tat ")
+        .contains("bean=false", "main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  /** With nothing but the application itself on the class path. */
+  private ChildJvm application(String options) {
+    return new ChildJvm()
+        .environment("XDG_CACHE_HOME", cache.toString())
+        .withoutClassPath(".jar")
+        .withoutClassPath("/core/")
+        .withoutClassPath("/agent/target/classes")
+        .options("-javaagent:" + JAR + options);
+  }
+
+  private static List<Published> scrape(Result result) {
+    String exposition =
+        result.output().substring(result.output().indexOf("# HELP")).replace("main ends", "");
+    return Published.parse(exposition);
+  }
+
+  private static double value(List<Published> samples, String name) {
+    return samples.stream()
+        .filter(sample -> sample.name().equals(name))
+        .findFirst()
+        .orElseThrow()
+        .value();
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, LOOPBACK)) {
+      return socket.getLocalPort();
+    }
+  }
+}

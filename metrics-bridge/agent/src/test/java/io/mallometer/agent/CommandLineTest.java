@@ -1,0 +1,166 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The jar as people call it. */
+class CommandLineTest {
+
+  private static final String JAR = System.getProperty("agent.jar");
+  private static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
+  @TempDir private Path directory;
+
+  private record Result(int exitCode, String out, String err) {}
+
+  @Test
+  void extractPrintsThePathAndNothingElse() throws Exception {
+    Result result = call("extract", directory.resolve("here").toString());
+
+    assertThat(result.out().strip())
+        .isEqualTo(directory.resolve("here/libmallometer.so").toString());
+    assertThat(Path.of(result.out().strip())).isNotEmptyFile();
+    assertThat(result).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+  }
+
+  @Test
+  void extractWithoutDirectoryAlwaysGivesTheSamePath() throws Exception {
+    Result first = call("extract");
+
+    assertThat(first.out()).startsWith(directory + "/cache/mallometer/");
+    assertThat(call("extract")).isEqualTo(first);
+  }
+
+  @Test
+  void extractThatCannotWriteFails() throws Exception {
+    Path file = Files.createFile(directory.resolve("file"));
+    Result result = call("extract", file.toString());
+
+    assertThat(result.exitCode()).isEqualTo(1);
+    assertThat(result.out()).isEmpty();
+    assertThat(result.err()).startsWith("mallometer: ").hasLineCount(1);
+  }
+
+  @Test
+  void runPreloadsAndPassesTheExitCode() throws Exception {
+    Result result =
+        call(
+            "run",
+            "--",
+            "sh",
+            "-c",
+            "echo $LD_PRELOAD; grep -c libmallometer /proc/self/maps; exit 7");
+
+    assertThat(result.out().lines().findFirst().orElse("")).endsWith("/libmallometer.so");
+    assertThat(result.out().lines().skip(1).findFirst().map(Integer::parseInt).orElse(0))
+        .isPositive();
+    assertThat(result.exitCode()).isEqualTo(7);
+  }
+
+  @Test
+  void runKeepsWhatIsPreloadedAlready() throws Exception {
+    ProcessBuilder builder = builder("run", "sh", "-c", "echo $LD_PRELOAD");
+    builder.environment().put("LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6");
+
+    assertThat(finish(builder).out().strip())
+        .endsWith("/libmallometer.so:/lib/x86_64-linux-gnu/libm.so.6");
+  }
+
+  @Test
+  void runReadsItsInputAndEndsWithTheProgram() throws Exception {
+    Path input = Files.writeString(directory.resolve("input"), "hello");
+    ProcessBuilder builder = builder("run", "cat");
+
+    assertThat(finish(builder.redirectInput(input.toFile())).out()).isEqualTo("hello");
+  }
+
+  @Test
+  void aSignalToUsEndsTheProgramFirst() throws Exception {
+    Path started = directory.resolve("started");
+    Path ended = directory.resolve("ended");
+    Process wrapper =
+        builder(
+                "run",
+                "sh",
+                "-c",
+                "trap 'touch "
+                    + ended
+                    + "; exit 5' TERM; touch "
+                    + started
+                    + "; while :; do sleep 0.1; done")
+            .start();
+    for (int i = 0; i < 300 && !Files.exists(started); i++) {
+      Thread.sleep(50);
+    }
+    wrapper.destroy();
+
+    assertThat(wrapper.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(ended).exists();
+    assertThat(wrapper.exitValue()).isEqualTo(5);
+  }
+
+  @Test
+  void aProgramThatDoesNotExistFails() throws Exception {
+    Result result = call("run", "/does/not/exist");
+
+    assertThat(result.exitCode()).isEqualTo(1);
+    assertThat(result.err()).startsWith("mallometer: ").hasLineCount(1);
+  }
+
+  @Test
+  void versionAndHelpSucceed() throws Exception {
+    assertThat(call("--version").out()).matches("mallometer \\d+\\.\\d+\\.\\d+\\S*\n");
+    assertThat(call("--help")).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(call("--help").out()).contains("extract", "run", "-javaagent", "Exit codes");
+  }
+
+  @Test
+  void whatIsNotUnderstoodGetsTheHelp() throws Exception {
+    for (List<String> words :
+        List.of(
+            List.<String>of(), List.of("nonsense"), List.of("run"), List.of("extract", "a", "b"))) {
+      Result result = call(words.toArray(String[]::new));
+
+      assertThat(result.exitCode()).as(words.toString()).isEqualTo(2);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err()).contains("Exit codes");
+    }
+  }
+
+  private Result call(String... words) throws Exception {
+    return finish(builder(words));
+  }
+
+  private ProcessBuilder builder(String... words) {
+    List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx64m", "-jar", JAR));
+    command.addAll(List.of(words));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
+    builder.environment().remove("LD_PRELOAD");
+    return builder;
+  }
+
+  private Result finish(ProcessBuilder builder) throws IOException, InterruptedException {
+    Path out = Files.createTempFile(directory, "out", "");
+    Path err = Files.createTempFile(directory, "err", "");
+    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      process.destroyForcibly().waitFor();
+      throw new AssertionError("did not end");
+    }
+    return new Result(
+        process.exitValue(),
+        Files.readString(out, StandardCharsets.UTF_8),
+        Files.readString(err, StandardCharsets.UTF_8));
+  }
+}
