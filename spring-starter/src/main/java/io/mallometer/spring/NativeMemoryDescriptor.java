@@ -4,6 +4,7 @@ import io.mallometer.NativeCounters;
 import io.mallometer.SelfReport;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
+import io.mallometer.State;
 import java.time.Clock;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -157,7 +158,8 @@ public record NativeMemoryDescriptor(
   }
 
   static NativeMemoryDescriptor of(Snapshot snapshot, Clock clock) {
-    Double age = snapshot.process().isPresent() ? snapshot.age(clock).toNanos() / 1e9 : null;
+    boolean readable = snapshot.status().state() != State.UNAVAILABLE;
+    Double age = readable ? snapshot.age(clock).toNanos() / 1e9 : null;
     return new NativeMemoryDescriptor(
         snapshot.status().state().name(),
         snapshot.status().reason(),

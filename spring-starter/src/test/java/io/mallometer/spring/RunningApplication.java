@@ -16,7 +16,7 @@ import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** A real application with a real server on a free loopback port, asked over HTTP. */
-record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
+public record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
 
   private static final List<String> ARGUMENTS =
       List.of(
@@ -25,7 +25,7 @@ record RunningApplication(ConfigurableApplicationContext context) implements Aut
           "--spring.main.banner-mode=off",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
 
-  static RunningApplication start(String... arguments) {
+  public static RunningApplication start(String... arguments) {
     return start(new SpringApplication(TestApplication.class), arguments);
   }
 
@@ -63,7 +63,7 @@ record RunningApplication(ConfigurableApplicationContext context) implements Aut
   }
 
   /** The samples of our metrics in the Prometheus scrape: line by line, series to value. */
-  Map<String, Double> scrape() {
+  public Map<String, Double> scrape() {
     return get("/actuator/prometheus")
         .lines()
         .filter(line -> line.startsWith("native_") || line.startsWith("mallometer_"))

@@ -1,7 +1,9 @@
 /**
- * What the starter promises, on whichever Spring Boot the class path holds. Tests tagged {@code
- * application} start real applications and run once more for each web stack, with the library
- * preloaded and without.
+ * What the starter promises, on whichever Spring Boot the class path holds.
+ *
+ * <p>The build runs all of it on each Spring Boot. Tests tagged {@code application} run once more
+ * for each web stack, with the library preloaded and without. Those tagged {@code application} or
+ * {@code context} start whole applications; the starter's own module leaves them to the matrix.
  */
 @NullMarked
 package io.mallometer.spring;

@@ -1,0 +1,52 @@
+package io.mallometer.spring;
+
+import io.mallometer.interposer.BundledLibrary;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A program that was run to its end, with everything it printed. */
+record ChildProcess(int exitCode, String output) {
+
+  /** The Java that runs these tests. */
+  static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  }
+
+  /** Runs a program in a directory, without anything preloaded. */
+  static ChildProcess run(Path directory, List<String> command)
+      throws IOException, InterruptedException {
+    return run(directory, "", command);
+  }
+
+  /** Runs a program in a directory with the native library preloaded. */
+  static ChildProcess runPreloaded(Path directory, List<String> command)
+      throws IOException, InterruptedException {
+    return run(directory, BundledLibrary.extract().toString(), command);
+  }
+
+  private static ChildProcess run(Path directory, String preload, List<String> command)
+      throws IOException, InterruptedException {
+    Path output = Files.createTempFile(directory, "output", ".txt");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile());
+    builder.environment().put("LD_PRELOAD", preload);
+    Process process = builder.start();
+    if (!process.waitFor(120, TimeUnit.SECONDS)) {
+      process.destroyForcibly().waitFor();
+      throw new AssertionError(command + " did not end: " + Files.readString(output));
+    }
+    return new ChildProcess(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+  }
+
+  /** The lines that contain a text. */
+  List<String> lines(String text) {
+    return output.lines().filter(line -> line.contains(text)).toList();
+  }
+}

@@ -1,0 +1,35 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Applications without a web server: everything that Spring Boot configures by itself, and us. */
+final class Contexts {
+
+  private Contexts() {}
+
+  /** An application that reads the native library of this JVM, if there is one. */
+  static SpringApplicationBuilder application() {
+    return new SpringApplicationBuilder(TestApplication.class)
+        .web(WebApplicationType.NONE)
+        .bannerMode(Banner.Mode.OFF);
+  }
+
+  /** An application that has its own facade, whatever is preloaded. */
+  static SpringApplicationBuilder with(Mallometer mallometer) {
+    return with("mallometer", Mallometer.class, mallometer);
+  }
+
+  /** An application with one bean of its own. */
+  static <T> SpringApplicationBuilder with(String name, Class<T> type, T bean) {
+    return application()
+        .initializers(
+            context ->
+                ((GenericApplicationContext) context)
+                    .registerBean(
+                        name, type, () -> bean, definition -> definition.setDestroyMethodName("")));
+  }
+}

@@ -1,0 +1,214 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.jmx.NativeMemoryMBeans;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Set;
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * Contexts come and go: alone, side by side, one in another, again. There is one MBean while any is
+ * open, each meter once in each registry, and nothing afterwards.
+ */
+@Tag("context")
+class ContextsTest {
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private final Mallometer counting = library.open();
+
+  @AfterEach
+  void nothingIsLeft() {
+    counting.close();
+    assertThat(mbeans()).isEmpty();
+  }
+
+  @Test
+  void closingLeavesNoMeterInARegistryThatLivesOn() {
+    MeterRegistry outer = new SimpleMeterRegistry();
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with("outer", MeterRegistry.class, outer).run()) {
+      assertThat(ours(outer)).contains("mallometer.active");
+      assertThat(mbeans()).hasSize(1);
+      assertThat(context.getBean(NativeMemoryMBeans.class).registered()).isTrue();
+    }
+
+    assertThat(ours(outer)).isEmpty();
+  }
+
+  @Test
+  void siblingsHaveTheirOwnMetersAndOneMBean() {
+    ConfigurableApplicationContext first = Contexts.with(counting).run();
+    ConfigurableApplicationContext second = Contexts.with(counting).run();
+    assertThat(scrape(first)).contains("native_malloc_request_size_bytes_count 22");
+    assertThat(scrape(second)).contains("native_malloc_request_size_bytes_count 22");
+    assertThat(mbeans()).hasSize(1);
+
+    first.close();
+    assertThat(scrape(second))
+        .contains("mallometer_active 1.0", "native_malloc_request_size_bytes_count 22");
+    assertThat(mbeans()).hasSize(1);
+
+    second.close();
+  }
+
+  @Test
+  void childUsesWhatTheParentHas() {
+    try (ConfigurableApplicationContext parent = Contexts.with(counting).run()) {
+      try (ConfigurableApplicationContext child = Contexts.application().parent(parent).run()) {
+        assertThat(child.getBean(Mallometer.class)).isSameAs(counting);
+        assertThat(child.getBean(NativeMemoryMBeans.class))
+            .isSameAs(parent.getBean(NativeMemoryMBeans.class));
+        assertThat(mbeans()).hasSize(1);
+      }
+      assertThat(mbeans()).hasSize(1);
+      assertThat(scrape(parent))
+          .containsOnlyOnce("# TYPE native_malloc_live_bytes gauge")
+          .containsOnlyOnce("# TYPE native_malloc_request_size_bytes histogram");
+    }
+  }
+
+  @Test
+  void childWithARegistryOfItsOwnHasTheMetersInIt() {
+    MeterRegistry own = new SimpleMeterRegistry();
+
+    try (ConfigurableApplicationContext parent = Contexts.with(counting).run();
+        ConfigurableApplicationContext child =
+            Contexts.with("own", MeterRegistry.class, own).parent(parent).run()) {
+      assertThat(child.isActive()).isTrue();
+      assertThat(ours(own)).contains("native.malloc.live");
+    }
+  }
+
+  @Test
+  void restartedContextIsLikeTheFirst() {
+    for (int start = 0; start < 2; start++) {
+      try (ConfigurableApplicationContext context = Contexts.with(counting).run()) {
+        assertThat(scrape(context))
+            .containsOnlyOnce("native_malloc_live_bytes 600000.0")
+            .containsOnlyOnce("native_malloc_request_size_bytes_count 22");
+        assertThat(mbeans()).hasSize(1);
+      }
+      assertThat(mbeans()).isEmpty();
+    }
+  }
+
+  @Test
+  void lazyApplicationIsVisibleFromOutside() {
+    try (ConfigurableApplicationContext context =
+        Contexts.with(counting).lazyInitialization(true).run()) {
+      assertThat(mbeans()).hasSize(1);
+      assertThat(scrape(context))
+          .contains("native_malloc_live_bytes 600000.0")
+          .contains("native_malloc_request_size_bytes_count 22");
+    }
+  }
+
+  @Test
+  void registryThatIsAddedLateHasTheMeters() {
+    MeterRegistry late = new SimpleMeterRegistry();
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with(counting)
+            .run(
+                "--management.prometheus.metrics.export.enabled=false",
+                "--management.simple.metrics.export.enabled=false")) {
+      context.getBean(CompositeMeterRegistry.class).add(late);
+
+      assertThat(late.get("native.malloc.live").gauge().value()).isEqualTo(600_000);
+    }
+    assertThat(ours(late)).isEmpty();
+  }
+
+  @Test
+  void deniedMetersAreNotScrapedAndTheHistogramNeither() {
+    try (ConfigurableApplicationContext context =
+        Contexts.with(counting).run("--management.metrics.enable.native=false")) {
+      assertThat(scrape(context)).contains("mallometer_active 1.0").doesNotContain("native_malloc");
+    }
+  }
+
+  @Test
+  void filtersFromCodeReachTheHistogram() {
+    MeterFilter renaming =
+        new MeterFilter() {
+          @Override
+          public Meter.Id map(Meter.Id id) {
+            return id.getName().startsWith("native.")
+                ? id.withName("acme." + id.getName())
+                    .withTag(io.micrometer.core.instrument.Tag.of("cost.centre", "7"))
+                : id;
+          }
+        };
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with("renaming", MeterFilter.class, renaming)
+            .initializers(own -> own.getBeanFactory().registerSingleton("counting", counting))
+            .run()) {
+      assertThat(scrape(context))
+          .contains("acme_native_malloc_live_bytes{cost_centre=\"7\"} 600000.0")
+          .contains("acme_native_malloc_request_size_bytes_count{cost_centre=\"7\"} 22")
+          .doesNotContain("\nnative_malloc");
+    }
+  }
+
+  @Test
+  @Tag("application")
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void closingTheContextEndsThePolling() throws InterruptedException {
+    counting.close();
+    try (ConfigurableApplicationContext context = Contexts.application().run()) {
+      assertThat(context.getBean(Mallometer.class).status().active()).isTrue();
+      assertThat(pollers()).isPositive();
+    }
+
+    for (int i = 0; i < 100 && pollers() > 0; i++) {
+      Thread.sleep(20);
+    }
+    assertThat(pollers()).isZero();
+  }
+
+  private static long pollers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("mallometer-poller"))
+        .count();
+  }
+
+  private static String scrape(ConfigurableApplicationContext context) {
+    return context.getBean(PrometheusMeterRegistry.class).scrape();
+  }
+
+  private static List<String> ours(MeterRegistry registry) {
+    return registry.getMeters().stream()
+        .map(meter -> meter.getId().getName())
+        .filter(name -> name.startsWith("native.") || name.startsWith("mallometer."))
+        .toList();
+  }
+
+  private static Set<ObjectName> mbeans() {
+    try {
+      return ManagementFactory.getPlatformMBeanServer()
+          .queryNames(new ObjectName("io.mallometer:*"), null);
+    } catch (MalformedObjectNameException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The development tools close the context and start it in another class loader. */
+@Tag("context")
+class DevtoolsTest {
+
+  @TempDir Path directory;
+
+  @Test
+  void restartedApplicationHasEachMeterOnceAndOneMBean() throws Exception {
+    copyIntoDirectory(DevtoolsApplication.class);
+    copyIntoDirectory(RunningApplication.class);
+
+    ChildProcess application =
+        ChildProcess.runPreloaded(
+            directory,
+            List.of(
+                ChildProcess.java(),
+                "-cp",
+                "classes" + File.pathSeparator + System.getProperty("java.class.path"),
+                DevtoolsApplication.class.getName()));
+
+    assertThat(application.exitCode()).as(application.output()).isZero();
+    assertThat(application.lines("RestartClassLoader")).hasSize(1);
+    assertThat(application.lines("# TYPE mallometer_active gauge")).hasSize(1);
+    assertThat(application.lines("mallometer_active 1.0")).hasSize(1);
+    assertThat(application.lines("# TYPE native_malloc_request_size_bytes histogram")).hasSize(1);
+    assertThat(application.output()).contains("MBeans: 1, pollers: 1");
+  }
+
+  private void copyIntoDirectory(Class<?> type) throws Exception {
+    String file = type.getName().replace('.', '/') + ".class";
+    Path copy = directory.resolve("classes").resolve(file);
+    Files.createDirectories(copy.getParent());
+    try (InputStream content = type.getClassLoader().getResourceAsStream(file)) {
+      Files.copy(content, copy);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.mallometer.spring;
+
+import io.mallometer.FaceContract;
+import io.mallometer.Mallometer;
+import io.mallometer.Published;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The Actuator endpoint, its fields translated to the names that the other faces use. */
+class EndpointContractTest extends FaceContract {
+
+  @Override
+  protected Face open(Mallometer mallometer, Map<String, String> commonLabels) {
+    NativeMemoryEndpoint endpoint = new NativeMemoryEndpoint(mallometer);
+    return new Face() {
+      private boolean closed;
+
+      @Override
+      public List<Published> shown() {
+        return closed ? List.of() : translate(endpoint.nativeMemory());
+      }
+
+      @Override
+      public void close() {
+        closed = true;
+      }
+    };
+  }
+
+  @Override
+  protected boolean carriesCommonLabels() {
+    return false;
+  }
+
+  private static List<Published> translate(NativeMemoryDescriptor body) {
+    List<Published> shown = new ArrayList<>();
+    shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
+    for (String state : List.of("ACTIVE", "DISABLED", "UNAVAILABLE")) {
+      double value = body.state().equals(state) ? 1 : 0;
+      shown.add(gauge("mallometer_state", value, "state", state.toLowerCase()));
+    }
+    shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
+    addSelf(shown, body.mallometer());
+    if (body.counters() != null) {
+      addCounters(shown, body.counters());
+    }
+    return shown;
+  }
+
+  private static void addSelf(List<Published> shown, NativeMemoryDescriptor.Self self) {
+    shown.add(
+        gauge(
+            "mallometer_build",
+            1,
+            "version",
+            self.build(),
+            "allocator",
+            self.allocator(),
+            "mode",
+            self.mode(),
+            "accounting",
+            self.byteUnit()));
+    shown.add(counter("mallometer_overhead_seconds_total", self.overheadSeconds()));
+    shown.add(gauge("mallometer_footprint_bytes", self.footprintBytes()));
+  }
+
+  private static void addCounters(List<Published> shown, NativeMemoryDescriptor.Counters counters) {
+    String allocations = "native_malloc_allocations_total";
+    shown.add(counter(allocations, counters.allocations().small(), "size", "small"));
+    shown.add(counter(allocations, counters.allocations().large(), "size", "large"));
+    shown.add(counter("native_malloc_requested_bytes_total", counters.requestedBytes()));
+    shown.add(counter("native_malloc_allocated_bytes_total", counters.allocatedBytes()));
+    shown.add(counter("native_malloc_freed_bytes_total", counters.freedBytes()));
+    shown.add(counter("native_malloc_frees_total", counters.frees()));
+    shown.add(counter("native_malloc_failed_total", counters.failed()));
+    shown.add(counter("native_malloc_large_total", counters.hugeAllocations()));
+    shown.add(gauge("native_malloc_live_bytes", counters.liveBytes()));
+    shown.add(gauge("native_malloc_peak_bytes", counters.peakBytes()));
+    shown.add(gauge("native_malloc_largest_bytes", counters.largestRequestBytes()));
+    shown.add(gauge("native_malloc_objects", counters.liveObjects()));
+    addHistogram(shown, counters);
+  }
+
+  private static void addHistogram(
+      List<Published> shown, NativeMemoryDescriptor.Counters counters) {
+    String name = "native_malloc_request_size_bytes";
+    long cumulative = 0;
+    for (NativeMemoryDescriptor.SizeClass sizeClass : counters.requestSizes()) {
+      cumulative += sizeClass.allocations();
+      Long bound = sizeClass.upToBytes();
+      shown.add(
+          Published.of(
+              name + "_bucket",
+              "histogram",
+              cumulative,
+              "le",
+              bound == null ? "+Inf" : "" + bound));
+    }
+    shown.add(Published.of(name + "_count", "histogram", counters.allocations().total()));
+    shown.add(Published.of(name + "_sum", "histogram", counters.requestedBytes()));
+  }
+
+  private static Published gauge(String name, @Nullable Number value, String... labels) {
+    return Published.of(name, "gauge", orNaN(value), labels);
+  }
+
+  private static Published counter(String name, @Nullable Number value, String... labels) {
+    return Published.of(name, "counter", orNaN(value), labels);
+  }
+
+  private static double orNaN(@Nullable Number value) {
+    return value == null ? Double.NaN : value.doubleValue();
+  }
+}

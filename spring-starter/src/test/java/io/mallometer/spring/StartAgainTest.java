@@ -1,0 +1,79 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The way in: start without the library, paste what the log says, and it counts. */
+@Tag("context")
+class StartAgainTest {
+
+  private static final String ADVICE = "Native memory is not counted";
+
+  @TempDir Path directory;
+
+  @Test
+  void theLoggedCommandStartsTheApplicationWithTheLibrary() throws Exception {
+    writeJar(directory.resolve("app.jar"));
+
+    ChildProcess without =
+        ChildProcess.run(
+            directory,
+            List.of(
+                ChildProcess.java(),
+                "-Dspring.devtools.restart.enabled=false",
+                "-jar",
+                "app.jar",
+                "--acme.secret=hush"));
+
+    assertThat(without.exitCode()).as(without.output()).isZero();
+    assertThat(without.output()).contains("mallometer_active 0.0").doesNotContain("WARNING");
+    assertThat(without.lines("LD_PRELOAD=").stream().filter(line -> line.contains(" INFO ")))
+        .hasSize(1);
+    String advice = without.lines(ADVICE).get(0);
+    assertThat(advice)
+        .contains(" INFO ")
+        .contains("the library is not preloaded")
+        .endsWith(" -Dspring.devtools.restart.enabled=false -jar app.jar '--acme.secret=******'");
+
+    String command = advice.substring(advice.indexOf("LD_PRELOAD="));
+    ChildProcess with = ChildProcess.run(directory, List.of("sh", "-c", command));
+
+    assertThat(with.exitCode()).as(with.output()).isZero();
+    assertThat(with.output())
+        .contains("mallometer_active 1.0")
+        .contains("native_malloc_live_bytes ")
+        .doesNotContain("WARNING")
+        .doesNotContain(ADVICE);
+  }
+
+  /** A jar for {@code java -jar} with this JVM's class path. */
+  private static void writeJar(Path file) throws IOException {
+    Manifest manifest = new Manifest();
+    Attributes attributes = manifest.getMainAttributes();
+    attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    attributes.put(Attributes.Name.MAIN_CLASS, OneShotApplication.class.getName());
+    attributes.put(
+        Attributes.Name.CLASS_PATH,
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(entry -> Path.of(entry).toUri().toString())
+            .collect(Collectors.joining(" ")));
+    try (OutputStream out = Files.newOutputStream(file);
+        JarOutputStream jar = new JarOutputStream(out, manifest)) {
+      jar.finish();
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.lang.management.ManagementFactory;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Predicate;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two applications in one JVM, as a server loads two web applications: each with its own copy of
+ * everything but the server. And applications whose class path really lacks what is optional.
+ */
+@Tag("context")
+class TwoWebApplicationsTest {
+
+  /** Tomcat can be loaded only once in a JVM. */
+  private static final Predicate<String> SERVER =
+      jar -> jar.matches("(tomcat-embed-|jakarta\\.).*");
+
+  private static final ClassLoader SERVER_LOADER =
+      new URLClassLoader("server", classPath(SERVER), ClassLoader.getPlatformClassLoader());
+
+  @Test
+  @Tag("application")
+  void eachHasItsMetersAndTheyShareOneMBean() throws Exception {
+    try (Isolated first = Isolated.start(jar -> true)) {
+      try (Isolated second = Isolated.start(jar -> true)) {
+        assertThat(first.scrape())
+            .containsEntry("mallometer_active", Matrix.preloaded() ? 1.0 : 0.0);
+        assertThat(second.scrape().keySet()).isEqualTo(first.scrape().keySet());
+        assertThat(mbeans()).isEqualTo(1);
+      }
+      assertThat(first.scrape()).containsEntry("mallometer_active", Matrix.preloaded() ? 1.0 : 0.0);
+      assertThat(mbeans()).isEqualTo(1);
+    }
+    assertThat(mbeans()).isZero();
+  }
+
+  @Test
+  void startsWithoutActuatorMicrometerAndPrometheus() throws Exception {
+    try (Isolated application =
+        Isolated.start(
+            jar ->
+                !jar.matches(
+                    "(spring-boot-(actuator|micrometer)|micrometer-(core|registry)|prometheus).*"))) {
+      assertThat(application.has("io.mallometer.Mallometer")).isTrue();
+      assertThat(application.has("io.micrometer.core.instrument.MeterRegistry")).isFalse();
+      assertThat(mbeans()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void startsWithoutTheWeb() throws Exception {
+    try (Isolated application =
+        Isolated.start(
+            jar ->
+                !jar.matches("(spring-web|spring-boot-(web|tomcat|servlet)|tomcat|reactor).*"))) {
+      assertThat(application.has("org.springframework.web.context.WebApplicationContext"))
+          .isFalse();
+      assertThat(mbeans()).isEqualTo(1);
+    }
+  }
+
+  private static int mbeans() throws Exception {
+    return ManagementFactory.getPlatformMBeanServer()
+        .queryNames(new ObjectName("io.mallometer:*"), null)
+        .size();
+  }
+
+  /** An application in a class loader that shares nothing but the JDK with this test. */
+  private record Isolated(URLClassLoader loader, AutoCloseable application)
+      implements AutoCloseable {
+
+    static Isolated start(Predicate<String> jars) throws Exception {
+      URLClassLoader loader =
+          new URLClassLoader(
+              "web application", classPath(SERVER.negate().and(jars)), SERVER_LOADER);
+      Thread thread = Thread.currentThread();
+      ClassLoader before = thread.getContextClassLoader();
+      thread.setContextClassLoader(loader);
+      try {
+        Class<?> type = loader.loadClass(RunningApplication.class.getName());
+        return new Isolated(
+            loader,
+            (AutoCloseable)
+                type.getDeclaredMethod("start", String[].class)
+                    .invoke(null, (Object) new String[0]));
+      } finally {
+        thread.setContextClassLoader(before);
+      }
+    }
+
+    @SuppressWarnings("unchecked")
+    Map<String, Double> scrape() throws Exception {
+      return (Map<String, Double>)
+          application.getClass().getDeclaredMethod("scrape").invoke(application);
+    }
+
+    boolean has(String type) {
+      try {
+        return loader.loadClass(type) != null;
+      } catch (ClassNotFoundException e) {
+        return false;
+      }
+    }
+
+    @Override
+    public void close() {
+      try (loader) {
+        application.close();
+      } catch (Exception e) {
+        throw new AssertionError("cannot close", e);
+      }
+    }
+  }
+
+  private static URL[] classPath(Predicate<String> jars) {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+        .map(Path::of)
+        .filter(entry -> jars.test(entry.getFileName().toString()))
+        .map(TwoWebApplicationsTest::url)
+        .toArray(URL[]::new);
+  }
+
+  private static URL url(Path file) {
+    try {
+      return file.toUri().toURL();
+    } catch (MalformedURLException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+}
