@@ -22,12 +22,11 @@ import org.junit.jupiter.api.Test;
 @Tag("context")
 class TwoWebApplicationsTest {
 
-  /** Tomcat can be loaded only once in a JVM. */
+  private static final ClassLoader SERVER_LOADER = new ServerLoader();
+
+  /** What {@link ServerLoader} provides. */
   private static final Predicate<String> SERVER =
       jar -> jar.matches("(tomcat-embed-|jakarta\\.).*");
-
-  private static final ClassLoader SERVER_LOADER =
-      new URLClassLoader("server", classPath(SERVER), ClassLoader.getPlatformClassLoader());
 
   @Test
   @Tag("application")
@@ -67,6 +66,22 @@ class TwoWebApplicationsTest {
       assertThat(application.has("org.springframework.web.context.WebApplicationContext"))
           .isFalse();
       assertThat(mbeans()).isEqualTo(1);
+    }
+  }
+
+  /** Gives web applications the server, which can be loaded only once in a JVM, and the JDK. */
+  private static final class ServerLoader extends ClassLoader {
+
+    ServerLoader() {
+      super("server", ClassLoader.getPlatformClassLoader());
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+      if (!name.matches("(jakarta|org\\.apache\\.(catalina|coyote|el|juli|naming|tomcat))\\..*")) {
+        throw new ClassNotFoundException(name);
+      }
+      return TwoWebApplicationsTest.class.getClassLoader().loadClass(name);
     }
   }
 

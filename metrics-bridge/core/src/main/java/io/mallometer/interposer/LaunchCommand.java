@@ -91,7 +91,11 @@ record LaunchCommand(List<String> words, String main) {
     for (int i = 0; i < words.size(); i++) {
       String word = words.get(i);
       boolean shown = i < arguments || word.startsWith("-");
-      line.add(shown ? ShellWord.quote(withoutSecret(word)) : AND_SO_ON);
+      if (shown) {
+        line.add(ShellWord.quote(withoutSecret(word)));
+      } else if (!line.get(line.size() - 1).equals(AND_SO_ON)) {
+        line.add(AND_SO_ON);
+      }
     }
     if (allowNativeAccess && !words.contains(ALLOW_NATIVE_ACCESS)) {
       line.add(1, ALLOW_NATIVE_ACCESS);

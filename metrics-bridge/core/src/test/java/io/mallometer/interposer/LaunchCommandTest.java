@@ -72,6 +72,7 @@ class LaunchCommandTest {
                 "-jar",
                 "app.jar",
                 "--acme.api-key=hush;hush",
+                "hush",
                 "hush"))
         .doesNotContain("hush")
         .contains("host/db?user=me&password=******&ssl=true")
