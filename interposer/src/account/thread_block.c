@@ -127,6 +127,11 @@ static struct thread_block *own_block_or_null(void) {
   return block == &shared_only ? NULL : block;
 }
 
+bool thread_block_must_wait(size_t requested) {
+  enum { KEYS_IN_TABLE = 32, TABLE_BYTES = KEYS_IN_TABLE * 16 };
+  return requested == TABLE_BYTES && exit_key_exists && exit_key >= KEYS_IN_TABLE && current_block == &no_block_yet;
+}
+
 struct thread_block *thread_block_acquire_first(void) {
   if (current_block == &shared_only) return NULL;
 

@@ -29,7 +29,9 @@
  */
 #define COUNTDOWN_BYTES 32768u
 
+#ifndef MAXIMUM_BLOCKS /* tests build a library with few */
 #define MAXIMUM_BLOCKS 65536u
+#endif
 
 struct event_counters {
   counter frees;
@@ -108,6 +110,13 @@ static inline struct thread_block *thread_block_acquire(void) {
   struct thread_block *block = own_block();
   return is_thread_block(block) ? block : thread_block_acquire_first();
 }
+
+/*
+ * Whether an allocation of `requested` bytes must not be the event with which the calling thread takes its block. glibc
+ * keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific allocates; if ours is one of
+ * those, pthread_setspecific must not be called in the middle of that allocation. The event belongs to shared_events.
+ */
+bool thread_block_must_wait(size_t requested);
 
 const struct event_counters *thread_baseline(const struct thread_block *block);
 

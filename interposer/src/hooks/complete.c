@@ -48,7 +48,7 @@ static void after_allocation(struct thread_block *block, size_t requested) {
 }
 
 static void count_allocation(size_t requested, size_t unit_size) {
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
   if (block) {
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_bytes, requested);
