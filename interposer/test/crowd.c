@@ -1,0 +1,92 @@
+/*
+ * More threads at once than have blocks of their own: because the table of blocks is full (a library that was built for
+ * 64; first argument "full"), or because there is no memory for more blocks ("unmapped": this program stands in for
+ * mmap and refuses). Those without share one; nothing is lost, and how many they are is known.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "check.h"
+
+enum { THREADS = 150, BLOCKS = 64, ROUNDS = 1000 };
+
+static bool refuse;
+
+/* The C library calls its own mmap for stacks and arenas; this one serves those who look it up, the hook among them. */
+void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+  static void *(*next)(void *, size_t, int, int, int, off_t);
+  if (__atomic_load_n(&refuse, __ATOMIC_RELAXED)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  if (!next) {
+    void *found = dlsym(RTLD_NEXT, "mmap");
+    memcpy(&next, &found, sizeof found);
+  }
+  return next(address, length, protection, flags, file, offset);
+}
+
+static pthread_barrier_t barrier;
+static uint64_t without_block;
+static void *handed_on[THREADS];
+
+static void *work(void *argument) {
+  size_t place = (size_t)argument;
+  errno = 4711;
+  free(malloc(20));
+  CHECK_EQUAL(errno, 4711);
+  pthread_barrier_wait(&barrier); /* everybody has a block or has none */
+  struct mallometer_counters own = {.size = sizeof own};
+  int result = mallometer_thread_snapshot(&own);
+  CHECK(result == 0 || result == -EAGAIN);
+  if (result == -EAGAIN) __atomic_fetch_add(&without_block, 1, __ATOMIC_RELAXED);
+  for (size_t i = 0; i < ROUNDS; i++) free(realloc(malloc(i), 2 * i + 1));
+  volatile size_t too_much = PTRDIFF_MAX;
+  CHECK(!malloc(too_much));
+  handed_on[place] = malloc(100);
+  pthread_barrier_wait(&barrier);
+  free(handed_on[(place + 1) % THREADS]);
+  return NULL;
+}
+
+static void crowd(void) {
+  pthread_t threads[THREADS];
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 64 * 1024);
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  without_block = 0;
+  for (size_t i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], &attributes, work, (void *)i), 0);
+  for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  free(malloc(1)); /* the first 64 blocks are there, and one is ours */
+  refuse = strcmp(argv[1], "unmapped") == 0;
+  crowd(); /* the C library's stacks and tables are there from now on */
+  for (int generation = 0; generation < 3; generation++) {
+    struct mallometer_counters start = snapshot();
+    uint64_t before = self().threads_without_block;
+    crowd();
+    struct mallometer_counters d = difference(start, snapshot());
+    uint64_t of_library = d.frees - THREADS * (2 + 2 * ROUNDS);
+    CHECK(of_library == 0 || of_library == THREADS);
+    CHECK_EQUAL(mallometer_allocations(&d), d.frees);
+    CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+    CHECK_EQUAL(d.failed, THREADS);
+    CHECK_EQUAL(d.allocations[1], THREADS * 1 + THREADS * (16 + 8)); /* 17 to 32 bytes */
+    CHECK_EQUAL(without_block, THREADS - (BLOCKS - 1));
+    CHECK_EQUAL(self().threads_without_block - before, without_block);
+    CHECK_EQUAL(snapshot().threads, 1);
+  }
+  if (!refuse) return 0;
+  refuse = false; /* memory is there again, and with it blocks */
+  crowd();
+  CHECK_EQUAL(without_block, 0);
+  return 0;
+}

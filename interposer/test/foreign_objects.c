@@ -1,0 +1,67 @@
+/*
+ * Objects that came past the hook, from the C library's own malloc by its address, but are resized and freed through
+ * it. In header mode they have no header and are seen to have none; in either mode the program works, its content is
+ * kept, and live bytes are not driven below what the hook gave out itself in header mode.
+ */
+#include <dlfcn.h>
+#include <malloc.h>
+#include <string.h>
+
+#include "check.h"
+
+static void *(*libc_malloc)(size_t);
+static void *(*libc_memalign)(size_t, size_t);
+
+static void find(void *function, void *library, const char *name) {
+  void *address = dlsym(library, name);
+  CHECK(address);
+  memcpy(function, &address, sizeof address);
+}
+
+static void holds(const char *object, char content, size_t size) {
+  for (size_t i = 0; i < size; i++) CHECK(object[i] == content);
+}
+
+static void resized_and_freed(char *object, size_t size) {
+  CHECK(object && malloc_usable_size(object) >= size);
+  memset(object, 'f', size);
+  object = realloc(object, 2 * size + 100);
+  holds(object, 'f', size);
+  object = reallocarray(object, 1, size / 2);
+  holds(object, 'f', size / 2);
+  free(object);
+}
+
+int main(void) {
+  void *library = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_NOW);
+  CHECK(library);
+  find(&libc_malloc, library, "malloc");
+  find(&libc_memalign, library, "memalign");
+  CHECK(libc_malloc != malloc);
+
+  struct mallometer_counters start = snapshot();
+  for (size_t size = 2; size < (size_t)1 << 22; size = size * 5 / 4 + 1) {
+    resized_and_freed(libc_malloc(size), size);
+    for (size_t alignment = 64; alignment <= (size_t)1 << 20; alignment *= 8) {
+      resized_and_freed(libc_memalign(alignment, size), size);
+    }
+    void *kept = libc_malloc(size), *zero = realloc(libc_malloc(size), 0);
+    CHECK(!zero);
+    free(kept);
+  }
+  struct mallometer_counters d = difference(start, snapshot());
+  if (self().byte_unit == MALLOMETER_UNIT_REQUESTED) {
+    CHECK_EQUAL(mallometer_allocations(&d), 0);
+    CHECK_EQUAL(d.frees, 0);
+  } else {
+    CHECK(d.frees > mallometer_allocations(&d)); /* usable sizes count every free */
+  }
+  /* Objects of the hook's own beside them are what they always are. */
+  start = snapshot();
+  resized_and_freed(malloc(100), 100);
+  d = difference(start, snapshot());
+  CHECK_EQUAL(mallometer_allocations(&d), 3);
+  CHECK_EQUAL(d.frees, 3);
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+  return 0;
+}

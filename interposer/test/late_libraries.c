@@ -1,0 +1,70 @@
+/*
+ * Libraries that are loaded late: twelve with static TLS at once, for which the loader keeps a small reserve that is
+ * not ours to use up; and one that comes and goes many times, whose objects outlive it. The arguments are their paths.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "check.h"
+
+static void find(void *function, void *library, const char *name) {
+  void *address = dlsym(library, name);
+  CHECK(address);
+  memcpy(function, &address, sizeof address);
+}
+
+static void *open_library(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "%s\n", dlerror());
+  CHECK(library);
+  return library;
+}
+
+static int libraries;
+static char **paths;
+
+static void *static_tls(void *unused) {
+  for (int i = 0; i < libraries; i++) {
+    void *library = open_library(paths[i]);
+    int (*library_tls)(int);
+    find(&library_tls, library, "library_tls");
+    CHECK_EQUAL(library_tls(i), 0); /* each thread begins with zeros */
+    CHECK_EQUAL(library_tls(i), 32 * i);
+  }
+  return unused;
+}
+
+static void *coming_and_going(void *kept) {
+  void *library = open_library(paths[0]);
+  void *(*library_allocate)(size_t);
+  find(&library_allocate, library, "library_allocate");
+  free(kept);
+  kept = library_allocate(77);
+  CHECK_EQUAL(dlclose(library), 0);
+  return kept;
+}
+
+int main(int argc, char **argv) {
+  libraries = argc - 1;
+  paths = argv + 1;
+  CHECK_EQUAL(libraries, 12);
+
+  void *kept = coming_and_going(coming_and_going(NULL)); /* the loader's own tables are there from now on */
+  struct mallometer_counters start = snapshot();
+  for (int i = 0; i < 300; i++) {
+    kept = coming_and_going(kept);
+    CHECK(!dlopen(paths[0], RTLD_NOW | RTLD_NOLOAD));
+  }
+  struct mallometer_counters d = difference(start, snapshot());
+  CHECK(mallometer_allocations(&d) >= 300 * 3);
+  CHECK_EQUAL(d.frees, mallometer_allocations(&d));
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+  free(kept);
+
+  static_tls(NULL);
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, static_tls, NULL), 0);
+  pthread_join(thread, NULL);
+  return 0;
+}
