@@ -132,11 +132,21 @@ void *complete_calloc(size_t count, size_t size) {
   return allocated(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes);
 }
 
+/* `function` is the allocator's memalign or aligned_alloc, which judge a wrong alignment differently. */
+static void *complete_aligned(void *(*function)(size_t, size_t), size_t alignment, size_t size) {
+  /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. */
+  if (!headers() || !is_power_of_two(alignment)) return allocated(function(alignment, size), size);
+  return allocated(header_memalign(alignment, size, counting()), size);
+}
+
 void *complete_memalign(size_t alignment, size_t size) {
   if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
-  bool headed = headers() && is_power_of_two(alignment);
-  /* glibc rounds an odd alignment up; an object without header is the safe answer to such a wish. */
-  return allocated(headed ? header_memalign(alignment, size, counting()) : next.memalign(alignment, size), size);
+  return complete_aligned(next.memalign, alignment, size);
+}
+
+void *complete_aligned_alloc(size_t alignment, size_t size) {
+  if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
+  return complete_aligned(next.aligned_alloc, alignment, size);
 }
 
 void complete_free(void *object) {

@@ -14,8 +14,9 @@ void *complete_malloc(size_t size);
 void *complete_calloc(size_t count, size_t size);
 void *complete_realloc(void *object, size_t size);
 void complete_free(void *object);
-/* As memalign(). `alignment` that is no power of two is left to the allocator to judge. */
+/* An alignment that is no power of two is left to the allocator to judge. */
 void *complete_memalign(size_t alignment, size_t size);
+void *complete_aligned_alloc(size_t alignment, size_t size);
 size_t complete_usable_size(void *object);
 
 /* Counts an object that the allocator gave out without asking us. */

@@ -151,7 +151,7 @@ void *memalign(size_t alignment, size_t size) {
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  return forwarding() ? next.aligned_alloc(alignment, size) : complete_memalign(alignment, size);
+  return forwarding() ? next.aligned_alloc(alignment, size) : complete_aligned_alloc(alignment, size);
 }
 
 int posix_memalign(void **object, size_t alignment, size_t size) {
