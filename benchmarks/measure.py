@@ -129,7 +129,8 @@ class Target:
 
 
 def print_targets(targets):
-    print_table("Targets", ["figure", "at most", "measured", ""], [target.row() for target in targets])
+    if targets:
+        print_table("Targets", ["figure", "at most", "measured", ""], [target.row() for target in targets])
 
 
 def progress(text):

@@ -312,7 +312,8 @@ def main():
         counting = [workload for workload in workloads if workload in COUNTED_BY_CALLGRIND]
         counted = count_all(chosen, counting, results.missing, lengths, directory)
     print_times(chosen, workloads, results, rounds)
-    print_counts(chosen, counting, results, counted)
+    if counting:
+        print_counts(chosen, counting, results, counted)
     if results.has("threads", MALLOMETER) and results.has("pairs", MALLOMETER):
         print_threads(chosen, results)
     measure.print_targets(targets(results, counted))

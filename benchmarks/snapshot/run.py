@@ -51,7 +51,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
         library = arguments.library.resolve()
         results = {count: read_all(count, processes, readings, library, directory) for count in THREADS}
-    header = ["microseconds, median (quartiles)", *(f"{count:,} threads" for count in THREADS)]
+    header = ["microseconds, median (quartiles)", *(f"threads: {count:,}" for count in THREADS)]
     rows = [[text, *(results[count][kind] for count in THREADS)] for kind, text in KINDS.items()]
     measure.print_table(f"Time of a reading: {processes} processes, {readings:,} readings of each kind", header, rows)
     most = results[THREADS[-1]]
