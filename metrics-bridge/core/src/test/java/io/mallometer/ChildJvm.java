@@ -23,6 +23,7 @@ public final class ChildJvm {
    */
   public record Result(int exitCode, String output) {}
 
+  private final List<String> prefix = new ArrayList<>();
   private final List<String> options = new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto"));
   private final ProcessBuilder process = new ProcessBuilder();
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -56,6 +57,26 @@ public final class ChildJvm {
     return this;
   }
 
+  /**
+   * Runs a shell script with mounts of its own first, as root, which then becomes the JVM: {@code
+   * $$} is its process id.
+   */
+  public ChildJvm mounting(String script) {
+    prefix.addAll(List.of("unshare", "-m", "sh", "-ec", script + "; exec \"$@\"", "sh"));
+    return this;
+  }
+
+  /** Whether {@link #mounting} is allowed here. */
+  public static boolean canMount() {
+    try {
+      return new ProcessBuilder("unshare", "-m", "true").start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** Removes entries from the class path. */
   public ChildJvm withoutClassPath(String part) {
     classPath =
@@ -66,7 +87,8 @@ public final class ChildJvm {
 
   /** Runs a main class to its end; a program that hangs is ended and fails the test. */
   public Result run(Class<?> main, String... arguments) {
-    List<String> command = new ArrayList<>(List.of(java));
+    List<String> command = new ArrayList<>(prefix);
+    command.add(java);
     command.addAll(options);
     command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(Arrays.asList(arguments));

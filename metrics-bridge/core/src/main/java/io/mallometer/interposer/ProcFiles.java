@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Texts under {@code /proc}, which may be absent or hidden: then empty. */
+/** Texts under {@code /proc}. One that is absent, hidden or blanked out tells nothing: empty. */
 final class ProcFiles {
 
   private ProcFiles() {}
@@ -27,7 +27,7 @@ final class ProcFiles {
 
   private static Optional<String> text(String path) {
     try {
-      return Optional.of(Files.readString(Path.of(path)));
+      return Optional.of(Files.readString(Path.of(path))).filter(text -> !text.isEmpty());
     } catch (IOException | RuntimeException e) {
       return Optional.empty();
     }

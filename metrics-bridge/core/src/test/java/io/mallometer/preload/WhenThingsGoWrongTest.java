@@ -271,6 +271,52 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
+  @Test
+  void theHomeIsMountedNoexec() throws Exception {
+    assumeTrue(ChildJvm.canMount(), "mounting needs root");
+    Path home = Files.createDirectory(directory.resolve("home"));
+    Path temporary = Files.createDirectory(directory.resolve("tmp"));
+    Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwx------"));
+    String[] options = {"-Duser.home=" + home, "-Djava.io.tmpdir=" + temporary};
+    String mount = "mount -t tmpfs -o noexec none " + home;
+
+    assertThat(
+            new ChildJvm()
+                .mounting(mount)
+                .environment("XDG_CACHE_HOME", home.toString())
+                .options(options)
+                .run(Program.class)
+                .output())
+        .containsPattern("remedy=LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .contains("done");
+    assertThat(
+            new ChildJvm()
+                .mounting(mount)
+                .preload(library)
+                .environment("XDG_CACHE_HOME", home.toString())
+                .options(options)
+                .run(Program.class)
+                .output())
+        .contains("reason=JNA cannot load its native part")
+        .containsPattern("remedy=java -Djna.tmpdir=" + temporary + "/mallometer-\\w+/")
+        .contains("done");
+  }
+
+  @Test
+  void procTellsNothing() {
+    assumeTrue(ChildJvm.canMount(), "mounting needs root");
+    String hide = "for f in maps mountinfo cmdline; do mount --bind /dev/null /proc/$$/$f; done";
+    Result with = new ChildJvm().mounting(hide).preload(library).run(Program.class);
+    Result without =
+        new ChildJvm().mounting(hide).environment("XDG_CACHE_HOME", cache()).run(Program.class);
+
+    assertThat(with.output()).contains("state=ACTIVE", "done");
+    assertThat(without.output())
+        .contains("reason=the library is not preloaded")
+        .containsPattern("remedy=LD_PRELOAD=\\S+/libmallometer.so java \\S*\\.\\.\\.")
+        .contains("done");
+  }
+
   private String cache() {
     return directory.resolve("cache").toString();
   }
