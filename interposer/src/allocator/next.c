@@ -15,6 +15,11 @@
 
 struct next_allocator next;
 
+void forget_loader_errors(void) {
+  (void)dlerror(); /* takes the message, */
+  (void)dlerror(); /* and frees it */
+}
+
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
 #ifdef __GLIBC__
@@ -169,5 +174,6 @@ void *next_operator(const char *mangled_name, const void *caller) {
   for (size_t i = 0; !address && i < sizeof runtimes / sizeof *runtimes; i++) {
     address = operator_in(runtimes[i], mangled_name, ours);
   }
+  forget_loader_errors();
   return address;
 }

@@ -37,6 +37,12 @@ bool next_allocator_find(bool below);
 void *program_function(const char *name);
 
 /*
+ * To be called after lookups that may have failed: the loader keeps a message, which is memory that the process seems
+ * to have lost, and which the program's next dlerror() would take for its own.
+ */
+void forget_loader_errors(void);
+
+/*
  * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
  * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced
  * allocators, and where memory is tagged. Allocates and frees.

@@ -106,6 +106,7 @@ static void explain_not_preloaded(void) {
              base_name(serving.dli_fname));
   }
   reason = reason_text;
+  forget_loader_errors();
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -115,6 +116,7 @@ __attribute__((constructor)) static void start(void) {
   }
   next_allocator_name(allocator_name, sizeof allocator_name);
   allocator_find();
+  forget_loader_errors();
   if (state == MALLOMETER_STATE_EXCLUDED) return;
   pthread_atfork(NULL, NULL, in_forked_child);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");

@@ -15,6 +15,7 @@
 #if defined(__GLIBC__) && defined(__x86_64__)
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 __asm__(".symver dlvsym, dlvsym@GLIBC_2.2.5");
+__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
 __asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
 __asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
 __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
