@@ -1,7 +1,8 @@
 /*
  * Started with some environment, the library is in the state that the first argument names, and counts or not
- * accordingly. A second argument must be part of the reason.
+ * accordingly; it leaves no error of the loader behind. A second argument must be part of the reason.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
+  CHECK(!dlerror()); /* what the library looked up in vain is not this program's business */
   static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded"};
   uint32_t state = self().state;
   CHECK(state >= 1 && state <= 4);

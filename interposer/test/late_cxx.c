@@ -1,0 +1,43 @@
+/*
+ * A C program, in which there is no C++ library, opens a C++ library with RTLD_LOCAL. Its operators are counted once
+ * each, and those that fail throw. The first argument is its path.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "check.h"
+
+static void find(void *function, void *library, const char *name) {
+  void *address = dlsym(library, name);
+  CHECK(address);
+  memcpy(function, &address, sizeof address);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  /* Some allocators are written in C++ themselves. */
+  if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "%s\n", dlerror());
+  CHECK(library);
+  void (*allocate)(void);
+  int (*out_of_memory)(void);
+  find(&allocate, library, "cxx_allocate");
+  find(&out_of_memory, library, "cxx_out_of_memory");
+  allocate();
+  for (int i = 0; i < 3; i++) {
+    struct mallometer_counters start = snapshot();
+    allocate();
+    struct mallometer_counters d = difference(start, snapshot());
+    CHECK_EQUAL(mallometer_allocations(&d), 5);
+    CHECK_EQUAL(d.frees, 5);
+    CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+    /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
+    if (strncmp(self().allocator, "libmimalloc", 11) == 0) continue;
+    start = snapshot();
+    CHECK_EQUAL(out_of_memory(), 0);
+    d = difference(start, snapshot());
+    CHECK(d.failed >= 5);
+  }
+  return 0;
+}

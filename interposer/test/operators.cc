@@ -1,0 +1,159 @@
+/*
+ * Every form of operator new is one allocation and every form of operator delete one free, whatever allocator lies
+ * below and whether it brings operators of its own. When memory runs out the new handler is called, std::bad_alloc is
+ * thrown, and the nothrow forms return null, as the C++ standard says.
+ */
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+struct alignas(128) Aligned {
+  char bytes[256];
+};
+
+struct Plain {
+  char bytes[100];
+};
+
+struct mallometer_counters before;
+
+void start() { before = snapshot(); }
+
+void one_event(const char *what, uint64_t requested) {
+  struct mallometer_counters d = difference(before, snapshot());
+  if (mallometer_allocations(&d) != 1 || d.frees != 1 || d.requested_bytes != requested ||
+      mallometer_live_bytes(&d) != 0) {
+    fprintf(stderr,
+            "%s: %" PRIu64 " allocations of %" PRIu64 " bytes and %" PRIu64 " frees, expected 1 of %" PRIu64 " and 1\n",
+            what, mallometer_allocations(&d), d.requested_bytes, d.frees, requested);
+    exit(1);
+  }
+}
+
+#define ONE_EVENT(requested, allocate, release)   \
+  do {                                            \
+    start();                                      \
+    void *object = allocate;                      \
+    CHECK(object);                                \
+    memset(object, 1, requested);                 \
+    release;                                      \
+    one_event(#allocate " " #release, requested); \
+  } while (0)
+
+constexpr std::align_val_t kAlignment{512};
+
+void every_form() {
+  ONE_EVENT(100, operator new(100), operator delete(object));
+  ONE_EVENT(100, operator new(100), operator delete (object, std::size_t{100}));
+  ONE_EVENT(100, operator new(100, std::nothrow), operator delete(object, std::nothrow));
+  ONE_EVENT(100, operator new[](100), operator delete[](object));
+  ONE_EVENT(100, operator new[](100), operator delete[](object, std::size_t{100}));
+  ONE_EVENT(100, operator new[](100, std::nothrow), operator delete[](object, std::nothrow));
+  ONE_EVENT(1024, operator new(1024, kAlignment), operator delete(object, kAlignment));
+  ONE_EVENT(1024, operator new(1024, kAlignment), operator delete (object, std::size_t{1024}, kAlignment));
+  ONE_EVENT(1024, operator new(1024, kAlignment, std::nothrow), operator delete(object, kAlignment, std::nothrow));
+  ONE_EVENT(1024, operator new[](1024, kAlignment), operator delete[](object, kAlignment));
+  ONE_EVENT(1024, operator new[](1024, kAlignment), operator delete[](object, std::size_t{1024}, kAlignment));
+  ONE_EVENT(1024, operator new[](1024, kAlignment, std::nothrow), operator delete[](object, kAlignment, std::nothrow));
+  /* Large ones take the slow path. */
+  ONE_EVENT(1000000, operator new(1000000), operator delete(object));
+  ONE_EVENT(1000000, operator new[](1000000), operator delete[](object, std::size_t{1000000}));
+  ONE_EVENT(1000000, operator new(1000000, kAlignment), operator delete(object, kAlignment));
+  ONE_EVENT(1, operator new(1), operator delete(object));
+
+  start();
+  Plain *plain = new Plain;
+  USE(plain); /* or the compiler would leave out both */
+  delete plain;
+  one_event("new Plain", 100);
+  start();
+  Aligned *aligned = new Aligned;
+  CHECK_EQUAL(reinterpret_cast<uintptr_t>(aligned) % 128, 0);
+  USE(aligned);
+  delete aligned;
+  one_event("new Aligned", 256);
+  start();
+  {
+    std::vector<char> bytes(5000);
+    USE(bytes.data());
+  }
+  one_event("std::vector", 5000);
+  start();
+  {
+    std::string text(200, 'x');
+    USE(text.data());
+  }
+  one_event("std::string", 201);
+  start();
+  operator delete(nullptr);
+  operator delete[](nullptr, std::size_t{5});
+  operator delete(nullptr, kAlignment);
+  struct mallometer_counters d = difference(before, snapshot());
+  CHECK_EQUAL(d.frees, 0);
+}
+
+volatile size_t too_much = PTRDIFF_MAX - 4096;
+int handled;
+
+void gives_up_the_third_time() {
+  if (++handled == 3) std::set_new_handler(nullptr);
+}
+
+template <typename Allocate>
+void throws(Allocate allocate) {
+  bool thrown = false;
+  handled = 0;
+  std::set_new_handler(gives_up_the_third_time);
+  start();
+  try {
+    USE(allocate());
+  } catch (const std::bad_alloc &) {
+    thrown = true;
+  }
+  CHECK(thrown);
+  CHECK_EQUAL(handled, 3);
+  struct mallometer_counters d = difference(before, snapshot());
+  CHECK(d.failed >= 1);
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the exception is the C++ library's and gone */
+}
+
+template <typename Allocate>
+void is_null(Allocate allocate) {
+  handled = 0;
+  std::set_new_handler(gives_up_the_third_time);
+  start();
+  void *object = allocate();
+  CHECK(!object);
+  CHECK_EQUAL(handled, 3);
+  struct mallometer_counters d = difference(before, snapshot());
+  CHECK(d.failed >= 1);
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the C++ library throws and catches an exception on the way */
+}
+
+void out_of_memory() {
+  throws([] { return operator new(too_much); });
+  throws([] { return operator new[](too_much); });
+  throws([] { return operator new(too_much, kAlignment); });
+  throws([] { return operator new[](too_much, kAlignment); });
+  throws([] { return operator new(SIZE_MAX); });
+  throws([] { return new std::string(too_much / 2, 'x'); });
+  is_null([] { return operator new(too_much, std::nothrow); });
+  is_null([] { return operator new[](too_much, std::nothrow); });
+  is_null([] { return operator new(too_much, kAlignment, std::nothrow); });
+  is_null([] { return operator new[](too_much, kAlignment, std::nothrow); });
+}
+
+}  // namespace
+
+int main() {
+  CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
+  every_form();
+  /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
+  if (strncmp(self().allocator, "libmimalloc", 11) != 0) out_of_memory();
+  return 0;
+}

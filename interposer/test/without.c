@@ -1,0 +1,8 @@
+/* A program that the library cannot reach (linked statically): it runs as if nothing were preloaded. */
+#include "check.h"
+
+int main(void) {
+  CHECK(!mallometer_available());
+  free(realloc(malloc(100), 100000));
+  return 0;
+}
