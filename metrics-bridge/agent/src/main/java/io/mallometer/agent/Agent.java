@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The library must be preloaded as well; an agent comes too late to count. Whatever fails is one
  * line on standard error, and the application runs on.
  *
- * <p>JMX and JNA start {@code java.util.logging} before the application's main method. A server that
- * installs a log manager of its own must name it with {@code -Djava.util.logging.manager} and have it
- * on the boot class path, as for other agents that use JMX.
+ * <p>JMX and JNA start {@code java.util.logging} before the application's main method. A server
+ * that installs a log manager of its own must name it with {@code -Djava.util.logging.manager} and
+ * have it on the boot class path, as for other agents that use JMX.
  */
 public final class Agent {
 

@@ -2,6 +2,8 @@ package io.mallometer.agent;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 
 /** A program that is run with the library preloaded, in our place as far as Java can do that. */
 final class PreloadedProgram {
@@ -21,20 +23,31 @@ final class PreloadedProgram {
   static int run(List<String> command, String library) throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().merge(VARIABLE, library, (others, ours) -> ours + ":" + others);
-    Process program = builder.start();
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> end(program), "mallometer-signals"));
-    return program.waitFor();
+    // Before the start, so that no signal falls between the two and leaves the program behind.
+    CompletableFuture<Process> starting = new CompletableFuture<>();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting), "mallometer-signals"));
+    try {
+      Process program = builder.start();
+      starting.complete(program);
+      return program.waitFor();
+    } finally {
+      starting.cancel(false);
+    }
   }
 
-  /** Runs when we are told to end, and also when the program has ended by itself. */
-  private static void end(Process program) {
-    if (program.isAlive()) {
-      program.destroy();
-      try {
+  /** Runs when we are told to end, and also when the program has ended by itself or never began. */
+  private static void end(CompletableFuture<Process> starting) {
+    try {
+      Process program = starting.join();
+      if (program.isAlive()) {
+        program.destroy();
         Runtime.getRuntime().halt(program.waitFor());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
       }
+    } catch (CancellationException e) {
+      // It could not be started; there is nothing to end.
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -99,8 +99,8 @@ class CommandLineTest {
                     + started
                     + "; while :; do sleep 0.1; done")
             .start();
-    for (int i = 0; i < 300 && !Files.exists(started); i++) {
-      Thread.sleep(50);
+    for (int i = 0; i < 3_000 && !Files.exists(started); i++) {
+      Thread.sleep(5);
     }
     wrapper.destroy();
 
