@@ -37,6 +37,7 @@ record ChildProcess(int exitCode, String output) {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
     builder.environment().put("LD_PRELOAD", preload);
+    builder.environment().put("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
     Process process = builder.start();
     if (!process.waitFor(120, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor();

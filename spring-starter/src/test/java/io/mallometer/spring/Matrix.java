@@ -17,6 +17,11 @@ final class Matrix {
     return WebApplicationType.valueOf(System.getProperty("matrix.web", "SERVLET"));
   }
 
+  /** Whether the web stack is that of servlets, where one server can hold many applications. */
+  static boolean servlet() {
+    return web() == WebApplicationType.SERVLET;
+  }
+
   /** Whether the native library was preloaded into this JVM. */
   static boolean preloaded() {
     return Boolean.getBoolean("matrix.preloaded");

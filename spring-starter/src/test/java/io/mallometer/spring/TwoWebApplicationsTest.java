@@ -14,6 +14,7 @@ import java.util.function.Predicate;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
  * Two applications in one JVM, as a server loads two web applications: each with its own copy of
@@ -30,6 +31,7 @@ class TwoWebApplicationsTest {
 
   @Test
   @Tag("application")
+  @EnabledIf("io.mallometer.spring.Matrix#servlet")
   void eachHasItsMetersAndTheyShareOneMBean() throws Exception {
     try (Isolated first = Isolated.start(jar -> true)) {
       try (Isolated second = Isolated.start(jar -> true)) {
