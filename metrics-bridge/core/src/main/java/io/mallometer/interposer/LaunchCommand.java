@@ -75,10 +75,10 @@ record LaunchCommand(List<String> words, String main) {
                     .filter(entry -> !entry.isEmpty() && !entry.contains("libmallometer")))
             .collect(Collectors.joining(":"));
     String start = "LD_PRELOAD=" + ShellWord.quote(list) + " ";
-    String whole = start + line(allowNativeAccess);
-    return startedByJava() && whole.length() <= LONGEST_LINE
-        ? whole
-        : start + "java " + (allowNativeAccess ? ALLOW_NATIVE_ACCESS + " " : "") + AND_SO_ON;
+    String whole = startedByJava() ? start + line(allowNativeAccess) : "";
+    return whole.isEmpty() || whole.length() > LONGEST_LINE
+        ? start + "java " + (allowNativeAccess ? ALLOW_NATIVE_ACCESS + " " : "") + AND_SO_ON
+        : whole;
   }
 
   private boolean startedByJava() {

@@ -84,6 +84,7 @@ class LaunchCommandTest {
     String expected = "LD_PRELOAD=/cache/libmallometer.so java ...";
 
     assertThat(line("", "")).isEqualTo(expected);
+    assertThat(line("launcher.Main App.java", "java", "App.java")).isEqualTo(expected);
     assertThat(line("com.acme.App", "/usr/bin/launcher", "com.acme.App")).isEqualTo(expected);
     assertThat(line("com.acme.App", "java", "-cp", "x".repeat(1000), "com.acme.App"))
         .isEqualTo(expected);
