@@ -83,7 +83,7 @@ public final class BundledLibrary {
     byte[] library = content(Platform.current());
     Path absolute = directory.toAbsolutePath().normalize();
     Files.createDirectories(absolute);
-    return place(library, absolute, READABLE);
+    return place(library, absolute);
   }
 
   /** Whether the jar carries a library for a platform. */
@@ -103,21 +103,20 @@ public final class BundledLibrary {
     makePrivate(ours);
     Path versioned = ours.resolve(hash(library));
     makePrivate(versioned);
-    return place(library, versioned, READABLE);
+    return place(library, versioned);
   }
 
   /**
    * Puts the file into a directory: verified, by atomic rename, and only where it can be mapped.
    */
-  private static Path place(byte[] library, Path directory, Set<PosixFilePermission> permissions)
-      throws IOException {
+  private static Path place(byte[] library, Path directory) throws IOException {
     refuseUnusable(directory);
     Path file = directory.resolve(FILE_NAME);
     if (!holds(file, library)) {
       Path written = Files.createTempFile(directory, FILE_NAME, ".tmp");
       try {
         write(written, library);
-        Files.setPosixFilePermissions(written, permissions);
+        Files.setPosixFilePermissions(written, READABLE);
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
       } finally {
         Files.deleteIfExists(written);

@@ -33,7 +33,8 @@ final class PreloadedInterposer implements Interposer {
   private final long threadAddress = address(thread);
 
   /** What {@link #self} held when {@link #texts} were decoded. */
-  private final ByteBuffer decoded = ByteBuffer.allocate(ReportLayout.BYTES);
+  private final ByteBuffer decoded =
+      ByteBuffer.allocate(ReportLayout.BYTES).order(ByteOrder.nativeOrder());
 
   private Texts texts = Texts.NONE;
 
@@ -140,7 +141,7 @@ final class PreloadedInterposer implements Interposer {
 
   private Texts texts() {
     for (int offset = ReportLayout.BUILD; offset < ReportLayout.BYTES; offset += Long.BYTES) {
-      if (self.getLong(offset) != decoded.order(ByteOrder.nativeOrder()).getLong(offset)) {
+      if (self.getLong(offset) != decoded.getLong(offset)) {
         texts = decodeTexts();
         break;
       }
@@ -176,6 +177,7 @@ final class PreloadedInterposer implements Interposer {
     }
   }
 
+  /** Memory for one struct; JNA's own Memory would start a thread that cleans up after it. */
   private static ByteBuffer struct(int bytes) {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }

@@ -6,7 +6,6 @@ import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.Meter;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter.Id;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -14,6 +13,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -85,13 +85,25 @@ class NativeMemoryMetricsTest {
   }
 
   @Test
-  void theSourceIsHeldByTheSubscriptionAlone() {
+  void metersLiveOnWhenTheApplicationForgetsTheBinder() throws Exception {
     MeterRegistry registry = new SimpleMeterRegistry();
-    metrics.bindTo(registry);
-    System.gc();
+    WeakReference<Object> witness = bindAndForget(registry);
+    for (int i = 0; i < 100 && witness.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
 
-    FunctionCounter frees = registry.get("native.malloc.frees").functionCounter();
-    assertThat(frees.count()).isEqualTo(12);
+    assertThat(witness.get()).isNull();
+    assertThat(registry.get("native.malloc.frees").functionCounter().count()).isEqualTo(12);
+    assertThat(registry.get("native.malloc.live").gauge().value()).isEqualTo(600_000);
+  }
+
+  /** Returns a reference to an object that nobody holds any more, to see that garbage is gone. */
+  private static WeakReference<Object> bindAndForget(MeterRegistry registry) {
+    HandFedInterposer counting =
+        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    new NativeMemoryMetrics(counting.open()).bindTo(registry);
+    return new WeakReference<>(new Object());
   }
 
   @Test
