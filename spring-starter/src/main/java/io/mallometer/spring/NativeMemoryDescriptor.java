@@ -50,7 +50,7 @@ public record NativeMemoryDescriptor(
    * @param liveObjects objects in use; null if counting was off for some time
    * @param peakBytes the most bytes in use so far; null if counting was off for some time
    * @param peakErrorBytes the true peak is at most this much above
-   * @param largestRequestBytes the largest successful request; null until one exceeded 64 KiB
+   * @param largestRequestBytes the largest successful request; null until one exceeded 32 KiB
    * @param hugeAllocations allocations above {@link Self#hugeThresholdBytes()}
    * @param threads threads that have counted something and have not ended
    * @param requestSizes allocations by requested size, smallest first
