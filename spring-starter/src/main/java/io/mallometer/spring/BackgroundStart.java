@@ -1,0 +1,42 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
+
+/**
+ * Looks for the native library while Spring Boot is busy with other things.
+ *
+ * <p>The first facade of a process costs up to a few hundred milliseconds: JNA unpacks and loads
+ * its native part if the library is there, and the library is unpacked if it is not. All facades
+ * share what the first one found, so one that is opened early, and closed at once, saves the
+ * application's own that time.
+ */
+final class BackgroundStart implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
+
+  static final String THREAD = "mallometer-start";
+
+  private static final String AOT_PROCESSING = "spring.aot.processing";
+
+  @Override
+  public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
+    if (!Boolean.getBoolean(AOT_PROCESSING)) {
+      Thread thread = new Thread(() -> openIfEnabled(event.getEnvironment()), THREAD);
+      thread.setDaemon(true);
+      thread.setContextClassLoader(BackgroundStart.class.getClassLoader());
+      thread.start();
+    }
+  }
+
+  /** What fails here fails again, and is told, where the application opens its own facade. */
+  private static void openIfEnabled(Environment environment) {
+    try {
+      if (OnEnabledPropertyCondition.enabled(environment, "mallometer.enabled")) {
+        Mallometer.open().close();
+      }
+    } catch (RuntimeException | LinkageError e) {
+      return;
+    }
+  }
+}
