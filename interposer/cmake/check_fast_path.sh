@@ -25,7 +25,7 @@ check() {
   fi
 }
 
-check malloc '^ret' 25 1
+check malloc '^ret' 26 1
 check free '^jmp +\*' 12 0
 # The program's return address must reach the loader: no call, and a jump at the end.
 listing dlopen | awk '/^jmp +\*/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "dlopen is not a jump"; failed=1; }

@@ -26,7 +26,7 @@
  * something that exists changes its place or meaning; then they do not, and a program should not call the library.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
- * allocate, takes no lock, and leaves errno alone. Every function returns 0 or a negative errno value.
+ * allocate, takes no lock, leaves errno alone, and returns 0 or a negative errno value.
  */
 #ifndef MALLOMETER_H
 #define MALLOMETER_H
@@ -118,15 +118,15 @@ struct mallometer_report {
   uint32_t state;
   /* enum mallometer_byte_unit */
   uint32_t byte_unit;
-  /* Memory that mallometer occupies in this process at most: thread blocks, tables, buffers, in bytes. */
+  /* Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks. */
   uint64_t footprint_bytes;
-  /* Processor time spent in this interface's functions since the process started, in nanoseconds. */
+  /* Time spent in mallometer_snapshot since the process started, in nanoseconds. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
   /* Requests above this size, in bytes, count as huge_allocations (MALLOMETER_LARGE). */
   uint64_t huge_threshold_bytes;
-  /* NUL-terminated. The library's version, such as "0.1.0". */
+  /* NUL-terminated. The library's version, such as "0.1.0-SNAPSHOT". */
   char build[32];
   /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "libjemalloc.so.2". */
   char allocator[64];
@@ -198,7 +198,7 @@ struct mallometer_allocator_state {
 #define MALLOMETER_API
 #endif
 
-/* The MALLOMETER_ABI_VERSION that the library was built with. */
+/* Returns the MALLOMETER_ABI_VERSION that the library was built with. */
 MALLOMETER_API uint32_t mallometer_abi_version(void);
 
 /*
@@ -211,9 +211,10 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uin
 
 /*
  * Reads the counters of the calling thread: its own events, including frees of objects that other threads
- * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us.
+ * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us. If it is the thread's first act it takes the
+ * thread's block, which may map memory, and allocate where 32 thread keys existed before ours.
  * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past its
- * last destructor); -ENODATA: the library does not count.
+ * last destructor); -ENODATA: not preloaded or excluded.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 

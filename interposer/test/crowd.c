@@ -35,7 +35,7 @@ static void *first[THREADS], *handed_on[THREADS];
 
 static void *work(void *argument) {
   size_t place = (size_t)argument;
-  free(first[place]); /* its first event, which looks for a block */
+  free(first[place]);             /* its first event, which looks for a block */
   pthread_barrier_wait(&barrier); /* everybody has a block or has none */
   struct mallometer_counters own = {.size = sizeof own};
   int result = mallometer_thread_snapshot(&own);

@@ -10,7 +10,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "account/totals.h"
 #include "platform/glibc_versions.h"
 
 #define BLOCKS_IN_SLAB 64u
@@ -164,6 +166,7 @@ static void thread_ends(void *value) {
   struct thread_block *block = value;
   struct thread_record *record = record_at(block->index);
   if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
+  peak_flush(block);
   current_block = &shared_only;
   block->countdown = 0;
   give_up(block->index);
@@ -192,7 +195,8 @@ uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RE
 uint64_t threads_without_block(void) { return __atomic_load_n(&blockless_threads, __ATOMIC_RELAXED); }
 
 size_t thread_blocks_footprint(void) {
-  return sizeof slabs + sizeof(struct slab) * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
+  size_t page = (size_t)getpagesize();
+  return (sizeof(struct slab) + page - 1) / page * page * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
 }
 
 void thread_blocks_stop_countdowns(void) {

@@ -24,8 +24,9 @@
 #include "platform/visibility.h"
 
 /*
- * Bytes that a thread allocates between two visits of the slow path. It bounds what a thread can hold back
- * from the peak, and every larger request takes the slow path, which alone knows the open size classes.
+ * Bytes that a thread allocates between two visits of the slow path, the allocator's rounding included. It bounds what
+ * a thread can hold back from the peak, and every larger request takes the slow path, which alone knows the open size
+ * classes.
  */
 #define COUNTDOWN_BYTES 32768u
 
@@ -46,7 +47,7 @@ struct thread_block {
   /* Bytes until the slow path. Written by the owner; others only ever store 0. */
   uint64_t countdown;
   struct event_counters events;
-  /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (peak.c). */
+  /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
   int64_t flushed_live_bytes;
   /* Bytes until the next flush while every event takes the slow path. Owner only. */
   int64_t slow_bytes_to_flush;
@@ -128,6 +129,7 @@ struct thread_block *thread_block_at(uint32_t index);
 uint32_t thread_block_owners(void);
 /* Threads so far that found no block. */
 uint64_t threads_without_block(void);
+/* Bytes mapped for blocks; never fewer later. */
 size_t thread_blocks_footprint(void);
 
 /* Sends every thread to the slow path at its next event. */

@@ -32,6 +32,7 @@ size_t bootstrap_size(const void *object);
 /* The next allocator serves from now on. */
 void bootstrap_finished(void);
 
+/* Bytes mapped for the buffer; 0 if the static one serves. */
 size_t bootstrap_footprint(void);
 
 #endif

@@ -112,13 +112,14 @@ static bool list_names(const char *list, const char *executable) {
 }
 
 struct configuration configuration_read(char *const environment[], const char *executable) {
-  struct configuration configuration = {0};
+  struct configuration configuration = {.huge_threshold = DEFAULT_HUGE};
+  const char *only = value_of(environment, "MALLOMETER_ONLY");
+  configuration.excluded = only && executable && !list_names(only, executable);
+  if (configuration.excluded) return configuration; /* and say nothing about the rest: this program is left alone */
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
   configuration.headers = read_accounting(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
-  const char *only = value_of(environment, "MALLOMETER_ONLY");
-  configuration.excluded = only && executable && !list_names(only, executable);
   return configuration;
 }

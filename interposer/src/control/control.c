@@ -5,6 +5,7 @@
  * those of other constructors) are counted already, as the hook starts itself at its first event.
  */
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
 static const char *reason = "";
 static char reason_text[sizeof((struct mallometer_report *)0)->reason];
 static uint64_t overhead_ns;
+static size_t image_bytes;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
@@ -109,7 +111,23 @@ static void explain_not_preloaded(void) {
   forget_loader_errors();
 }
 
+/* Adds up the segments of this library, its tables and buffers included. */
+static int measure_image(struct dl_phdr_info *object, size_t size, void *bytes) {
+  (void)size;
+  size_t sum = 0, page = (size_t)getpagesize();
+  bool ours = false;
+  for (ElfW(Half) i = 0; i < object->dlpi_phnum; i++) {
+    if (object->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    uintptr_t begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr, end = begin + object->dlpi_phdr[i].p_memsz;
+    ours |= (uintptr_t)&image_bytes >= begin && (uintptr_t)&image_bytes < end;
+    sum += (end + page - 1) / page * page - begin / page * page;
+  }
+  if (ours) *(size_t *)bytes = sum;
+  return ours;
+}
+
 __attribute__((constructor)) static void start(void) {
+  dl_iterate_phdr(measure_image, &image_bytes);
   if (!hook_ready() || !malloc_leads_here) {
     explain_not_preloaded();
     return;
@@ -166,7 +184,7 @@ static void read_process(struct mallometer_counters *snapshot) {
   totals_read(snapshot);
   snapshot->flags = was_off ? MALLOMETER_INCOMPLETE : 0;
   snapshot->threads = thread_block_owners();
-  snapshot->peak_live_bytes = peak_raise((uint64_t)mallometer_live_bytes(snapshot));
+  snapshot->peak_live_bytes = peak_raise(was_off ? 0 : mallometer_live_bytes(snapshot));
   snapshot->peak_error_bytes = peak_error();
   snapshot->largest_request_bytes = largest_request();
   snapshot->huge_allocations = huge_requests();
@@ -265,7 +283,7 @@ int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)state;
   current.byte_unit = byte_unit();
-  current.footprint_bytes = thread_blocks_footprint() + bootstrap_footprint();
+  current.footprint_bytes = image_bytes + thread_blocks_footprint() + bootstrap_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED);
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;

@@ -37,11 +37,11 @@ static void count_failure(void) {
 }
 
 /* Lets the fast path serve this thread again, or tells the peak what happened meanwhile. */
-static void after_allocation(struct thread_block *block, size_t requested) {
+static void after_allocation(struct thread_block *block, size_t unit_size) {
   if (size_source == SIZE_FROM_CHUNK) {
     __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
     peak_flush(block);
-  } else if (requested > COUNTDOWN_BYTES || (block->slow_bytes_to_flush -= (int64_t)requested) <= 0) {
+  } else if (unit_size > COUNTDOWN_BYTES || (block->slow_bytes_to_flush -= (int64_t)unit_size) <= 0) {
     block->slow_bytes_to_flush = COUNTDOWN_BYTES;
     peak_flush(block);
   }
@@ -53,11 +53,12 @@ static void count_allocation(size_t requested, size_t unit_size) {
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_bytes, requested);
     counter_add(&block->events.allocations[size_class(requested)], 1);
-    after_allocation(block, requested);
+    after_allocation(block, unit_size);
   } else {
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
     counter_add_shared(&shared_events.requested_bytes, requested);
     counter_add_shared(&shared_events.allocations[size_class(requested)], 1);
+    peak_flush_shared();
   }
   if (requested > COUNTDOWN_BYTES) record_large_request(requested, huge_threshold);
 }

@@ -25,6 +25,7 @@
 #include "platform/interposed.h"
 
 #define CALLER __builtin_return_address(0)
+#define ROUNDING_BYTES 32u
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -36,17 +37,22 @@ static OUT_OF_LINE void *realloc_slow(void *object, size_t size);
 /* ---- Fast path ---------------------------------------------------------------------------------------- */
 
 /*
- * Takes `size` from the countdown. False if the event belongs to the slow path (then nothing is taken): the
- * countdown is 0, or would be. One subtraction serves as comparison too, which the compiler would not see.
+ * Takes an allocation of `size` from the countdown. False if the event belongs to the slow path (then nothing is
+ * taken): the countdown is 0, or would be. One subtraction serves as comparison too, which the compiler would not see.
+ *
+ * An object may be up to 31 bytes larger than the request (glibc rounds up, and leaves no remainder too small for a
+ * chunk). These are taken too, so that the countdown bounds live bytes whatever the sizes. A size so close to SIZE_MAX
+ * that the sum wraps passes, and fails in the allocator; with a countdown of 0 it does not pass either.
  */
 static inline bool count_down(struct thread_block *block, size_t size) {
   uint64_t left = __atomic_load_n(&block->countdown, __ATOMIC_RELAXED);
+  uint64_t taken = size + ROUNDING_BYTES;
   bool exhausted;
 #if defined(__x86_64__)
-  __asm__("subq %2, %0" : "+r"(left), "=@ccbe"(exhausted) : "r"(size));
+  __asm__("subq %2, %0" : "+r"(left), "=@ccbe"(exhausted) : "r"(taken));
 #else
-  exhausted = left <= size;
-  left -= size;
+  exhausted = left <= taken;
+  left -= taken;
 #endif
   if (unlikely(exhausted)) return false;
   __atomic_store_n(&block->countdown, left, __ATOMIC_RELAXED);

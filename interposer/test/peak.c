@@ -1,0 +1,73 @@
+/*
+ * The published peak is within its published bound, whatever the sizes are and whoever allocated: no snapshot is taken
+ * while the objects live, so the hook itself must have noticed.
+ */
+#include <pthread.h>
+
+#include "check.h"
+
+#define OBJECTS 500000
+#define THREADS 500
+static void *objects[OBJECTS];
+static pthread_attr_t small_stack;
+
+/* What lives now, by the counters; taken before the peak that is to be found. */
+static int64_t live_now(void) {
+  struct mallometer_counters s = snapshot();
+  return mallometer_live_bytes(&s);
+}
+
+static void expect_peak(const char *what, uint64_t live) {
+  static uint64_t truth;
+  if (live > truth) truth = live;
+  struct mallometer_counters s = snapshot();
+  if (s.peak_live_bytes > truth || s.peak_live_bytes + s.peak_error_bytes < truth) {
+    fprintf(stderr, "%s: peak %" PRIu64 " + %" PRIu64 ", truth %" PRIu64 "\n", what, s.peak_live_bytes,
+            s.peak_error_bytes, truth);
+    exit(1);
+  }
+}
+
+static void of_size(const char *what, size_t size, int count) {
+  uint64_t truth = (uint64_t)live_now();
+  for (int i = 0; i < count; i++) {
+    objects[i] = malloc(size);
+    truth += unit_size(objects[i]);
+  }
+  for (int i = 0; i < count; i++) free(objects[i]);
+  expect_peak(what, truth);
+}
+
+static void *allocate_and_end(void *place) {
+  *(void **)place = malloc(30000);
+  return NULL;
+}
+
+/* Each thread holds back less than a countdown, and is gone when the sum is wanted. */
+static void of_ended_threads(void) {
+  uint64_t truth = (uint64_t)live_now();
+  for (int i = 0; i < THREADS; i++) {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, &small_stack, allocate_and_end, &objects[i]), 0);
+    pthread_join(thread, NULL);
+    truth += unit_size(objects[i]);
+  }
+  for (int i = 0; i < THREADS; i++) free(objects[i]);
+  /* The C library's own memory for threads is not in the truth: a few KiB too much are right. */
+  struct mallometer_counters s = snapshot();
+  CHECK(s.peak_live_bytes <= truth + 65536);
+  expect_peak("ended threads", s.peak_live_bytes > truth ? s.peak_live_bytes : truth);
+  CHECK(s.peak_error_bytes < truth / 20);
+}
+
+int main(void) {
+  pthread_attr_init(&small_stack);
+  pthread_attr_setstacksize(&small_stack, 128 * 1024);
+  of_size("1 byte", 1, OBJECTS / 10);
+  of_size("0 bytes", 0, OBJECTS / 8);
+  of_size("25 bytes", 25, OBJECTS / 8);
+  of_ended_threads();
+  of_size("100 bytes", 100, OBJECTS / 2);
+  of_size("5000 bytes", 5000, 10000);
+  return 0;
+}
