@@ -23,6 +23,17 @@ require() {
   fi
 }
 
+# require_library FILE:PACKAGE... : the same for shared libraries that the loader finds by that name.
+require_library() {
+  local need packages=()
+  for need in "$@"; do
+    [[ -n $(find /usr/lib -name "${need%%:*}" -print -quit) ]] || packages+=("${need#*:}")
+  done
+  if ((${#packages[@]} > 0)); then
+    install_packages "${packages[@]}"
+  fi
+}
+
 install_packages() {
   command -v apt-get >/dev/null || fail "please install: $*"
   local as_root=()

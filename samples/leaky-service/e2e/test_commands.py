@@ -85,9 +85,9 @@ class MallometerCommand(unittest.TestCase):
     def test_a_command_keeps_its_exit_code(self):
         self.assertEqual(7, run("bin/mallometer", "run", "--", "sh", "-c", "exit 7").returncode)
 
-    def test_the_library_is_loaded_after_what_was_preloaded_before(self):
+    def test_the_library_is_loaded_before_what_was_preloaded_already(self):
         shown = run("bin/mallometer", "run", "--", "env", env=os.environ | {"LD_PRELOAD": "libm.so.6"}).stdout
-        self.assertRegex(shown, r"(?m)^LD_PRELOAD=libm\.so\.6:/.*/libmallometer\.so$")
+        self.assertRegex(shown, r"(?m)^LD_PRELOAD=/.*/libmallometer\.so:libm\.so\.6$")
 
     def test_the_library_is_mapped(self):
         self.assertIn("libmallometer.so", run("bin/mallometer", "run", "--", "cat", "/proc/self/maps").stdout)
