@@ -313,7 +313,8 @@ class WhenThingsGoWrongTest {
     assertThat(with.output()).contains("state=ACTIVE", "done");
     assertThat(without.output())
         .contains("reason=the library is not preloaded")
-        .containsPattern("remedy=LD_PRELOAD=\\S+/libmallometer.so java \\S*\\.\\.\\.")
+        .containsPattern(
+            "remedy=LD_PRELOAD=\\S+/libmallometer.so java (--enable-native-access=ALL-UNNAMED )?\\.\\.\\.")
         .contains("done");
   }
 
