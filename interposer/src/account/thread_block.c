@@ -110,6 +110,9 @@ static uint32_t carve(void) {
   return index;
 }
 
+/* Of any thread's block, while others may do the same. */
+static void stop_countdown(struct thread_block *block) { __atomic_store_n(&block->countdown, 0, __ATOMIC_RELEASE); }
+
 /* ---- A thread's beginning and end --------------------------------------------------------------------- */
 
 static void give_up(uint32_t index) {
@@ -168,7 +171,7 @@ static void thread_ends(void *value) {
   if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
   peak_flush(block);
   current_block = &shared_only;
-  block->countdown = 0;
+  stop_countdown(block);
   give_up(block->index);
 }
 
@@ -182,7 +185,7 @@ void thread_blocks_forked(void) {
     struct thread_record *record = record_at(i);
     if (!record || !record->owned || thread_block_at(i) == current_block) continue;
     record->owned = false;
-    thread_block_at(i)->countdown = 0;
+    stop_countdown(thread_block_at(i));
     push_free(i);
   }
   __atomic_store_n(&owners, is_thread_block(current_block) ? 1 : 0, __ATOMIC_RELAXED);
@@ -202,6 +205,6 @@ size_t thread_blocks_footprint(void) {
 void thread_blocks_stop_countdowns(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
-    if (block) __atomic_store_n(&block->countdown, 0, __ATOMIC_RELEASE);
+    if (block) stop_countdown(block);
   }
 }
