@@ -1,0 +1,76 @@
+/*
+ * The blocks and sums by themselves, under ThreadSanitizer: threads come and go, count, hand their blocks on and flush
+ * to the peak while others read and stop countdowns. The sanitizer reports any two accesses that nothing orders; the
+ * sums must be exact at the end.
+ *
+ * The sanitizer forgets a thread before the last of its destructors runs, in which the hook hands a block on. So the
+ * threads here do that themselves, by the function that the C library would call, for which its file is included.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "account/thread_block.c"
+#include "account/totals.h"
+#include "check.h"
+
+enum { GENERATIONS = 20, AT_ONCE = 8, EVENTS = 300, BYTES = 100 };
+
+static void *count(void *unused) {
+  for (int i = 0; i < EVENTS; i++) {
+    struct thread_block *block = thread_block_acquire();
+    CHECK(block && is_thread_block(block));
+    counter_add(&block->events.allocated_bytes, BYTES);
+    counter_add(&block->events.allocations[3], 1);
+    if (i % 16 == 0) {
+      __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
+      peak_flush(block);
+    }
+    counter_add(&block->events.freed_bytes, BYTES);
+    counter_add(&block->events.frees, 1);
+  }
+  struct thread_block *block = current_block;
+  for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) thread_ends(block);
+  counter_add_shared(&shared_events.failed, 1);
+  return unused;
+}
+
+static int stop;
+
+static void *read_on(void *unused) {
+  uint64_t frees = 0;
+  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+    struct mallometer_counters sum = {0};
+    totals_read(&sum);
+    CHECK(mallometer_live_bytes(&sum) >= 0);
+    CHECK(sum.frees >= frees); /* counters only grow */
+    frees = sum.frees;
+    (void)peak_raise((uint64_t)mallometer_live_bytes(&sum));
+    (void)peak_error();
+    (void)threads_without_block();
+    (void)thread_blocks_footprint();
+    thread_blocks_stop_countdowns();
+    usleep(100);
+  }
+  return unused;
+}
+
+int main(void) {
+  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without destructor */
+  pthread_t reader, threads[AT_ONCE];
+  CHECK_EQUAL(pthread_create(&reader, NULL, read_on, NULL), 0);
+  for (int generation = 0; generation < GENERATIONS; generation++) {
+    for (int i = 0; i < AT_ONCE; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, count, NULL), 0);
+    for (int i = 0; i < AT_ONCE; i++) pthread_join(threads[i], NULL);
+  }
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  pthread_join(reader, NULL);
+  struct mallometer_counters sum = {0};
+  totals_read(&sum);
+  CHECK_EQUAL(sum.allocations[3], GENERATIONS * AT_ONCE * EVENTS);
+  CHECK_EQUAL(sum.frees, GENERATIONS * AT_ONCE * EVENTS);
+  CHECK_EQUAL(sum.failed, GENERATIONS * AT_ONCE);
+  CHECK_EQUAL(mallometer_live_bytes(&sum), 0);
+  CHECK_EQUAL(thread_block_owners(), 0);
+  CHECK(thread_block_count() <= AT_ONCE + 1);
+  return 0;
+}
