@@ -35,7 +35,7 @@ static int link_of_chain(const char *left) {
 
 static void by_vfork(void) {
   struct mallometer_counters start = snapshot();
-  for (int i = 0; i < 200; i++) {
+  for (int i = 0; i < 30; i++) {
     pid_t child = vfork();
     if (child == 0) {
       execl("/bin/true", "true", (char *)NULL);
@@ -57,7 +57,7 @@ static void by_vfork(void) {
 
 static void by_posix_spawn(void) {
   char *arguments[] = {program, (char[]){"chain"}, (char[]){"3"}, NULL};
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < 5; i++) {
     pid_t child;
     CHECK_EQUAL(posix_spawn(&child, program, NULL, NULL, arguments, environ), 0);
     CHECK_EQUAL(exit_code(child), 0);
