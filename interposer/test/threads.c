@@ -104,6 +104,7 @@ int main(void) {
   for (int i = 0; i < KEYS; i++) CHECK_EQUAL(pthread_key_create(&keys[i], destructor), 0);
 
   run(begins_at_zero); /* a new block */
+  uint64_t footprint = self().footprint_bytes;
   run(begins_at_zero); /* the same block, with the totals of its first owner */
   run(thread_with_destructors);
   run(begins_at_zero);
@@ -118,7 +119,7 @@ int main(void) {
   CHECK_EQUAL(snapshot().threads, 1);
 
   nothing_is_lost_to_signals();
-  /* One block for all of them. */
-  CHECK(self().footprint_bytes < 200 * 1024);
+  /* One block for all of them, and the slab it lies in for the first. */
+  CHECK_EQUAL(self().footprint_bytes, footprint);
   return 0;
 }
