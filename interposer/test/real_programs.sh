@@ -133,7 +133,7 @@ run_git() {
 
 write_sources() {
   mkdir -p "$work/sources"
-  for i in $(seq 1500); do
+  for i in $(seq 500); do
     cat >"$work/sources/C$i.java" <<EOF
 import java.util.*;
 import java.util.function.*;
@@ -152,7 +152,7 @@ public class C$i extends ArrayList<Map<String, List<? extends Number>>> {
     Shape shape = depth % 2 == 0 ? new Circle(depth) : new Square(depth);
     String kind = shape instanceof Circle c ? "circle " + c.radius() : "square";
     return points.stream().map(Point::larger).collect(Collectors.groupingBy(n -> n % 7)).toString() + kind
-        + (depth > 0 ? C$((i % 1500 + 1)).call(depth - 1) : "");
+        + (depth > 0 ? C$((i % 500 + 1)).call(depth - 1) : "");
   }
 }
 EOF
