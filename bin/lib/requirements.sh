@@ -16,7 +16,8 @@ fail() {
 require() {
   local need packages=()
   for need in "$@"; do
-    command -v "${need%%:*}" >/dev/null || packages+=("${need#*:}")
+    # A package may bring several of the programs.
+    command -v "${need%%:*}" >/dev/null || [[ " ${packages[*]} " == *" ${need#*:} "* ]] || packages+=("${need#*:}")
   done
   if ((${#packages[@]} > 0)); then
     install_packages "${packages[@]}"
