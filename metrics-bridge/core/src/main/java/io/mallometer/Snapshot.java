@@ -13,13 +13,29 @@ import java.util.Optional;
  * @param process what was counted in the whole process since it started; present exactly while the
  *     status is {@link Status#active() active}
  * @param self what mallometer itself is and costs
+ * @param memory where the memory of the process goes as the operating system sees it; known with
+ *     and without the native library
  */
 public record Snapshot(
-    Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
+    Instant time,
+    Status status,
+    Optional<NativeCounters> process,
+    SelfReport self,
+    ProcessMemory memory) {
+
+  /** A snapshot of what the library counts alone. */
+  public Snapshot(Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
+    this(time, status, process, self, ProcessMemory.unknown());
+  }
 
   /** A snapshot of a process whose library cannot be read. */
   public static Snapshot absent(Instant time, Status status) {
     return new Snapshot(time, status, Optional.empty(), SelfReport.absent());
+  }
+
+  /** This snapshot with what the operating system says. */
+  Snapshot with(ProcessMemory known) {
+    return new Snapshot(time, status, process, self, known);
   }
 
   /** How long ago this was read; zero if the clock was set back since. */
@@ -29,10 +45,11 @@ public record Snapshot(
   }
 
   /**
-   * The {@link #age} in seconds; {@code NaN} without the library, when nothing was read that could
-   * grow old.
+   * The {@link #age} in seconds; {@code NaN} when nothing was read that could grow old: neither the
+   * library nor the operating system's figures.
    */
   public double ageSeconds(Clock clock) {
-    return status.state() == State.UNAVAILABLE ? Double.NaN : age(clock).toNanos() / 1e9;
+    boolean nothing = status.state() == State.UNAVAILABLE && memory.equals(ProcessMemory.unknown());
+    return nothing ? Double.NaN : age(clock).toNanos() / 1e9;
   }
 }

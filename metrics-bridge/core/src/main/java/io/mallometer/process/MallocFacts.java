@@ -1,0 +1,12 @@
+package io.mallometer.process;
+
+import java.util.OptionalLong;
+
+/**
+ * What the native library says and a split needs.
+ *
+ * @param liveBytes memory of malloc in use; empty while nothing is counted
+ * @param footprintBytes what the library occupies at most besides its file; 0 without it
+ * @param glibc whether glibc serves malloc; its arenas can be recognised, those of others cannot
+ */
+record MallocFacts(OptionalLong liveBytes, long footprintBytes, boolean glibc) {}

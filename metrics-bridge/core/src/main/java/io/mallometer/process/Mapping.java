@@ -1,0 +1,41 @@
+package io.mallometer.process;
+
+/**
+ * One mapping of the process, a block of {@code /proc/self/smaps}.
+ *
+ * @param start first address
+ * @param end address after the last
+ * @param permissions as in the file, such as {@code rw-p}
+ * @param name path or the kernel's name in brackets; empty for anonymous memory
+ * @param residentBytes {@code Rss}
+ * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
+ */
+record Mapping(
+    long start, long end, String permissions, String name, long residentBytes, boolean noReserve) {
+
+  long bytes() {
+    return end - start;
+  }
+
+  /** Private memory without a file behind it; the kernel may have a name for it. */
+  boolean anonymous() {
+    return permissions.endsWith("p") && (name.isEmpty() || name.startsWith("[anon:"));
+  }
+
+  boolean inaccessible() {
+    return permissions.startsWith("---");
+  }
+
+  boolean writable() {
+    return permissions.startsWith("rw-");
+  }
+
+  /** A piece of this. */
+  Mapping part(long from, long to, long resident, String called) {
+    return new Mapping(from, to, permissions, called, resident, noReserve);
+  }
+
+  boolean startsAtEndOf(Mapping other) {
+    return start == other.end;
+  }
+}

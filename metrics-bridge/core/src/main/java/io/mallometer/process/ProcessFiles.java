@@ -1,0 +1,49 @@
+package io.mallometer.process;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Files that the kernel writes about this process.
+ *
+ * <p>Read by streams and not by channels: an interrupt of the reading thread, which others may send
+ * to any thread of the application, would close a channel.
+ */
+class ProcessFiles {
+
+  private static final Path SELF = Path.of("/proc/self");
+
+  /** Whether this system has them. */
+  boolean present() {
+    return Files.isReadable(SELF.resolve("smaps"));
+  }
+
+  /** The text of a file; empty if it is not there or may not be read. */
+  Optional<String> text(Path path) {
+    try (InputStream in = new FileInputStream(path.toFile())) {
+      return Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The text of a file of {@code /proc/self}. */
+  Optional<String> own(String name) {
+    return text(SELF.resolve(name));
+  }
+
+  /** All mappings of this process; empty if they may not be read. */
+  Optional<List<Mapping>> mappings() {
+    try (InputStream in = new FileInputStream(SELF.resolve("smaps").toFile())) {
+      return Optional.of(Smaps.parse(in));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package io.mallometer.process;
+
+import io.mallometer.CgroupMemory;
+import io.mallometer.MemoryBudget;
+import io.mallometer.NativeCounters;
+import io.mallometer.ProcessMemory;
+import io.mallometer.ResidentMemory;
+import io.mallometer.ResidentPart;
+import io.mallometer.Snapshot;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads this process, each thing as often as it is worth its cost.
+ *
+ * <p>A few small files at each reading, but not more than once a second. The split of resident
+ * memory walks all page tables: it is made every 15 s, or as seldom as keeps it under a thousandth
+ * of one processor, by the processor time that it takes itself.
+ */
+final class ProcessMemorySource implements MemorySource {
+
+  /** Every 15 s is as often as Prometheus usually looks. */
+  static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
+
+  /** The longest that a thousandth of a processor is kept to: an hour. */
+  static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
+
+  static final long SHORTEST_READING_NANOS = 1_000_000_000L;
+
+  private static final long COST_SHARE = 1_000;
+
+  /** Headers that are looked at in one split, at one or two microseconds each. */
+  private static final int MOST_CHUNKS = 20_000;
+
+  private final ProcessFiles files;
+  private final LongSupplier nanoTime;
+
+  /** Of another allocator than glibc in the name of a mapped file. */
+  private static final List<String> OTHER_ALLOCATORS =
+      List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
+
+  private ProcessMemory latest = ProcessMemory.unknown();
+  private long nextReading = Long.MIN_VALUE;
+  private long nextSplit = Long.MIN_VALUE;
+  private Optional<CgroupDirectory> cgroup = Optional.empty();
+
+  ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime) {
+    this.files = files;
+    this.nanoTime = nanoTime;
+  }
+
+  @Override
+  public boolean present() {
+    return files.present();
+  }
+
+  @Override
+  public ProcessMemory read(Snapshot counted) {
+    long now = nanoTime.getAsLong();
+    if (due(nextReading, now)) {
+      nextReading = now + SHORTEST_READING_NANOS;
+      StatusFile status = StatusFile.parse(files.own("status").orElse(""));
+      Optional<CgroupMemory> charged = charged(status);
+      boolean splitDue = due(nextSplit, now);
+      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
+      Optional<MemoryBudget> budget =
+          splitDue
+              ? resident.map(
+                  split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
+              : latest.budget();
+      if (splitDue) {
+        nextSplit = now + interval(resident.map(ResidentMemory::costSeconds).orElse(0.0));
+      }
+      latest =
+          new ProcessMemory(
+              status.residentBytes().isPresent() ? status.residentBytes().getAsLong() : Double.NaN,
+              resident,
+              charged,
+              budget);
+    }
+    return latest;
+  }
+
+  /** How long to wait after a split of a given cost, in nanoseconds. */
+  static long interval(double costSeconds) {
+    double wanted = costSeconds * 1e9 * COST_SHARE;
+    return (long) Math.max(SHORTEST_SPLIT_NANOS, Math.min(LONGEST_SPLIT_NANOS, wanted));
+  }
+
+  private static boolean due(long next, long now) {
+    return next == Long.MIN_VALUE || now - next >= 0;
+  }
+
+  /** The directory is looked for again when it cannot be read: the process may have been moved. */
+  private Optional<CgroupMemory> charged(StatusFile status) {
+    Optional<CgroupMemory> read = reading(status);
+    if (read.isEmpty()) {
+      cgroup =
+          CgroupDirectory.find(files.own("cgroup").orElse(""), files.own("mountinfo").orElse(""));
+      read = reading(status);
+    }
+    return read;
+  }
+
+  private Optional<CgroupMemory> reading(StatusFile status) {
+    return cgroup.flatMap(
+        directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
+  }
+
+  private Optional<ResidentMemory> split(Snapshot counted) {
+    long start = processorNanos();
+    Optional<List<Mapping>> mappings = files.mappings();
+    if (mappings.isEmpty()) {
+      return Optional.empty();
+    }
+    JvmFacts jvm = HotSpot.facts();
+    Map<ResidentPart, Long> parts = parts(mappings.get(), jvm, counted);
+    return Optional.of(
+        new ResidentMemory(
+            counted.time(),
+            mappings.get().stream().mapToLong(Mapping::residentBytes).sum(),
+            parts,
+            jvm.tracking().isPresent(),
+            mappings.get().size(),
+            (processorNanos() - start) / 1e9));
+  }
+
+  private static Map<ResidentPart, Long> parts(
+      List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
+    MallocFacts malloc = malloc(mappings, counted);
+    try (OwnMemory memory = new OwnMemory()) {
+      return ResidentSplit.of(mappings, jvm, malloc, new MappedChunks(memory, MOST_CHUNKS));
+    } catch (IOException e) {
+      MappedChunks none = new MappedChunks(AddressSpace.unreadable(), 0);
+      return ResidentSplit.of(mappings, jvm, malloc, none);
+    }
+  }
+
+  private static MallocFacts malloc(List<Mapping> mappings, Snapshot counted) {
+    double live = counted.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+    double footprint = counted.self().footprintBytes();
+    return new MallocFacts(
+        Double.isNaN(live) ? OptionalLong.empty() : OptionalLong.of((long) live),
+        Double.isNaN(footprint) ? 0 : (long) footprint,
+        mappings.stream().noneMatch(mapping -> isOtherAllocator(mapping.name())));
+  }
+
+  private static boolean isOtherAllocator(String name) {
+    return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
+  }
+
+  /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */
+  private static long processorNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
+        ? threads.getCurrentThreadCpuTime()
+        : System.nanoTime();
+  }
+}

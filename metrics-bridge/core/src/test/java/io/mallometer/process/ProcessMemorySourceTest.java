@@ -1,0 +1,118 @@
+package io.mallometer.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ProcessMemory;
+import io.mallometer.Snapshot;
+import io.mallometer.State;
+import io.mallometer.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ProcessMemorySourceTest {
+
+  private static final Snapshot NOTHING_COUNTED =
+      Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
+
+  private final CountingFiles files = new CountingFiles();
+  private long nanos = 42;
+  private final ProcessMemorySource source = new ProcessMemorySource(files, () -> nanos);
+
+  @Test
+  void theFirstReadingHasEverything() {
+    ProcessMemory memory = read();
+
+    assertThat(memory.residentBytes()).isEqualTo(51_628 * 1024);
+    assertThat(memory.resident().orElseThrow().totalBytes()).isEqualTo(48_880 * 1024L);
+    assertThat(memory.resident().orElseThrow().bytes().values().stream().mapToLong(b -> b).sum())
+        .isEqualTo(48_880 * 1024L);
+    assertThat(memory.resident().orElseThrow().costSeconds()).isPositive();
+    assertThat(memory.cgroup().orElseThrow().chargedBytes()).isEqualTo(60_000_000);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(1_000_000);
+    assertThat(memory.budget().orElseThrow().verdict()).startsWith("limit too small by ");
+  }
+
+  @Test
+  void smallFilesAreReadOnceASecondAndMappingsEvery15() {
+    for (int tenths = 0; tenths < 600; tenths++) {
+      read();
+      nanos += Duration.ofMillis(100).toNanos();
+    }
+
+    assertThat(files.statusRead).isEqualTo(60);
+    assertThat(files.mappingsRead).isBetween(1, 4);
+  }
+
+  @Test
+  void aLimitThatChangesIsSeen() {
+    read();
+    files.limit = "2000000\n";
+    nanos += Duration.ofSeconds(1).toNanos();
+
+    assertThat(read().cgroup().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+  }
+
+  @Test
+  void whatCannotBeReadIsUnknown() {
+    files.readable = false;
+    ProcessMemory memory = read();
+
+    assertThat(memory).isEqualTo(ProcessMemory.unknown());
+  }
+
+  @Test
+  void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor() {
+    assertThat(ProcessMemorySource.interval(0.001)).isEqualTo(seconds(15));
+    assertThat(ProcessMemorySource.interval(0.1)).isEqualTo(seconds(100));
+    assertThat(ProcessMemorySource.interval(1e9)).isEqualTo(seconds(3600));
+    assertThat(ProcessMemorySource.interval(0)).isEqualTo(seconds(15));
+  }
+
+  private ProcessMemory read() {
+    return source.read(NOTHING_COUNTED);
+  }
+
+  private static long seconds(int seconds) {
+    return Duration.ofSeconds(seconds).toNanos();
+  }
+
+  private static final class CountingFiles extends ProcessFiles {
+
+    int statusRead;
+    int mappingsRead;
+    boolean readable = true;
+    String limit = "1000000\n";
+
+    @Override
+    Optional<String> text(Path path) {
+      return readable ? Optional.ofNullable(known(path)) : Optional.empty();
+    }
+
+    private @Nullable String known(Path path) {
+      return switch (path.toString()) {
+        case "/proc/self/status" -> {
+          statusRead++;
+          yield "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
+        }
+        case "/proc/self/cgroup" -> "0::/\n";
+        case "/proc/self/mountinfo" -> "31 24 0:27 / /cg rw shared:9 - cgroup2 cgroup2 rw\n";
+        case "/cg/memory.current" -> "60000000\n";
+        case "/cg/memory.max" -> limit;
+        default -> null;
+      };
+    }
+
+    @Override
+    Optional<List<Mapping>> mappings() {
+      mappingsRead++;
+      return readable
+          ? Optional.of(Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")))
+          : Optional.empty();
+    }
+  }
+}

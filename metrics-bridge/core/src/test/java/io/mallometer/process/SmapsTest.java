@@ -1,0 +1,81 @@
+package io.mallometer.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SmapsTest {
+
+  @Test
+  void readsEveryMappingOfARealProcess() {
+    List<Mapping> mappings = Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt"));
+
+    assertThat(mappings).hasSize(210);
+    assertThat(mappings.stream().mapToLong(Mapping::residentBytes).sum()).isEqualTo(48_880 * 1024);
+    assertThat(mappings.get(0))
+        .isEqualTo(new Mapping(0xf0000000L, 0xffe00000L, "rw-p", "", 3016 * 1024, false));
+    assertThat(mappings)
+        .filteredOn(mapping -> mapping.name().equals("[heap]"))
+        .singleElement()
+        .extracting(Mapping::residentBytes)
+        .isEqualTo(116L * 1024);
+    assertThat(mappings).filteredOn(Mapping::noReserve).hasSize(42);
+  }
+
+  @Test
+  void namesKeepTheirBlanks() {
+    assertThat(
+            Captured.mappings(
+                "7f0000000000-7f0000001000 r-xp 00000000 08:01 1234   /opt/my app/lib x.so (deleted)\n"
+                    + "Rss:                   4 kB\n"))
+        .containsExactly(
+            new Mapping(
+                0x7f0000000000L,
+                0x7f0000001000L,
+                "r-xp",
+                "/opt/my app/lib x.so (deleted)",
+                4096,
+                false));
+  }
+
+  /** Linux before 3.8 wrote no flags, before 4.x fewer lines; addresses may be short. */
+  @Test
+  void readsOldKernels() {
+    assertThat(
+            Captured.mappings(
+                "00400000-0048c000 r-xp 00000000 fd:00 1234 /bin/old\nSize: 560 kB\nRss: 8 kB\n"))
+        .containsExactly(new Mapping(0x400000, 0x48c000, "r-xp", "/bin/old", 8192, false));
+  }
+
+  @Test
+  void skipsTheKernelsOwnHalf() {
+    assertThat(
+            Captured.mappings(
+                "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\nRss: 0 kB\n"))
+        .isEmpty();
+  }
+
+  @Test
+  void sixtyFiveThousandMappingsAreReadInTime() {
+    StringBuilder text = new StringBuilder();
+    String block = Captured.text("smaps-linux-6.18-jdk17-g1.txt").split("\n", 2)[1];
+    String fields = block.substring(0, block.indexOf("ffe00000-"));
+    for (long i = 0; i < 65_000; i++) {
+      long start = 0x7f0000000000L + i * 8192;
+      text.append(Long.toHexString(start))
+          .append('-')
+          .append(Long.toHexString(start + 4096))
+          .append(" rw-p 00000000 00:00 0 \n")
+          .append(fields);
+    }
+    String smaps = text.toString();
+
+    Instant start = Instant.now();
+    assertThat(Captured.mappings(smaps)).hasSize(65_000);
+    // 0.3 s on an idle machine.
+    assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofSeconds(10));
+  }
+}
