@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -36,7 +37,8 @@ public final class Mallometer implements AutoCloseable {
    * poller whoever opens them. Created at first use.
    */
   private static final class Shared {
-    static final Poller POLLER = new Poller(Interposer.ofThisProcess(), Clock.systemUTC());
+    static final Poller POLLER =
+        new Poller(Interposer.ofThisProcess(), MemorySource.ofThisProcess(), Clock.systemUTC());
   }
 
   private final Poller poller;

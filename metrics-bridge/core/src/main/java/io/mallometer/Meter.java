@@ -3,16 +3,19 @@ package io.mallometer;
 import java.time.Clock;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * The meters, listed once for all faces: name, type, unit, meaning and value of each.
  *
  * <p>Names are Micrometer's (dots). In Prometheus they follow by rule: dots become underscores, the
  * unit is appended, and counters end in {@code _total}, so {@code native.malloc.requested} in bytes
- * is {@code native_malloc_requested_bytes_total}. Meters {@code native.*} have series only while
- * mallometer counts; meters {@code mallometer.*} always have.
+ * is {@code native_malloc_requested_bytes_total}. Meters {@code native.malloc.*} have series only
+ * while mallometer counts; {@code native.memory.*} and {@code cgroup.*} where the system tells,
+ * also without the native library; {@code mallometer.*} always.
  *
  * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
  * has no meter for it: {@link #REQUEST_SIZE}.
@@ -130,6 +133,37 @@ public record Meter(
               NO_UNIT,
               "Successful native allocations above the size MALLOMETER_LARGE",
               untagged(NativeCounters::hugeAllocations)),
+          new Meter(
+              "native.memory.resident",
+              Type.GAUGE,
+              BYTES,
+              "Resident memory by what it is; the parts add up to the resident set",
+              Meter::residentSeries),
+          new Meter(
+              "cgroup.memory.charged",
+              Type.GAUGE,
+              BYTES,
+              "Memory charged to the cgroup by what it is; the parts add up to the charge",
+              Meter::chargedSeries),
+          cgroup(
+              "cgroup.memory.limit",
+              "The cgroup's memory limit, the lowest in force",
+              CgroupMemory::limitBytes),
+          cgroup(
+              "cgroup.memory.high",
+              "Above this the kernel slows the cgroup down and reclaims",
+              CgroupMemory::highBytes),
+          cgroup(
+              "cgroup.memory.working.set",
+              "Memory charged to the cgroup without inactive files, as Kubernetes evicts by",
+              CgroupMemory::workingSetBytes),
+          cgroup("cgroup.memory.swap", "Memory of the cgroup in swap", CgroupMemory::swapBytes),
+          new Meter(
+              "cgroup.memory.events",
+              Type.COUNTER,
+              NO_UNIT,
+              "How often the cgroup reached high or max, ran out of memory, or had a process killed",
+              Meter::eventSeries),
           always(
               "mallometer.active",
               Type.GAUGE,
@@ -209,6 +243,78 @@ public record Meter(
         snapshot.process().isPresent()
             ? figure.applyAsDouble(snapshot.process().get())
             : Double.NaN;
+  }
+
+  private static Meter cgroup(
+      String name, String description, ToDoubleFunction<CgroupMemory> figure) {
+    List<Series> one = List.of(new Series(List.of(), ofCgroup(figure)));
+    return new Meter(
+        name,
+        Type.GAUGE,
+        BYTES,
+        description,
+        snapshot ->
+            snapshot.memory().cgroup().isPresent()
+                    && !Double.isNaN(figure.applyAsDouble(snapshot.memory().cgroup().get()))
+                ? one
+                : List.of());
+  }
+
+  private static List<Series> residentSeries(Snapshot snapshot) {
+    return snapshot
+        .memory()
+        .resident()
+        .map(resident -> resident.bytes().keySet().stream().sorted().map(Meter::partSeries))
+        .orElse(Stream.of())
+        .toList();
+  }
+
+  private static Series partSeries(ResidentPart part) {
+    return new Series(
+        List.of(new Tag("part", part.tag())),
+        (snapshot, clock) ->
+            orUnknown(snapshot.memory().resident().flatMap(resident -> resident.of(part))));
+  }
+
+  private static List<Series> chargedSeries(Snapshot snapshot) {
+    return snapshot
+        .memory()
+        .cgroup()
+        .map(cgroup -> cgroup.bytes().keySet().stream().sorted().map(Meter::partSeries))
+        .orElse(Stream.of())
+        .toList();
+  }
+
+  private static Series partSeries(ChargedPart part) {
+    return new Series(
+        List.of(new Tag("part", part.tag())),
+        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.bytes().get(part)))));
+  }
+
+  private static List<Series> eventSeries(Snapshot snapshot) {
+    return snapshot
+        .memory()
+        .cgroup()
+        .map(cgroup -> cgroup.events().keySet().stream().sorted().map(Meter::eventSeries))
+        .orElse(Stream.of())
+        .toList();
+  }
+
+  private static Series eventSeries(String event) {
+    return new Series(
+        List.of(new Tag("event", event)),
+        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.events().get(event)))));
+  }
+
+  private static Figure ofCgroup(ToDoubleFunction<CgroupMemory> figure) {
+    return (snapshot, clock) ->
+        snapshot.memory().cgroup().isPresent()
+            ? figure.applyAsDouble(snapshot.memory().cgroup().get())
+            : Double.NaN;
+  }
+
+  private static double orUnknown(Optional<Long> value) {
+    return value.isPresent() ? value.get() : Double.NaN;
   }
 
   private static Series stateSeries(State state) {

@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.process.MemorySource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -16,7 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
  * daemon thread runs while somebody holds a {@link Lease}; it sleeps for the shortest interval that
- * any lease asks for. Without a library there is nothing that could change, and no thread.
+ * any lease asks for. Where neither the library nor the system's own figures can be read there is
+ * nothing that could change, and no thread.
+ *
+ * <p>Where memory goes is read by the thread alone: a split takes milliseconds, for which neither a
+ * face nor a caller of {@link #poll()} waits.
  *
  * <p>The thread never dies of an exception: a failed poll is logged once, the previous snapshot
  * stays the latest, and its age, which is published, grows until a poll succeeds again.
@@ -29,6 +34,7 @@ final class Poller {
   private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
 
   private final Interposer interposer;
+  private final MemorySource memorySource;
   private final Clock clock;
   private final List<Consumer<Snapshot>> subscribers = new CopyOnWriteArrayList<>();
 
@@ -38,14 +44,19 @@ final class Poller {
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
+  private volatile ProcessMemory memory = ProcessMemory.unknown();
+
+  /** Said once; only the thread looks. */
+  private boolean memoryFailed;
 
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
 
   private @Nullable Thread thread;
 
-  Poller(Interposer interposer, Clock clock) {
+  Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
     this.interposer = interposer;
+    this.memorySource = memorySource;
     this.clock = clock;
     this.latest = firstSnapshot();
   }
@@ -66,7 +77,8 @@ final class Poller {
   Snapshot poll() {
     Snapshot snapshot;
     synchronized (polling) {
-      snapshot = interposer.read(clock.instant());
+      Snapshot counted = interposer.read(clock.instant());
+      snapshot = memorySource.present() ? counted.with(memory) : counted;
       latest = snapshot;
     }
     for (Consumer<Snapshot> subscriber : subscribers) {
@@ -86,7 +98,7 @@ final class Poller {
   synchronized Lease acquire(Duration interval) {
     Lease lease = new Lease(interval);
     leases.add(lease);
-    if (thread == null && interposer.present()) {
+    if (thread == null && (interposer.present() || memorySource.present())) {
       thread = startThread();
     }
     notifyAll();
@@ -125,6 +137,7 @@ final class Poller {
     boolean failing = false;
     while (awaitNextPoll()) {
       try {
+        observe();
         poll();
         failing = false;
       } catch (Throwable e) {
@@ -132,6 +145,18 @@ final class Poller {
           failing = true;
           logQuietly(e);
         }
+      }
+    }
+  }
+
+  /** Whatever fails here must not keep the counters from being read. */
+  private void observe() {
+    try {
+      memory = memorySource.read(latest);
+    } catch (RuntimeException | LinkageError e) {
+      if (!memoryFailed) {
+        memoryFailed = true;
+        logQuietly(e);
       }
     }
   }
@@ -175,7 +200,7 @@ final class Poller {
   /** A logger that throws must not end the thread either. */
   private static void logQuietly(Throwable e) {
     try {
-      LOGGER.log(Level.WARNING, "A poll of the native counters failed; the last ones stay", e);
+      LOGGER.log(Level.WARNING, "A reading of native memory failed; the last one stays", e);
     } catch (Throwable ignored) {
       return;
     }

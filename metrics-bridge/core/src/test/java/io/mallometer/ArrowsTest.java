@@ -33,7 +33,7 @@ class ArrowsTest {
           .resideInAnyPackage(FACES)
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("io.mallometer.interposer..");
+          .resideInAnyPackage("io.mallometer.interposer..", "io.mallometer.process..");
 
   @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
@@ -46,7 +46,7 @@ class ArrowsTest {
   static final ArchRule recordsAndFacadeKnowNoFace =
       noClasses()
           .that()
-          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer")
+          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer", "io.mallometer.process")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(FACES);
@@ -55,7 +55,11 @@ class ArrowsTest {
   static final ArchRule eachOptionalLibraryIsKnownToItsFaceOnly =
       classes()
           .that()
-          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer", "io.mallometer.jmx")
+          .resideInAnyPackage(
+              "io.mallometer",
+              "io.mallometer.interposer",
+              "io.mallometer.process",
+              "io.mallometer.jmx")
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(

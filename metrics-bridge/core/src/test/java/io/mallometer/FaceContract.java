@@ -3,9 +3,11 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
@@ -81,6 +83,50 @@ public abstract class FaceContract {
   }
 
   @Test
+  void whereMemoryGoesIsShownBesideTheCounters() {
+    library.remembers(memory(1_073_741_824));
+
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.addAll(whereMemoryGoes());
+    all.add(gauge("cgroup_memory_limit_bytes", 1_073_741_824));
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
+  }
+
+  @Test
+  void whereMemoryGoesIsShownWithoutTheLibraryToo() {
+    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+    library.remembers(memory(Double.NaN));
+
+    assertThat(ours(face(Map.of())))
+        .containsAll(whereMemoryGoes())
+        .contains(gauge("mallometer_snapshot_age_seconds", 0))
+        .noneMatch(sample -> sample.name().startsWith("native_malloc_"));
+  }
+
+  @Test
+  void whatTheCgroupDoesNotHaveIsNotShown() {
+    library.remembers(memory(Double.NaN));
+
+    assertThat(ours(face(Map.of())))
+        .contains(gauge("cgroup_memory_swap_bytes", 5_000))
+        .noneMatch(sample -> sample.name().matches("cgroup_memory_(limit|high)_bytes"));
+  }
+
+  @Test
+  void partsComeAndGoWithWhatIsKnown() {
+    Mallometer mallometer = mallometer();
+    Face face = face(mallometer, Map.of());
+
+    library.remembers(memory(Double.NaN));
+    mallometer.poll();
+    assertThat(ours(face)).containsAll(whereMemoryGoes());
+
+    library.remembers(ProcessMemory.unknown());
+    mallometer.poll();
+    assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
+  }
+
+  @Test
   void nativeMetersComeAndGoWithCounting() {
     Mallometer mallometer = mallometer();
     Face face = face(mallometer, Map.of());
@@ -88,7 +134,7 @@ public abstract class FaceContract {
     library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
     mallometer.poll();
     assertThat(ours(face))
-        .noneMatch(sample -> sample.name().startsWith("native_"))
+        .noneMatch(sample -> sample.name().startsWith("native_malloc_"))
         .contains(
             gauge("mallometer_active", 0),
             gauge("mallometer_state", 1, "state", "disabled"),
@@ -192,6 +238,59 @@ public abstract class FaceContract {
         "");
   }
 
+  /** Some parts of everything, all figures different; no high, so that there is one unknown. */
+  public static ProcessMemory memory(double limitBytes) {
+    return new ProcessMemory(
+        310_000,
+        Optional.of(
+            new ResidentMemory(
+                Instant.parse("2026-01-01T00:00:00Z"),
+                300_000,
+                Map.of(
+                    ResidentPart.JAVA_HEAP, 200_000L,
+                    ResidentPart.MALLOC_LIVE, 99_000L,
+                    ResidentPart.UNEXPLAINED, 1_000L),
+                true,
+                321,
+                0.005)),
+        Optional.of(
+            new CgroupMemory(
+                2,
+                400_000,
+                Map.of(
+                    ChargedPart.THIS_PROCESS, 250_000L,
+                    ChargedPart.PAGE_CACHE, 140_000L,
+                    ChargedPart.OTHER, 10_000L),
+                limitBytes,
+                Double.NaN,
+                390_000,
+                5_000,
+                Map.of("max", 7L, "oom_kill", 3L),
+                Optional.of(new CgroupMemory.Pressure(1.5, 0.5, 0.01, 0.002)))),
+        Optional.of(
+            new MemoryBudget(
+                List.of(
+                    new MemoryBudget.Line("java-heap", 500_000, "configured", "-Xmx"),
+                    new MemoryBudget.Line("native", 100_000, "measured", "now resident")),
+                600_000,
+                limitBytes,
+                "no limit; this configuration may need 1 MiB")));
+  }
+
+  private static List<Published> whereMemoryGoes() {
+    return List.of(
+        gauge("native_memory_resident_bytes", 200_000, "part", "java-heap"),
+        gauge("native_memory_resident_bytes", 99_000, "part", "malloc-live"),
+        gauge("native_memory_resident_bytes", 1_000, "part", "unexplained"),
+        gauge("cgroup_memory_charged_bytes", 250_000, "part", "this-process"),
+        gauge("cgroup_memory_charged_bytes", 140_000, "part", "page-cache"),
+        gauge("cgroup_memory_charged_bytes", 10_000, "part", "other"),
+        gauge("cgroup_memory_working_set_bytes", 390_000),
+        gauge("cgroup_memory_swap_bytes", 5_000),
+        counter("cgroup_memory_events_total", 7, "event", "max"),
+        counter("cgroup_memory_events_total", 3, "event", "oom_kill"));
+  }
+
   private static List<Published> whileCounting() {
     List<Published> all = new ArrayList<>();
     all.add(counter("native_malloc_allocations_total", 9, "size", "small"));
@@ -283,7 +382,8 @@ public abstract class FaceContract {
   /** Only mallometer's samples, with bounds of buckets as numbers, however they were written. */
   private static List<Published> ours(Face face) {
     return face.shown().stream()
-        .filter(sample -> sample.name().matches("(native_malloc|mallometer)_.*"))
+        .filter(
+            sample -> sample.name().matches("(native_malloc|native_memory|cgroup|mallometer)_.*"))
         .map(FaceContract::normalBound)
         .toList();
   }

@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +19,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile Status status = Status.counting();
   private volatile NativeCounters counters;
   private volatile SelfReport self;
+  private volatile ProcessMemory memory = ProcessMemory.unknown();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
   /** Starts with these counters, active. */
@@ -28,12 +30,18 @@ public final class HandFedInterposer implements Interposer {
 
   /** A facade over this. */
   public Mallometer open() {
-    return new Mallometer(new Poller(this, clock()), new MallometerOptions(NEVER));
+    return new Mallometer(
+        new Poller(this, MemorySource.none(), clock()), new MallometerOptions(NEVER));
   }
 
   /** What the next poll reads. */
   public void counts(NativeCounters counters) {
     this.counters = counters;
+  }
+
+  /** What the operating system says at the next poll. */
+  public void remembers(ProcessMemory memory) {
+    this.memory = memory;
   }
 
   /** What the next poll finds. A status that is UNAVAILABLE should be set before opening. */
@@ -54,7 +62,9 @@ public final class HandFedInterposer implements Interposer {
 
   @Override
   public Snapshot read(Instant time) {
-    return present ? new Snapshot(time, status, process(), self) : Snapshot.absent(time, status);
+    Snapshot counted =
+        present ? new Snapshot(time, status, process(), self) : Snapshot.absent(time, status);
+    return counted.with(memory);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,7 +27,7 @@ class PollerTest {
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
 
   private final Readings library = new Readings();
-  private final Poller poller = new Poller(library, Clock.systemUTC());
+  private final Poller poller = new Poller(library, MemorySource.none(), Clock.systemUTC());
 
   @AfterEach
   void noThreadIsLeft() throws InterruptedException {

@@ -1,13 +1,20 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Bracket;
+import io.mallometer.CgroupMemory;
+import io.mallometer.ChargedPart;
 import io.mallometer.Mallometer;
+import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
+import io.mallometer.ResidentPart;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -111,6 +118,60 @@ final class NativeMemory implements NativeMemoryMXBean {
   }
 
   @Override
+  public @Nullable Long getResidentBytes() {
+    return known(snapshot().memory().residentBytes());
+  }
+
+  @Override
+  public Map<String, Long> getResidentParts() {
+    return snapshot()
+        .memory()
+        .resident()
+        .map(resident -> byTag(resident.bytes(), ResidentPart::tag))
+        .orElse(Map.of());
+  }
+
+  @Override
+  public Map<String, Long> getCgroupParts() {
+    return cgroup().map(cgroup -> byTag(cgroup.bytes(), ChargedPart::tag)).orElse(Map.of());
+  }
+
+  @Override
+  public @Nullable Long getCgroupLimitBytes() {
+    return ofCgroup(CgroupMemory::limitBytes);
+  }
+
+  @Override
+  public @Nullable Long getCgroupHighBytes() {
+    return ofCgroup(CgroupMemory::highBytes);
+  }
+
+  @Override
+  public @Nullable Long getCgroupWorkingSetBytes() {
+    return ofCgroup(CgroupMemory::workingSetBytes);
+  }
+
+  @Override
+  public @Nullable Long getCgroupSwapBytes() {
+    return ofCgroup(CgroupMemory::swapBytes);
+  }
+
+  @Override
+  public Map<String, Long> getCgroupEvents() {
+    return cgroup().map(CgroupMemory::events).orElse(Map.of());
+  }
+
+  @Override
+  public List<BudgetLine> getBudget() {
+    return snapshot().memory().budget().map(NativeMemory::lines).orElse(List.of());
+  }
+
+  @Override
+  public String getBudgetVerdict() {
+    return snapshot().memory().budget().map(MemoryBudget::verdict).orElse("");
+  }
+
+  @Override
   public boolean isActive() {
     return snapshot().status().active();
   }
@@ -189,6 +250,29 @@ final class NativeMemory implements NativeMemoryMXBean {
 
   private Snapshot snapshot() {
     return mallometer.snapshot();
+  }
+
+  private Optional<CgroupMemory> cgroup() {
+    return snapshot().memory().cgroup();
+  }
+
+  private @Nullable Long ofCgroup(ToDoubleFunction<CgroupMemory> figure) {
+    Optional<CgroupMemory> cgroup = cgroup();
+    return cgroup.isPresent() ? known(figure.applyAsDouble(cgroup.get())) : null;
+  }
+
+  /** In the order in which the parts are declared. */
+  private static <P extends Enum<P>> Map<String, Long> byTag(
+      Map<P, Long> bytes, Function<P, String> tag) {
+    Map<String, Long> byTag = new LinkedHashMap<>();
+    bytes.keySet().stream().sorted().forEach(part -> byTag.put(tag.apply(part), bytes.get(part)));
+    return byTag;
+  }
+
+  private static List<BudgetLine> lines(MemoryBudget budget) {
+    return budget.lines().stream()
+        .map(line -> new BudgetLine(line.item(), line.bytes(), line.basis(), line.detail()))
+        .toList();
   }
 
   private @Nullable Long count(ToLongFunction<NativeCounters> figure) {

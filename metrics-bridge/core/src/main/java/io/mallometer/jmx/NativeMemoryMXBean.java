@@ -1,6 +1,7 @@
 package io.mallometer.jmx;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,54 @@ public interface NativeMemoryMXBean {
 
   @Attribute("Sizes that successful native allocations asked for, by class; empty if unknown")
   List<SizeClass> getSizeDistribution();
+
+  @Attribute(value = "The resident set of the process", units = "bytes", type = Attribute.GAUGE)
+  @Nullable Long getResidentBytes();
+
+  @Attribute(
+      value = "Resident memory by what it is, split some seconds ago; empty if unknown",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  Map<String, Long> getResidentParts();
+
+  @Attribute(
+      value = "What the kernel charges to the memory cgroup, by what it is; empty outside one",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  Map<String, Long> getCgroupParts();
+
+  @Attribute(
+      value = "The cgroup's memory limit, the lowest in force; null without one",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getCgroupLimitBytes();
+
+  @Attribute(
+      value = "Above this the kernel slows the cgroup down and reclaims; null without one",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getCgroupHighBytes();
+
+  @Attribute(
+      value = "Memory charged to the cgroup without inactive files, as Kubernetes evicts by",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getCgroupWorkingSetBytes();
+
+  @Attribute(value = "Memory of the cgroup in swap", units = "bytes", type = Attribute.GAUGE)
+  @Nullable Long getCgroupSwapBytes();
+
+  @Attribute(
+      value = "How often the cgroup reached high or max, ran out, or had a process killed",
+      units = "events",
+      type = Attribute.COUNTER)
+  Map<String, Long> getCgroupEvents();
+
+  @Attribute("What the configuration may come to need, line by line; empty if unknown")
+  List<BudgetLine> getBudget();
+
+  @Attribute("Whether the limit is large enough for the configuration; empty if unknown")
+  String getBudgetVerdict();
 
   @Attribute("Whether native allocations are counted now")
   boolean isActive();

@@ -12,6 +12,7 @@ import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
 
 /** The MBean, its attributes translated to the names that the other faces use. */
 class JmxContractTest extends FaceContract {
@@ -30,9 +31,19 @@ class JmxContractTest extends FaceContract {
           named("LargestRequestBytes", "native_malloc_largest_bytes"),
           named("LiveObjects", "native_malloc_objects"),
           named("HugeAllocationCount", "native_malloc_large_total"),
+          named("CgroupLimitBytes", "cgroup_memory_limit_bytes"),
+          named("CgroupHighBytes", "cgroup_memory_high_bytes"),
+          named("CgroupWorkingSetBytes", "cgroup_memory_working_set_bytes"),
+          named("CgroupSwapBytes", "cgroup_memory_swap_bytes"),
           named("SnapshotAge", "mallometer_snapshot_age_seconds"),
           named("Overhead", "mallometer_overhead_seconds_total"),
           named("FootprintBytes", "mallometer_footprint_bytes"));
+
+  private static final Map<String, Published> TABLES =
+      Map.of(
+          "ResidentParts", Published.of("native_memory_resident_bytes", "", 0, "part", ""),
+          "CgroupParts", Published.of("cgroup_memory_charged_bytes", "", 0, "part", ""),
+          "CgroupEvents", Published.of("cgroup_memory_events_total", "", 0, "event", ""));
 
   private static Map.Entry<String, Published> named(String attribute, String name) {
     return Map.entry(attribute, Published.of(name, "", 0));
@@ -75,7 +86,14 @@ class JmxContractTest extends FaceContract {
     List<Published> shown = new ArrayList<>();
     for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
       Published known = NAMES.get(info.getName());
-      if (known != null && (active || known.name().startsWith("mallometer"))) {
+      if (TABLES.containsKey(info.getName())) {
+        shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
+      } else if (info.getName().startsWith("Cgroup")) {
+        Number value = (Number) server.getAttribute(name, info.getName());
+        if (known != null && value != null) {
+          shown.add(Published.of(known.name(), "gauge", value.doubleValue()));
+        }
+      } else if (known != null && (active || known.name().startsWith("mallometer"))) {
         Number value = (Number) server.getAttribute(name, info.getName());
         String type = (String) info.getDescriptor().getFieldValue("metricType");
         shown.add(
@@ -108,6 +126,23 @@ class JmxContractTest extends FaceContract {
             (CompositeData[]) server.getAttribute(name, "SizeDistribution"),
             (Long) server.getAttribute(name, "RequestedBytes")));
     return shown;
+  }
+
+  private static List<Published> rows(MBeanAttributeInfo info, TabularData table) {
+    Published metric = TABLES.getOrDefault(info.getName(), Published.of("", "", 0));
+    String label = metric.labels().firstKey();
+    List<Published> rows = new ArrayList<>();
+    for (Object row : table.values()) {
+      CompositeData entry = (CompositeData) row;
+      rows.add(
+          Published.of(
+              metric.name(),
+              (String) info.getDescriptor().getFieldValue("metricType"),
+              (Long) entry.get("value"),
+              label,
+              (String) entry.get("key")));
+    }
+    return rows;
   }
 
   private static List<Published> states(Object status) {

@@ -40,7 +40,7 @@ class WhenThingsGoWrongTest {
         .contains("state=UNAVAILABLE")
         .contains("reason=the library is not preloaded")
         .containsPattern("remedy=LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so ")
-        .contains("threads=[]")
+        .contains("threads=[mallometer-poller]")
         .contains("done");
     assertThat(result.exitCode()).isZero();
   }
