@@ -4,7 +4,6 @@ import io.mallometer.NativeCounters;
 import io.mallometer.SelfReport;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
-import io.mallometer.State;
 import java.time.Clock;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -158,23 +157,21 @@ public record NativeMemoryDescriptor(
   }
 
   static NativeMemoryDescriptor of(Snapshot snapshot, Clock clock) {
-    boolean readable = snapshot.status().state() != State.UNAVAILABLE;
-    Double age = readable ? snapshot.age(clock).toNanos() / 1e9 : null;
     return new NativeMemoryDescriptor(
         snapshot.status().state().name(),
         snapshot.status().reason(),
         snapshot.status().remedy(),
         snapshot.time().toString(),
-        age,
+        knownOrNull(snapshot.ageSeconds(clock)),
         snapshot.process().map(Counters::of).orElse(null),
         Self.of(snapshot.self()));
   }
 
-  private static @Nullable Long wholeOrNull(double value) {
+  static @Nullable Long wholeOrNull(double value) {
     return Double.isFinite(value) ? (Long) (long) value : null;
   }
 
-  private static @Nullable Double knownOrNull(double value) {
+  static @Nullable Double knownOrNull(double value) {
     return Double.isNaN(value) ? null : value;
   }
 }

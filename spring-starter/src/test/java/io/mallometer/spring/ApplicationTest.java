@@ -123,6 +123,28 @@ class ApplicationTest {
   }
 
   @Test
+  void endpointTellsWhereMemoryGoesWithAndWithoutTheLibrary() {
+    Map<String, Object> breakdown = Map.of();
+    for (int i = 0; i < 100 && breakdown.get("totalBytes") == null; i++) {
+      breakdown = application.json("/actuator/nativememory/breakdown");
+    }
+    long sum = 0;
+    for (Object part : (List<?>) breakdown.get("parts")) {
+      sum += ((Number) ((Map<?, ?>) part).get("bytes")).longValue();
+    }
+    assertThat(sum).isEqualTo(number(breakdown, "totalBytes")).isGreaterThan(50_000_000);
+
+    Map<String, Object> budget = application.json("/actuator/nativememory/budget");
+    assertThat(budget.get("verdict").toString()).containsAnyOf("limit ", "no limit");
+    assertThat((List<?>) budget.get("lines")).hasSizeGreaterThan(4);
+
+    Map<String, Object> cgroup = application.json("/actuator/nativememory/cgroup");
+    assertThat(cgroup).containsKeys("parts", "events");
+    assertThat(application.scrape().keySet())
+        .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java-heap\""));
+  }
+
+  @Test
   void mbeanTellsTheSameState() throws Exception {
     assertThat(
             ManagementFactory.getPlatformMBeanServer()

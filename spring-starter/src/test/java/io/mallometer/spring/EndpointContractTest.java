@@ -19,7 +19,7 @@ class EndpointContractTest extends FaceContract {
 
       @Override
       public List<Published> shown() {
-        return closed ? List.of() : translate(endpoint.nativeMemory());
+        return closed ? List.of() : translate(endpoint);
       }
 
       @Override
@@ -34,8 +34,11 @@ class EndpointContractTest extends FaceContract {
     return false;
   }
 
-  private static List<Published> translate(NativeMemoryDescriptor body) {
+  private static List<Published> translate(NativeMemoryEndpoint endpoint) {
+    NativeMemoryDescriptor body = endpoint.nativeMemory();
     List<Published> shown = new ArrayList<>();
+    addBreakdown(shown, (BreakdownDescriptor) endpoint.nativeMemory("breakdown"));
+    addCgroup(shown, (CgroupDescriptor) endpoint.nativeMemory("cgroup"));
     shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
     for (String state : List.of("ACTIVE", "DISABLED", "UNAVAILABLE")) {
       double value = body.state().equals(state) ? 1 : 0;
@@ -47,6 +50,33 @@ class EndpointContractTest extends FaceContract {
       addCounters(shown, body.counters());
     }
     return shown;
+  }
+
+  private static void addBreakdown(List<Published> shown, BreakdownDescriptor breakdown) {
+    for (BreakdownDescriptor.Part part : breakdown.parts()) {
+      shown.add(gauge("native_memory_resident_bytes", part.bytes(), "part", part.part()));
+    }
+  }
+
+  private static void addCgroup(List<Published> shown, CgroupDescriptor cgroup) {
+    for (BreakdownDescriptor.Part part : cgroup.parts()) {
+      shown.add(gauge("cgroup_memory_charged_bytes", part.bytes(), "part", part.part()));
+    }
+    cgroup
+        .events()
+        .forEach(
+            (event, count) ->
+                shown.add(counter("cgroup_memory_events_total", count, "event", event)));
+    addKnown(shown, "cgroup_memory_limit_bytes", cgroup.limitBytes());
+    addKnown(shown, "cgroup_memory_high_bytes", cgroup.highBytes());
+    addKnown(shown, "cgroup_memory_working_set_bytes", cgroup.workingSetBytes());
+    addKnown(shown, "cgroup_memory_swap_bytes", cgroup.swapBytes());
+  }
+
+  private static void addKnown(List<Published> shown, String name, @Nullable Long value) {
+    if (value != null) {
+      shown.add(gauge(name, value));
+    }
   }
 
   private static void addSelf(List<Published> shown, NativeMemoryDescriptor.Self self) {

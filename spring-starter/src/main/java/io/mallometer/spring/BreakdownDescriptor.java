@@ -1,0 +1,63 @@
+package io.mallometer.spring;
+
+import io.mallometer.ProcessMemory;
+import io.mallometer.ResidentMemory;
+import io.mallometer.ResidentPart;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What {@code nativememory/breakdown} answers: resident memory by what it is. Like {@link
+ * NativeMemoryDescriptor}, unknown numbers are null.
+ *
+ * @param residentBytes the resident set at the latest poll
+ * @param time when the parts were split, in ISO 8601; null until they were
+ * @param totalBytes the sum of the parts: the resident set at that time
+ * @param parts the parts that can be told apart, in the order in which people read them
+ * @param nativeMemoryTracking whether the JVM's own account helped
+ * @param mappings how many mappings were read
+ * @param costSeconds processor time that the split took
+ */
+public record BreakdownDescriptor(
+    @Nullable Long residentBytes,
+    @Nullable String time,
+    @Nullable Long totalBytes,
+    List<Part> parts,
+    @Nullable Boolean nativeMemoryTracking,
+    @Nullable Integer mappings,
+    @Nullable Double costSeconds)
+    implements OperationResponseBody {
+
+  /**
+   * One part.
+   *
+   * @param part its name, as in the tag of {@code native.memory.resident}
+   * @param bytes resident bytes
+   */
+  public record Part(String part, long bytes) {}
+
+  static BreakdownDescriptor of(ProcessMemory memory) {
+    Long resident = NativeMemoryDescriptor.wholeOrNull(memory.residentBytes());
+    return memory
+        .resident()
+        .map(split -> of(resident, split))
+        .orElseGet(
+            () -> new BreakdownDescriptor(resident, null, null, List.of(), null, null, null));
+  }
+
+  private static BreakdownDescriptor of(@Nullable Long resident, ResidentMemory split) {
+    return new BreakdownDescriptor(
+        resident,
+        split.time().toString(),
+        split.totalBytes(),
+        split.bytes().keySet().stream().sorted().map(part -> part(split, part)).toList(),
+        split.nativeMemoryTracking(),
+        split.mappings(),
+        split.costSeconds());
+  }
+
+  private static Part part(ResidentMemory split, ResidentPart part) {
+    return new Part(part.tag(), split.bytes().get(part));
+  }
+}

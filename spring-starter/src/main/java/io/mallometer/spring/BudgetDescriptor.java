@@ -1,0 +1,57 @@
+package io.mallometer.spring;
+
+import io.mallometer.MemoryBudget;
+import io.mallometer.ProcessMemory;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What {@code nativememory/budget} answers: what the configuration may come to need against the
+ * cgroup's limit. Before the first split everything is null or empty.
+ *
+ * @param verdict what follows, one sentence
+ * @param limitBytes the limit; null without one
+ * @param totalBytes the sum of the lines
+ * @param headroomBytes limit without total, negative if it is too small; null without a limit
+ * @param lines the table
+ */
+public record BudgetDescriptor(
+    @Nullable String verdict,
+    @Nullable Long limitBytes,
+    @Nullable Long totalBytes,
+    @Nullable Long headroomBytes,
+    List<Line> lines)
+    implements OperationResponseBody {
+
+  /**
+   * One claim on memory.
+   *
+   * @param item what claims it
+   * @param bytes how much it may take
+   * @param basis {@code configured} or {@code measured}
+   * @param detail the setting, or what was measured
+   */
+  public record Line(String item, long bytes, String basis, String detail) {
+
+    private static Line of(MemoryBudget.Line line) {
+      return new Line(line.item(), line.bytes(), line.basis(), line.detail());
+    }
+  }
+
+  static BudgetDescriptor of(ProcessMemory memory) {
+    return memory
+        .budget()
+        .map(BudgetDescriptor::of)
+        .orElseGet(() -> new BudgetDescriptor(null, null, null, null, List.of()));
+  }
+
+  private static BudgetDescriptor of(MemoryBudget budget) {
+    return new BudgetDescriptor(
+        budget.verdict(),
+        NativeMemoryDescriptor.wholeOrNull(budget.limitBytes()),
+        NativeMemoryDescriptor.wholeOrNull(budget.totalBytes()),
+        NativeMemoryDescriptor.wholeOrNull(budget.headroomBytes()),
+        budget.lines().stream().map(Line::of).toList());
+  }
+}
