@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PreloadedServiceIT {
   private static final long MIB = 1 << 20;
   private static final long RATE = 4 * MIB;
-  private static final int LEAKING_SECONDS = 6;
-  private static final int WARM_UP_SECONDS = 15;
+  private static final int LEAKING_SECONDS = 5;
+  private static final int WARM_UP_SECONDS = 10;
   private static final int POLLS_SECONDS = 1;
 
   @TempDir private static Path directory;
