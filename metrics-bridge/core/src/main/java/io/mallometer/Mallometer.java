@@ -3,7 +3,8 @@ package io.mallometer;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -43,7 +44,11 @@ public final class Mallometer implements AutoCloseable {
 
   private final Poller poller;
   private final Poller.Lease lease;
-  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /** What this facade's listeners hold; guarded by itself, as is {@link #closed}. */
+  private final Set<Poller.Subscriber> subscribers = new HashSet<>();
+
+  private boolean closed;
 
   Mallometer(Poller poller, MallometerOptions options) {
     this.poller = poller;
@@ -96,13 +101,19 @@ public final class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Calls {@code listener} after each poll, on the thread that polled. What it throws is logged and
+   * Calls {@code listener} after each poll, on the thread that polled, until the subscription or
+   * this facade is closed; after that it does nothing. What the listener throws is logged once and
    * dropped. Without the library nothing polls, except callers of {@link #poll()}.
    */
   public Subscription onPoll(Consumer<Snapshot> listener) {
-    Consumer<Snapshot> own = listener::accept;
-    poller.subscribe(own);
-    return () -> poller.unsubscribe(own);
+    Poller.Subscriber subscriber = new Poller.Subscriber(listener);
+    synchronized (subscribers) {
+      if (!closed) {
+        subscribers.add(subscriber);
+        poller.subscribe(subscriber);
+      }
+    }
+    return () -> unsubscribe(subscriber);
   }
 
   /** The clock that {@link Snapshot#time()} is taken from. */
@@ -111,13 +122,31 @@ public final class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Ends this facade's part in the poller, which stops when the last facade closes. The latest
-   * snapshot, {@link #poll()} and brackets go on working. Does nothing the second time.
+   * Ends this facade's part in the poller, which stops when the last facade closes, and every
+   * {@link #onPoll} subscription made here. The latest snapshot, {@link #poll()} and brackets go on
+   * working. Does nothing the second time.
+   *
+   * <p>Faces are closed by who opened them, best before this; the other order is safe, too. A face
+   * that is left open goes on showing the latest snapshot as it was, active or not, and its {@link
+   * Snapshot#age age} grows. Nothing but the face itself then holds the registry that it is in.
    */
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      poller.release(lease);
+    synchronized (subscribers) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      subscribers.forEach(poller::unsubscribe);
+      subscribers.clear();
+    }
+    poller.release(lease);
+  }
+
+  private void unsubscribe(Poller.Subscriber subscriber) {
+    synchronized (subscribers) {
+      subscribers.remove(subscriber);
+      poller.unsubscribe(subscriber);
     }
   }
 }

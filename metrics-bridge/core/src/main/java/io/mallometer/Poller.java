@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +32,35 @@ final class Poller {
   /** What an open facade holds. */
   record Lease(Duration interval) {}
 
+  /**
+   * Who is told of each poll. What it throws is logged the first time only: one that is broken
+   * would otherwise fill the log at the pace of polling.
+   */
+  static final class Subscriber {
+    private final Consumer<Snapshot> listener;
+    private final AtomicBoolean failed = new AtomicBoolean();
+
+    Subscriber(Consumer<Snapshot> listener) {
+      this.listener = listener;
+    }
+
+    private void tell(Snapshot snapshot) {
+      try {
+        listener.accept(snapshot);
+      } catch (Throwable e) {
+        if (failed.compareAndSet(false, true)) {
+          logQuietly("A listener of the polls failed; it is told on, further failures are not", e);
+        }
+      }
+    }
+  }
+
   private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
 
   private final Interposer interposer;
   private final MemorySource memorySource;
   private final Clock clock;
-  private final List<Consumer<Snapshot>> subscribers = new CopyOnWriteArrayList<>();
+  private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
 
   /**
    * Guards reading and publishing together, so that the latest snapshot never goes back in time.
@@ -81,17 +105,17 @@ final class Poller {
       snapshot = memorySource.present() ? counted.with(memory) : counted;
       latest = snapshot;
     }
-    for (Consumer<Snapshot> subscriber : subscribers) {
-      tell(subscriber, snapshot);
+    for (Subscriber subscriber : subscribers) {
+      subscriber.tell(snapshot);
     }
     return snapshot;
   }
 
-  void subscribe(Consumer<Snapshot> subscriber) {
+  void subscribe(Subscriber subscriber) {
     subscribers.add(subscriber);
   }
 
-  void unsubscribe(Consumer<Snapshot> subscriber) {
+  void unsubscribe(Subscriber subscriber) {
     subscribers.remove(subscriber);
   }
 
@@ -143,7 +167,7 @@ final class Poller {
       } catch (Throwable e) {
         if (!failing) {
           failing = true;
-          logQuietly(e);
+          logQuietly("A poll of the native counters failed; the last ones stay", e);
         }
       }
     }
@@ -156,7 +180,7 @@ final class Poller {
     } catch (RuntimeException | LinkageError e) {
       if (!memoryFailed) {
         memoryFailed = true;
-        logQuietly(e);
+        logQuietly("Where the memory goes cannot be read; the last reading stays", e);
       }
     }
   }
@@ -189,18 +213,10 @@ final class Poller {
     return shortest;
   }
 
-  private static void tell(Consumer<Snapshot> subscriber, Snapshot snapshot) {
-    try {
-      subscriber.accept(snapshot);
-    } catch (RuntimeException | LinkageError e) {
-      logQuietly(e);
-    }
-  }
-
   /** A logger that throws must not end the thread either. */
-  private static void logQuietly(Throwable e) {
+  private static void logQuietly(String message, Throwable e) {
     try {
-      LOGGER.log(Level.WARNING, "A reading of native memory failed; the last one stays", e);
+      LOGGER.log(Level.WARNING, message, e);
     } catch (Throwable ignored) {
       return;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
+import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -111,6 +112,64 @@ class PollerTest {
 
       assertThat(told).hasValue(1);
     }
+  }
+
+  @Test
+  void aListenerThatKeepsThrowingIsLoggedOnce() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW);
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      for (int i = 0; i < 2; i++) {
+        mallometer.onPoll(
+            snapshot -> {
+              throw new AssertionError("broken listener");
+            });
+      }
+      mallometer.poll();
+      mallometer.poll();
+
+      assertThat(logged.messages())
+          .hasSize(2)
+          .allMatch(message -> message.startsWith("A listener of the polls failed"));
+    }
+  }
+
+  @Test
+  void closingTheFacadeEndsItsListenersAndTheirsOnly() {
+    try (Mallometer staying = new Mallometer(poller, SLOW)) {
+      Mallometer closing = new Mallometer(poller, SLOW);
+      AtomicInteger told = new AtomicInteger();
+      Mallometer.Subscription early = closing.onPoll(snapshot -> told.addAndGet(100));
+      staying.onPoll(snapshot -> told.incrementAndGet());
+      closing.close();
+      Mallometer.Subscription late = closing.onPoll(snapshot -> told.addAndGet(100));
+
+      staying.poll();
+      early.close();
+      late.close();
+      staying.poll();
+
+      assertThat(told).hasValue(2);
+    }
+  }
+
+  @Test
+  void aClosedFacadesRegistryIsNotHeld() throws Exception {
+    Mallometer mallometer = new Mallometer(poller, SLOW);
+    WeakReference<Object> registry = subscribeWithARegistry(mallometer);
+    mallometer.close();
+    for (int i = 0; i < 100 && registry.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+
+    assertThat(registry.get()).isNull();
+    assertThat(mallometer.snapshot()).isSameAs(poller.latest());
+  }
+
+  private static WeakReference<Object> subscribeWithARegistry(Mallometer mallometer) {
+    Object registry = new Object();
+    mallometer.onPoll(snapshot -> assertThat(registry).isNotNull());
+    return new WeakReference<>(registry);
   }
 
   @Test
