@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 
 /**
  * The meters, listed once for all faces: name, type, unit, meaning and value of each.
@@ -175,7 +174,7 @@ public record Meter(
               Type.GAUGE,
               NO_UNIT,
               "1 for the state that mallometer is in, 0 for the others",
-              snapshot -> Arrays.stream(State.values()).map(Meter::stateSeries).toList()),
+              snapshot -> States.SERIES),
           new Meter(
               "mallometer.build",
               Type.GAUGE,
@@ -264,9 +263,9 @@ public record Meter(
     return snapshot
         .memory()
         .resident()
-        .map(resident -> resident.bytes().keySet().stream().sorted().map(Meter::partSeries))
-        .orElse(Stream.of())
-        .toList();
+        .map(
+            resident -> resident.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
+        .orElse(List.of());
   }
 
   private static Series partSeries(ResidentPart part) {
@@ -280,9 +279,8 @@ public record Meter(
     return snapshot
         .memory()
         .cgroup()
-        .map(cgroup -> cgroup.bytes().keySet().stream().sorted().map(Meter::partSeries))
-        .orElse(Stream.of())
-        .toList();
+        .map(cgroup -> cgroup.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
+        .orElse(List.of());
   }
 
   private static Series partSeries(ChargedPart part) {
@@ -295,9 +293,8 @@ public record Meter(
     return snapshot
         .memory()
         .cgroup()
-        .map(cgroup -> cgroup.events().keySet().stream().sorted().map(Meter::eventSeries))
-        .orElse(Stream.of())
-        .toList();
+        .map(cgroup -> cgroup.events().keySet().stream().sorted().map(Meter::eventSeries).toList())
+        .orElse(List.of());
   }
 
   private static Series eventSeries(String event) {
@@ -315,6 +312,12 @@ public record Meter(
 
   private static double orUnknown(Optional<Long> value) {
     return value.isPresent() ? value.get() : Double.NaN;
+  }
+
+  /** Apart, because the list of meters is built before what follows it in this file. */
+  private static final class States {
+    static final List<Series> SERIES =
+        Arrays.stream(State.values()).map(Meter::stateSeries).toList();
   }
 
   private static Series stateSeries(State state) {

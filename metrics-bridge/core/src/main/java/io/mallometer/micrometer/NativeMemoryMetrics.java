@@ -2,6 +2,7 @@ package io.mallometer.micrometer;
 
 import io.mallometer.Mallometer;
 import io.mallometer.Meter;
+import io.mallometer.Snapshot;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.Id;
@@ -10,7 +11,10 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.noop.NoopGauge;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -25,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each meter reads the latest snapshot when it is asked. Micrometer fixes tags at registration,
  * so series that come and go with the status ({@code native.*} exist only while mallometer counts)
- * are added and removed after the poll that saw the change.
+ * are added and removed after the poll that saw the change. A poll that changes nothing in that
+ * leaves the registries alone.
  *
  * <p>May be bound to any number of registries, early or late; binding twice to the same does
  * nothing. Micrometer has no meter that carries the histogram of request sizes: see {@link
@@ -33,8 +38,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
+  private static final Logger LOGGER = System.getLogger(NativeMemoryMetrics.class.getName());
+
   private final Mallometer mallometer;
   private final Tags tags;
+  private final List<Meter> meters = Meter.all();
+
+  /** The series that each of {@link #meters} has in the snapshot that was last looked at. */
+  private final List<List<Meter.Series>> current =
+      new ArrayList<>(Collections.nCopies(meters.size(), List.of()));
+
   private final Map<MeterRegistry, Binding> bindings = new HashMap<>();
   private Mallometer.@Nullable Subscription subscription;
   private boolean closed;
@@ -50,7 +63,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     this.tags = Tags.of(tags);
   }
 
-  /** Registers the meters; after {@link #close()} it does nothing. */
+  /**
+   * Registers the meters; after {@link #close()} it does nothing. Never throws: what a registry
+   * refuses is logged once, and tried again at each poll.
+   */
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     if (closed) {
@@ -59,7 +75,8 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     if (subscription == null) {
       subscription = mallometer.onPoll(snapshot -> updateAll());
     }
-    bindings.computeIfAbsent(registry, Binding::new).update();
+    bindings.computeIfAbsent(registry, Binding::new);
+    updateAll();
   }
 
   /** Removes the meters from all registries. Does nothing the second time. */
@@ -93,7 +110,40 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   private synchronized void updateAll() {
-    bindings.values().forEach(Binding::update);
+    boolean changed = look(mallometer.snapshot());
+    for (Binding binding : bindings.values()) {
+      if (changed || !binding.complete) {
+        binding.updateOrLog();
+      }
+    }
+  }
+
+  /** Notes the series of a snapshot. Returns whether they are others than before. */
+  private boolean look(Snapshot snapshot) {
+    boolean changed = false;
+    for (int i = 0; i < meters.size(); i++) {
+      List<Meter.Series> series = meters.get(i).series(snapshot);
+      if (!sameTags(series, current.get(i))) {
+        current.set(i, series);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  private static boolean sameTags(List<Meter.Series> some, List<Meter.Series> others) {
+    if (some == others) {
+      return true;
+    }
+    if (some.size() != others.size()) {
+      return false;
+    }
+    for (int i = 0; i < some.size(); i++) {
+      if (!some.get(i).tags().equals(others.get(i).tags())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The meters of one registry. */
@@ -104,22 +154,41 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     private final MeterRegistry registry;
     private final Map<Key, io.micrometer.core.instrument.Meter> registered = new HashMap<>();
 
+    /** Whether the registry holds exactly the current series. */
+    private boolean complete;
+
+    private boolean failed;
+
     Binding(MeterRegistry registry) {
       this.registry = registry;
     }
 
-    /** Makes the registry hold exactly the series of the latest snapshot. */
-    void update() {
-      Set<Key> current = new HashSet<>();
-      for (Meter meter : Meter.all()) {
-        for (Meter.Series series : meter.series(mallometer.snapshot())) {
+    /** One registry that fails must not keep the others from being updated. */
+    void updateOrLog() {
+      complete = false;
+      try {
+        update();
+        complete = true;
+      } catch (RuntimeException | LinkageError e) {
+        if (!failed) {
+          failed = true;
+          LOGGER.log(Level.WARNING, "Not all meters of native memory are in " + registry, e);
+        }
+      }
+    }
+
+    private void update() {
+      Set<Key> wanted = new HashSet<>();
+      for (int i = 0; i < meters.size(); i++) {
+        Meter meter = meters.get(i);
+        for (Meter.Series series : current.get(i)) {
           Key key = new Key(meter.name(), series.tags());
-          current.add(key);
+          wanted.add(key);
           registered.computeIfAbsent(key, absent -> register(meter, series));
         }
       }
       List<Key> vanished = new ArrayList<>(registered.keySet());
-      vanished.removeAll(current);
+      vanished.removeAll(wanted);
       vanished.forEach(key -> registry.remove(registered.remove(key)));
     }
 

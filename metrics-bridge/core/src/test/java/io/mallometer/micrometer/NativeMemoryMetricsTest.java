@@ -2,10 +2,14 @@ package io.mallometer.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
+import io.mallometer.Logged;
 import io.mallometer.Mallometer;
 import io.mallometer.Meter;
+import io.mallometer.State;
+import io.mallometer.Status;
 import io.micrometer.core.instrument.Meter.Id;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -13,7 +17,11 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -63,6 +71,71 @@ class NativeMemoryMetricsTest {
 
     metrics.close();
     assertThat(late.getMeters()).isEmpty();
+  }
+
+  @Test
+  void aRegistryThatThrowsIsLoggedOnceAndDisturbsNoOther() {
+    try (Logged logged = new Logged(NativeMemoryMetrics.class.getName())) {
+      List<MeterRegistry> sound = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        MeterRegistry broken = new SimpleMeterRegistry();
+        broken.config().meterFilter(throwing("native.malloc.live"));
+        metrics.bindTo(broken);
+        sound.add(new SimpleMeterRegistry());
+        metrics.bindTo(sound.get(i));
+      }
+      assertThat(sound).allMatch(registry -> registry.getMeters().size() == SERIES);
+
+      library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+      mallometer.poll();
+      library.becomes(Status.counting());
+      mallometer.poll();
+      mallometer.poll();
+
+      assertThat(sound).allMatch(registry -> registry.getMeters().size() == SERIES);
+      assertThat(logged.messages())
+          .hasSize(4)
+          .allMatch(message -> message.startsWith("Not all meters of native memory are in "));
+    }
+  }
+
+  /**
+   * Looking whether the series are the same makes some garbage, much less than building them again.
+   */
+  @Test
+  void aPollThatChangesNothingLeavesRegistriesAlone() {
+    long bare = bytesOfAPoll();
+    metrics.bindTo(new SimpleMeterRegistry());
+    long oneRegistry = bytesOfAPoll();
+    metrics.bindTo(new SimpleMeterRegistry());
+    long twoRegistries = bytesOfAPoll();
+
+    assertThat(oneRegistry - bare).isLessThan(1_000);
+    assertThat(twoRegistries - oneRegistry).isLessThan(100);
+  }
+
+  private long bytesOfAPoll() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long self = Thread.currentThread().getId();
+    int polls = 2_000;
+    long before = threads.getThreadAllocatedBytes(self);
+    for (int i = 0; i < polls; i++) {
+      mallometer.poll();
+    }
+    return (threads.getThreadAllocatedBytes(self) - before) / polls;
+  }
+
+  @Test
+  void facadeAndBinderMayBeClosedInAnyOrder() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    metrics.bindTo(registry);
+    mallometer.close();
+    library.elapse(Duration.ofMinutes(2));
+
+    assertThat(registry.get("mallometer.snapshot.age").gauge().value()).isEqualTo(120);
+
+    metrics.close();
+    assertThat(registry.getMeters()).isEmpty();
   }
 
   @Test
@@ -132,6 +205,18 @@ class NativeMemoryMetricsTest {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("native."));
 
     assertThat(metrics.requestSizeId(registry)).isEqualTo(Optional.empty());
+  }
+
+  private static MeterFilter throwing(String name) {
+    return new MeterFilter() {
+      @Override
+      public Id map(Id id) {
+        if (id.getName().equals(name)) {
+          throw new IllegalStateException("broken filter");
+        }
+        return id;
+      }
+    };
   }
 
   private static MeterFilter renaming() {
