@@ -14,7 +14,7 @@ public record MallometerOptions(Duration pollInterval) {
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
 
-  /** Ten milliseconds: polling 1,000 threads then takes about 0.2 percent of one CPU. */
+  /** Ten milliseconds, many times what a poll takes in a process of some hundred threads. */
   public static final Duration SHORTEST_POLL_INTERVAL = Duration.ofMillis(10);
 
   public MallometerOptions {

@@ -191,13 +191,13 @@ public record Meter(
               "mallometer.overhead",
               Type.COUNTER,
               SECONDS,
-              "Processor time spent on reading the counters",
+              "Elapsed time of reading and decoding the counters; the counting is not in it",
               (snapshot, clock) -> snapshot.self().overheadSeconds()),
           always(
               "mallometer.footprint",
               Type.GAUGE,
               BYTES,
-              "Native memory that mallometer occupies at most",
+              "Memory that the native library has mapped, resident or not",
               (snapshot, clock) -> snapshot.self().footprintBytes()));
 
   /** All meters, in the order in which people read them. */

@@ -8,10 +8,12 @@ package io.mallometer;
  *     "libjemalloc.so.2"}; {@value #UNKNOWN} without the library
  * @param mode how the library came into the process: {@code "preload"}, or {@code "none"}
  * @param byteUnit the unit of allocated, freed and live bytes
- * @param footprintBytes memory that the native library occupies at most; {@code NaN} without it
- * @param overheadSeconds processor time spent on reading the counters since the process started, by
- *     every caller, and on decoding them here; only grows. The counting itself, some nanoseconds
- *     within each malloc, is not in it. {@code NaN} without the library
+ * @param footprintBytes memory that the native library has mapped in this process, resident or not:
+ *     its image with its tables, and its thread blocks; {@code NaN} without it
+ * @param overheadSeconds time that passed, not processor time, while the counters of the process
+ *     were read since it started, and while polls decoded them here; only grows. Brackets of a
+ *     thread, and the counting itself, some nanoseconds within each malloc, are not in it. {@code
+ *     NaN} without the library
  * @param pollSeconds how long the reading of this snapshot took; {@code NaN} without the library
  * @param threadsWithoutBlock threads that share one slower counter block because the table of
  *     65,536 blocks was full; {@code NaN} without the library

@@ -178,13 +178,13 @@ public interface NativeMemoryMXBean {
   double getSnapshotAge();
 
   @Attribute(
-      value = "Processor time spent on reading the counters",
+      value = "Elapsed time of reading and decoding the counters; the counting is not in it",
       units = "seconds",
       type = Attribute.COUNTER)
   double getOverhead();
 
   @Attribute(
-      value = "Native memory that mallometer occupies at most",
+      value = "Memory that the native library has mapped, resident or not",
       units = "bytes",
       type = Attribute.GAUGE)
   @Nullable Long getFootprintBytes();
