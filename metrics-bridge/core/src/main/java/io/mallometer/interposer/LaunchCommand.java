@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -12,10 +13,13 @@ import java.util.stream.Stream;
  * How to start this program again with the library: a line for a shell, rebuilt from the words with
  * which the program was really started, so that it can be pasted.
  *
- * <p>The line ends up in logs and on pages, where arguments may be secret. Options are kept, the
- * values of those whose name sounds secret starred; other arguments of the program become three
- * dots. Where no pasteable line exists (the JVM was not started by {@code java}, or its class path
- * fills pages) the three dots stand for everything behind {@code java}.
+ * <p>The line ends up in logs and on pages, where arguments may be secret, and no list of names can
+ * tell which are. So only what cannot hold a secret is repeated: options of the JVM itself, its
+ * class path, the jar or main class. Values of system properties, of agents and of the program's
+ * options are starred but for a few harmless ones, and have to be filled in again; other arguments
+ * of the program become three dots. Where no pasteable line exists (the JVM was not started by
+ * {@code java}, or its class path fills pages) the three dots stand for everything behind {@code
+ * java}.
  *
  * @param words the program, its options and arguments; empty if unknown
  * @param main the jar or class that runs, as one of the words; empty if unknown
@@ -29,16 +33,22 @@ record LaunchCommand(List<String> words, String main) {
 
   private static final String AND_SO_ON = "...";
 
-  private static final String STARS = "******";
-  private static final String SECRET = "(?:pass|pwd|secret|token|credential|key|vcap|auth)";
+  private static final String STARS = "***";
 
-  /** An option, up to and including the equals sign, whose value must not be shown. */
-  private static final Pattern SECRET_OPTION =
-      Pattern.compile("(?is)(-[^=]*" + SECRET + "[^=]*=).+");
+  /** Properties and options of programs whose values people may read. */
+  private static final Set<String> HARMLESS = Set.of("server.port", "spring.profiles.active");
 
-  private static final Pattern SECRET_IN_URL =
-      Pattern.compile("(?i)([?&;][^=&;]*" + SECRET + "[^=&;]*=)[^&;]*");
-  private static final Pattern PASSWORD_IN_URL = Pattern.compile("(://[^/:@\\s]*:)[^/@\\s]+@");
+  /** Options of the launcher whose values are names of modules or paths. */
+  private static final Pattern OF_MODULES =
+      Pattern.compile(
+          "--(add-(modules|opens|exports|reads)|(class|module|upgrade-module)-path|limit-modules"
+              + "|patch-module|(enable|illegal)-native-access)=.*");
+
+  /** Options of HotSpot whose values are commands to run. */
+  private static final Pattern COMMAND = Pattern.compile("-XX:On\\w+=.*", Pattern.DOTALL);
+
+  private static final Pattern OF_PROGRAM =
+      Pattern.compile("--[\\w.\\[\\]-]+(=.*)?", Pattern.DOTALL);
 
   /** The command of this process. */
   static LaunchCommand ofThisProcess() {
@@ -74,10 +84,20 @@ record LaunchCommand(List<String> words, String main) {
                 Arrays.stream(preloaded.split("[: ]+"))
                     .filter(entry -> !entry.isEmpty() && !entry.contains("libmallometer")))
             .collect(Collectors.joining(":"));
-    String start = "LD_PRELOAD=" + ShellWord.quote(list) + " ";
-    String whole = startedByJava() ? start + line(allowNativeAccess) : "";
+    return withOptions(list, allowNativeAccess ? List.of(ALLOW_NATIVE_ACCESS) : List.of());
+  }
+
+  /**
+   * The line that starts the program again with more options of the JVM.
+   *
+   * @param preloaded the value that {@code LD_PRELOAD} gets; none if it is empty
+   * @param options what the JVM gets first, in place of present values of the same properties
+   */
+  String withOptions(String preloaded, List<String> options) {
+    String start = preloaded.isEmpty() ? "" : "LD_PRELOAD=" + ShellWord.quote(preloaded) + " ";
+    String whole = startedByJava() ? start + line(options) : "";
     return whole.isEmpty() || whole.length() > LONGEST_LINE
-        ? start + "java " + (allowNativeAccess ? ALLOW_NATIVE_ACCESS + " " : "") + AND_SO_ON
+        ? start + quoted(Stream.of(List.of("java"), options, List.of(AND_SO_ON)))
         : whole;
   }
 
@@ -85,27 +105,59 @@ record LaunchCommand(List<String> words, String main) {
     return words.contains(main) && Path.of(words.get(0)).endsWith("java");
   }
 
-  private String line(boolean allowNativeAccess) {
-    List<String> line = new ArrayList<>();
-    int arguments = words.indexOf(main) + 1;
-    for (int i = 0; i < words.size(); i++) {
-      String word = words.get(i);
-      boolean shown = i < arguments || word.startsWith("-");
-      if (shown) {
-        line.add(ShellWord.quote(withoutSecret(word)));
-      } else if (!line.get(line.size() - 1).equals(AND_SO_ON)) {
-        line.add(AND_SO_ON);
+  private String line(List<String> options) {
+    int program = words.indexOf(main);
+    Stream<String> ofJvm =
+        words.subList(1, program).stream()
+            .filter(word -> options.stream().noneMatch(option -> replaces(option, word)))
+            .map(LaunchCommand::ofJvm);
+    List<String> arguments = new ArrayList<>();
+    for (String word : words.subList(program + 1, words.size())) {
+      boolean option = OF_PROGRAM.matcher(word).matches();
+      if (option || arguments.isEmpty() || !last(arguments).equals(AND_SO_ON)) {
+        arguments.add(option ? withoutValue(word, "--") : AND_SO_ON);
       }
     }
-    if (allowNativeAccess && !words.contains(ALLOW_NATIVE_ACCESS)) {
-      line.add(1, ALLOW_NATIVE_ACCESS);
-    }
-    return String.join(" ", line);
+    return quoted(
+        Stream.of(
+            List.of(words.get(0)),
+            options,
+            ofJvm.toList(),
+            List.of(words.get(program)),
+            arguments));
   }
 
-  private static String withoutSecret(String word) {
-    String starred = SECRET_OPTION.matcher(word).replaceFirst("$1" + STARS);
-    starred = SECRET_IN_URL.matcher(starred).replaceAll("$1" + STARS);
-    return PASSWORD_IN_URL.matcher(starred).replaceAll("$1" + STARS + "@");
+  /** The latest of several equal properties counts, while launcher options add up. */
+  private static boolean replaces(String option, String word) {
+    return option.equals(word) || word.startsWith("-D") && name(option).equals(name(word));
+  }
+
+  private static String ofJvm(String word) {
+    if (word.startsWith("-D")) {
+      return withoutValue(word, "-D");
+    }
+    boolean plain =
+        word.startsWith("-X") && !COMMAND.matcher(word).matches()
+            || OF_MODULES.matcher(word).matches();
+    return plain || !word.startsWith("-") ? word : withoutValue(word, "-");
+  }
+
+  /** Stars what follows the equals sign, unless the name behind the prefix is harmless. */
+  private static String withoutValue(String option, String prefix) {
+    String name = name(option);
+    boolean shown = name.equals(option) || HARMLESS.contains(name.substring(prefix.length()));
+    return shown ? option : name + "=" + STARS;
+  }
+
+  private static String name(String option) {
+    return option.split("=", 2)[0];
+  }
+
+  private static String last(List<String> words) {
+    return words.get(words.size() - 1);
+  }
+
+  private static String quoted(Stream<List<String>> words) {
+    return words.flatMap(List::stream).map(ShellWord::quote).collect(Collectors.joining(" "));
   }
 }

@@ -2,6 +2,7 @@ package io.mallometer.interposer;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** What to do, literally: commands and settings that can be copied from a log line. */
 final class Remedy {
@@ -24,25 +25,41 @@ final class Remedy {
   }
 
   private static String command(Path library) {
-    boolean warns = Runtime.version().feature() >= NATIVE_ACCESS_WARNING_SINCE;
-    String preloaded = System.getenv().getOrDefault("LD_PRELOAD", "");
-    return LaunchCommand.ofThisProcess().preloading(library, preloaded, warns);
+    return LaunchCommand.ofThisProcess().preloading(library, preloaded(), warns());
   }
 
   static String allowNativeAccess() {
-    return "java " + LaunchCommand.ALLOW_NATIVE_ACCESS + " ...";
+    return again(List.of(LaunchCommand.ALLOW_NATIVE_ACCESS));
   }
 
   /** Where the library itself could be unpacked, JNA's native part can be, too. */
   static String unpackJna() {
     try {
-      Path usable = BundledLibrary.extract().getParent();
-      return "java -Djna.tmpdir=" + ShellWord.quote(String.valueOf(usable)) + " ...";
+      return unpackJnaTo(String.valueOf(BundledLibrary.extract().getParent()));
     } catch (IOException e) {
-      return "java -Djna.tmpdir=DIR ... with a directory that can be written and mapped from ("
+      return unpackJnaTo("DIR")
+          + " with a directory DIR that can be written and mapped from ("
           + e.getMessage()
           + ")";
     }
+  }
+
+  private static String unpackJnaTo(String directory) {
+    String option = "-Djna.tmpdir=" + directory;
+    return again(warns() ? List.of(option, LaunchCommand.ALLOW_NATIVE_ACCESS) : List.of(option));
+  }
+
+  /** The library is preloaded already and stays so. */
+  private static String again(List<String> options) {
+    return LaunchCommand.ofThisProcess().withOptions(preloaded(), options);
+  }
+
+  private static boolean warns() {
+    return Runtime.version().feature() >= NATIVE_ACCESS_WARNING_SINCE;
+  }
+
+  private static String preloaded() {
+    return System.getenv().getOrDefault("LD_PRELOAD", "");
   }
 
   static String addJna() {

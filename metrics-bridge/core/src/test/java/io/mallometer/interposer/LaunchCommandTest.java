@@ -3,6 +3,7 @@ package io.mallometer.interposer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LaunchCommandTest {
@@ -68,15 +69,60 @@ class LaunchCommandTest {
                 "app.jar hush",
                 "java",
                 "-Ddb.password=hush",
-                "-Ddb.url=jdbc:x://me:hush@host/db?user=me&password=hush&ssl=true",
+                "-Dspring.application.json={\"db\":{\"password\":\"hush\"}}",
+                "-javaagent:/opt/a.jar=token=hush",
+                "-XX:OnOutOfMemoryError=curl -H hush host",
                 "-jar",
                 "app.jar",
-                "--acme.api-key=hush;hush",
-                "hush",
+                "--spring.datasource.url=jdbc:oracle:thin:scott/hush@//db/x",
+                "--acme.name=a\nhush",
+                "-phush",
+                "--jdbc:hush@host",
                 "hush"))
-        .doesNotContain("hush")
-        .contains("host/db?user=me&password=******&ssl=true")
-        .endsWith("-jar app.jar '--acme.api-key=******' ...");
+        .isEqualTo(
+            "LD_PRELOAD=/cache/libmallometer.so java '-Ddb.password=***'"
+                + " '-Dspring.application.json=***' '-javaagent:/opt/a.jar=***'"
+                + " '-XX:OnOutOfMemoryError=***' -jar app.jar '--spring.datasource.url=***'"
+                + " '--acme.name=***' ...");
+  }
+
+  @Test
+  void whatCannotBeSecretIsRepeated() {
+    String[] words = {
+      "java",
+      "-XX:MaxRAMPercentage=50",
+      "-Xlog:gc*=info",
+      "-ea",
+      "-Dserver.port=8081",
+      "-Dacme.fast",
+      "--add-opens=java.base/java.lang=ALL-UNNAMED",
+      "--module-path",
+      "lib",
+      "-cp",
+      "app",
+      "com.acme.App",
+      "--spring.profiles.active=prod,eu",
+      "--debug"
+    };
+
+    assertThat(line("com.acme.App --debug", words).replace("'", ""))
+        .isEqualTo("LD_PRELOAD=/cache/libmallometer.so " + String.join(" ", words));
+  }
+
+  @Test
+  void moreOptionsGoBeforeThoseThatAreThere() {
+    LaunchCommand command =
+        LaunchCommand.parse(
+            "java\0-Djna.tmpdir=/noexec\0--enable-native-access=acme\0-jar\0app.jar\0", "app.jar");
+
+    assertThat(
+            command.withOptions(
+                "/lib/libmallometer.so:/lib/libjemalloc.so.2",
+                List.of("-Djna.tmpdir=/my tmp", LaunchCommand.ALLOW_NATIVE_ACCESS)))
+        .isEqualTo(
+            "LD_PRELOAD=/lib/libmallometer.so:/lib/libjemalloc.so.2 java '-Djna.tmpdir=/my tmp'"
+                + " --enable-native-access=ALL-UNNAMED --enable-native-access=acme -jar app.jar");
+    assertThat(command.withOptions("", List.of())).startsWith("java '-Djna.tmpdir=***'");
   }
 
   @Test
