@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -116,12 +118,45 @@ public final class ChildJvm {
     }
   }
 
-  /** The homes of the JDKs under /usr/lib/jvm of at least some feature release. */
+  /**
+   * The homes of the JDKs of at least some feature release: this one, those that {@code JDK_HOMES}
+   * names (separated by colons), and those under /usr/lib/jvm.
+   *
+   * @throws AssertionError if {@code REQUIRE_JDKS} (such as "17 25") names one that is not there
+   */
   public static List<Path> jdksSince(int feature) {
-    try (Stream<Path> homes = Files.list(Path.of("/usr/lib/jvm"))) {
-      return homes.filter(home -> feature(home) >= feature).sorted().toList();
+    return jdksSince(
+        feature,
+        Stream.concat(
+                Stream.of(System.getProperty("java.home")),
+                Stream.concat(
+                    words("JDK_HOMES", ":"), files(Path.of("/usr/lib/jvm")).map(Path::toString)))
+            .map(Path::of)
+            .toList(),
+        words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
+  }
+
+  static List<Path> jdksSince(int feature, List<Path> homes, List<Integer> required) {
+    SortedMap<Integer, Path> found = new TreeMap<>();
+    homes.forEach(home -> found.putIfAbsent(feature(home), home));
+    for (int version : required) {
+      if (!found.containsKey(version)) {
+        throw new AssertionError("JDK " + version + " is required and not found in " + homes);
+      }
+    }
+    return List.copyOf(found.tailMap(feature).values());
+  }
+
+  private static Stream<String> words(String variable, String separator) {
+    String value = System.getenv().getOrDefault(variable, "");
+    return Stream.of(value.split(separator)).filter(word -> !word.isEmpty());
+  }
+
+  private static Stream<Path> files(Path directory) {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.sorted().toList().stream();
     } catch (IOException e) {
-      return List.of();
+      return Stream.of();
     }
   }
 

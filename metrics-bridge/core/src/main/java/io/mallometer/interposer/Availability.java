@@ -44,9 +44,16 @@ final class Availability {
     }
   }
 
-  /** The library is in the process, but the program's malloc is another: by System.load, say. */
-  static Status loadedButNotPreloaded() {
-    return unavailable("the library is loaded but not preloaded", Remedy.preload());
+  /**
+   * The library is in the process, but the program's malloc is another: by System.load, say, or
+   * because LD_PRELOAD names another allocator first.
+   *
+   * @param explanation what the library says about it; may be empty
+   */
+  static Status loadedButNotPreloaded(String explanation) {
+    String reason = "the library is loaded but not preloaded";
+    return unavailable(
+        explanation.isEmpty() ? reason : reason + ": " + explanation, Remedy.preload());
   }
 
   /**
@@ -114,7 +121,7 @@ final class Availability {
     }
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
-      return loadedButNotPreloaded();
+      return loadedButNotPreloaded("");
     }
     if (message.contains("mallometer_")) {
       return unavailable(

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the library that is in this process.
@@ -37,6 +38,8 @@ final class PreloadedInterposer implements Interposer {
       ByteBuffer.allocate(ReportLayout.BYTES).order(ByteOrder.nativeOrder());
 
   private Texts texts = Texts.NONE;
+
+  private @Nullable Status notPreloaded;
 
   /** Time spent in this class after the native calls returned; guarded by {@link #process}. */
   private long decodingNanos;
@@ -129,9 +132,19 @@ final class PreloadedInterposer implements Interposer {
               State.DISABLED,
               reasonOr("MALLOMETER_ONLY does not name this program"),
               Remedy.include());
-      case ReportLayout.STATE_NOT_PRELOADED -> Availability.loadedButNotPreloaded();
+      case ReportLayout.STATE_NOT_PRELOADED -> notPreloaded();
       default -> new Status(State.UNAVAILABLE, reasonOr("the library is in an unknown state"), "");
     };
+  }
+
+  /** Found out once: it does not change while the process lives, and its remedy reads files. */
+  private Status notPreloaded() {
+    Status known = notPreloaded;
+    if (known == null) {
+      known = Availability.loadedButNotPreloaded(texts().reason());
+      notPreloaded = known;
+    }
+    return known;
   }
 
   private String reasonOr(String otherwise) {

@@ -143,6 +143,29 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
+  void behindAnotherAllocator() {
+    Path jemalloc = Path.of("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2");
+    if ("true".equals(System.getenv("REQUIRE_ALLOCATORS"))) {
+      assertThat(jemalloc).as("jemalloc, of Debian's package libjemalloc2").exists();
+    }
+    assumeTrue(Files.exists(jemalloc), "jemalloc is not installed; it is in libjemalloc2");
+    Result result =
+        new ChildJvm()
+            .environment("LD_PRELOAD", jemalloc + ":" + library)
+            .environment("XDG_CACHE_HOME", cache())
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains(
+            "reason=the library is loaded but not preloaded: malloc of libjemalloc.so.2 comes"
+                + " first; name mallometer before it in LD_PRELOAD")
+        .containsPattern(
+            "remedy=LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so:" + jemalloc + " ")
+        .contains("done");
+  }
+
+  @Test
   void deletedAfterTheStart() {
     Result result = new ChildJvm().preload(library).run(Program.class, "delete=" + library);
 
@@ -175,7 +198,11 @@ class WhenThingsGoWrongTest {
         .contains("state=UNAVAILABLE")
         .contains("reason=JNA cannot load its native part")
         .contains("done");
-    String option = result.output().replaceAll("(?s).*remedy=java (-Djna\\.tmpdir=\\S+).*", "$1");
+    String option =
+        result
+            .output()
+            .replaceAll(
+                "(?s).*remedy=LD_PRELOAD=" + library + " java (-Djna\\.tmpdir=\\S+).*", "$1");
     assertThat(new ChildJvm().preload(library).options(option).run(Program.class).output())
         .contains("state=ACTIVE");
   }
@@ -193,9 +220,7 @@ class WhenThingsGoWrongTest {
 
   @Test
   void nativeAccessIsDenied() {
-    List<Path> jdks = ChildJvm.jdksSince(24);
-    assumeTrue(!jdks.isEmpty(), "no JDK 24 or newer, which can deny native access");
-    for (Path jdk : jdks) {
+    for (Path jdk : jdksThatDenyNativeAccess()) {
       Result result =
           new ChildJvm()
               .java(jdk)
@@ -206,14 +231,21 @@ class WhenThingsGoWrongTest {
       assertThat(result.output())
           .contains("state=UNAVAILABLE")
           .contains("reason=native access is denied")
-          .contains("--enable-native-access=ALL-UNNAMED")
+          .containsPattern(
+              "remedy=LD_PRELOAD=" + library + " \\S*java --enable-native-access=ALL-UNNAMED ")
           .contains("done");
     }
   }
 
+  private static List<Path> jdksThatDenyNativeAccess() {
+    List<Path> jdks = ChildJvm.jdksSince(24);
+    assumeTrue(!jdks.isEmpty(), "no JDK 24 or newer, which can deny native access");
+    return jdks;
+  }
+
   @Test
   void nativeAccessIsAllowed() {
-    for (Path jdk : ChildJvm.jdksSince(24)) {
+    for (Path jdk : jdksThatDenyNativeAccess()) {
       Result result =
           new ChildJvm()
               .java(jdk)
@@ -298,7 +330,12 @@ class WhenThingsGoWrongTest {
                 .run(Program.class)
                 .output())
         .contains("reason=JNA cannot load its native part")
-        .containsPattern("remedy=java -Djna.tmpdir=" + temporary + "/mallometer-\\w+/")
+        .containsPattern(
+            "remedy=LD_PRELOAD="
+                + library
+                + " java -Djna.tmpdir="
+                + temporary
+                + "/mallometer-\\w+/")
         .contains("done");
   }
 
