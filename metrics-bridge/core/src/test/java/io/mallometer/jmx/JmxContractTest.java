@@ -6,6 +6,7 @@ import io.mallometer.Published;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import javax.management.Descriptor;
 import javax.management.JMException;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
@@ -14,43 +15,46 @@ import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
-/** The MBean, its attributes translated to the names that the other faces use. */
+/**
+ * The MBean, its attributes translated to the names that the other faces use. Units and types are
+ * those that the attributes declare.
+ */
 class JmxContractTest extends FaceContract {
 
   private static final Map<String, Published> NAMES =
       Map.ofEntries(
           Map.entry("SmallAllocationCount", sized("small")),
           Map.entry("LargeAllocationCount", sized("large")),
-          named("RequestedBytes", "native_malloc_requested_bytes_total"),
-          named("AllocatedBytes", "native_malloc_allocated_bytes_total"),
-          named("FreedBytes", "native_malloc_freed_bytes_total"),
-          named("FreeCount", "native_malloc_frees_total"),
-          named("FailedAllocationCount", "native_malloc_failed_total"),
-          named("LiveBytes", "native_malloc_live_bytes"),
-          named("PeakBytes", "native_malloc_peak_bytes"),
-          named("LargestRequestBytes", "native_malloc_largest_bytes"),
+          named("RequestedBytes", "native_malloc_requested"),
+          named("AllocatedBytes", "native_malloc_allocated"),
+          named("FreedBytes", "native_malloc_freed"),
+          named("FreeCount", "native_malloc_frees"),
+          named("FailedAllocationCount", "native_malloc_failed"),
+          named("LiveBytes", "native_malloc_live"),
+          named("PeakBytes", "native_malloc_peak"),
+          named("LargestRequestBytes", "native_malloc_largest"),
           named("LiveObjects", "native_malloc_objects"),
-          named("HugeAllocationCount", "native_malloc_large_total"),
-          named("CgroupLimitBytes", "cgroup_memory_limit_bytes"),
-          named("CgroupHighBytes", "cgroup_memory_high_bytes"),
-          named("CgroupWorkingSetBytes", "cgroup_memory_working_set_bytes"),
-          named("CgroupSwapBytes", "cgroup_memory_swap_bytes"),
-          named("SnapshotAge", "mallometer_snapshot_age_seconds"),
-          named("Overhead", "mallometer_overhead_seconds_total"),
-          named("FootprintBytes", "mallometer_footprint_bytes"));
+          named("HugeAllocationCount", "native_malloc_large"),
+          named("CgroupLimitBytes", "cgroup_memory_limit"),
+          named("CgroupHighBytes", "cgroup_memory_high"),
+          named("CgroupWorkingSetBytes", "cgroup_memory_working_set"),
+          named("CgroupSwapBytes", "cgroup_memory_swap"),
+          named("SnapshotAge", "mallometer_snapshot_age"),
+          named("Overhead", "mallometer_overhead"),
+          named("FootprintBytes", "mallometer_footprint"));
 
   private static final Map<String, Published> TABLES =
       Map.of(
-          "ResidentParts", Published.of("native_memory_resident_bytes", "", 0, "part", ""),
-          "CgroupParts", Published.of("cgroup_memory_charged_bytes", "", 0, "part", ""),
-          "CgroupEvents", Published.of("cgroup_memory_events_total", "", 0, "event", ""));
+          "ResidentParts", Published.of("native_memory_resident", "", 0, "part", ""),
+          "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
+          "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""));
 
   private static Map.Entry<String, Published> named(String attribute, String name) {
     return Map.entry(attribute, Published.of(name, "", 0));
   }
 
   private static Published sized(String size) {
-    return Published.of("native_malloc_allocations_total", "", 0, "size", size);
+    return Published.of("native_malloc_allocations", "", 0, "size", size);
   }
 
   @Override
@@ -91,14 +95,15 @@ class JmxContractTest extends FaceContract {
       } else if (info.getName().startsWith("Cgroup")) {
         Number value = (Number) server.getAttribute(name, info.getName());
         if (known != null && value != null) {
-          shown.add(Published.of(known.name(), "gauge", value.doubleValue()));
+          String unit = suffix(info.getDescriptor(), "gauge");
+          shown.add(Published.of(known.name() + unit, "gauge", value.doubleValue()));
         }
       } else if (known != null && (active || known.name().startsWith("mallometer"))) {
         Number value = (Number) server.getAttribute(name, info.getName());
         String type = (String) info.getDescriptor().getFieldValue("metricType");
         shown.add(
             new Published(
-                known.name(),
+                known.name() + suffix(info.getDescriptor(), type),
                 type,
                 known.labels(),
                 value == null ? Double.NaN : value.doubleValue()));
@@ -131,18 +136,31 @@ class JmxContractTest extends FaceContract {
   private static List<Published> rows(MBeanAttributeInfo info, TabularData table) {
     Published metric = TABLES.getOrDefault(info.getName(), Published.of("", "", 0));
     String label = metric.labels().firstKey();
+    String type = (String) info.getDescriptor().getFieldValue("metricType");
     List<Published> rows = new ArrayList<>();
     for (Object row : table.values()) {
       CompositeData entry = (CompositeData) row;
       rows.add(
           Published.of(
-              metric.name(),
-              (String) info.getDescriptor().getFieldValue("metricType"),
+              metric.name() + suffix(info.getDescriptor(), type),
+              type,
               (Long) entry.get("value"),
               label,
               (String) entry.get("key")));
     }
     return rows;
+  }
+
+  /** What Prometheus appends for the unit and the type that the attribute declares. */
+  private static String suffix(Descriptor descriptor, String type) {
+    String unit =
+        switch ((String) descriptor.getFieldValue("units")) {
+          case "bytes" -> "_bytes";
+          case "seconds" -> "_seconds";
+          case "allocations", "frees", "objects", "events" -> "";
+          default -> "_of_unknown_unit";
+        };
+    return unit + (type.equals("counter") ? "_total" : "");
   }
 
   private static List<Published> states(Object status) {
