@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
 import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -15,7 +16,9 @@ import org.springframework.context.annotation.Lazy;
  * The distribution of request sizes, where meters go to Prometheus.
  *
  * <p>A child context with a registry of its own needs its own: only the current context is
- * searched. Nobody asks for this bean, so it exists also where beans are created lazily.
+ * searched. Whether there is a registry for Prometheus shows only later, as a composite one may be
+ * given it at any time. Nobody asks for this bean, so it exists also where beans are created
+ * lazily.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -26,9 +29,7 @@ import org.springframework.context.annotation.Lazy;
           + ".PrometheusMetricsExportAutoConfiguration"
     })
 @ConditionalOnClass(name = "io.micrometer.prometheusmetrics.PrometheusMeterRegistry")
-@ConditionalOnBean(
-    value = NativeMemoryMetrics.class,
-    type = "io.micrometer.prometheusmetrics.PrometheusMeterRegistry")
+@ConditionalOnBean({NativeMemoryMetrics.class, MeterRegistry.class})
 public final class MallometerPrometheusAutoConfiguration {
 
   @Bean

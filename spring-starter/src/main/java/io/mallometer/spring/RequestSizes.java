@@ -4,20 +4,25 @@ import io.mallometer.Mallometer;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.mallometer.prometheus.RequestSizeHistogram;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.config.NamingConvention;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The histogram of request sizes in every Prometheus registry of this context.
+ * The histogram of request sizes in every Prometheus registry of this context, and in those that a
+ * composite registry of this context is given later: it looks for them after each poll.
  *
  * <p>Micrometer cannot carry a histogram that somebody else counted, so it goes in beside
  * Micrometer. It asks the meter registry what its filters would make of such a meter, and takes
@@ -31,7 +36,13 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
   private final Mallometer mallometer;
   private final NativeMemoryMetrics metrics;
   private final ListableBeanFactory beans;
-  private final List<RequestSizeHistogram> histograms = new ArrayList<>();
+
+  /** By registry, also those that refused theirs or whose filters deny it. Guarded by this. */
+  private final Map<PrometheusMeterRegistry, Optional<RequestSizeHistogram>> histograms =
+      new HashMap<>();
+
+  private List<MeterRegistry> ownRegistries = List.of();
+  private Mallometer.@Nullable Subscription subscription;
 
   RequestSizes(Mallometer mallometer, NativeMemoryMetrics metrics, ListableBeanFactory beans) {
     this.mallometer = mallometer;
@@ -41,35 +52,53 @@ final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
   /** By now every registry has its filters. */
   @Override
-  public void afterSingletonsInstantiated() {
-    beans.getBeansOfType(PrometheusMeterRegistry.class).values().forEach(this::publish);
+  public synchronized void afterSingletonsInstantiated() {
+    ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());
+    subscription = mallometer.onPoll(snapshot -> publishInAll());
+    publishInAll();
   }
 
-  private void publish(PrometheusMeterRegistry registry) {
-    try {
-      metrics.requestSizeId(registry).ifPresent(id -> register(registry, id));
-    } catch (RuntimeException | LinkageError e) {
-      logger.warn("The sizes of native allocations are not published in " + registry, e);
+  private synchronized void publishInAll() {
+    if (subscription != null) {
+      ownRegistries.forEach(this::publishIn);
     }
   }
 
-  private void register(PrometheusMeterRegistry registry, Meter.Id id) {
+  private void publishIn(MeterRegistry registry) {
+    if (registry instanceof CompositeMeterRegistry composite) {
+      composite.getRegistries().forEach(this::publishIn);
+    } else if (registry instanceof PrometheusMeterRegistry prometheus
+        && !histograms.containsKey(prometheus)) {
+      histograms.put(prometheus, publish(prometheus));
+    }
+  }
+
+  private Optional<RequestSizeHistogram> publish(PrometheusMeterRegistry registry) {
+    try {
+      return metrics.requestSizeId(registry).map(id -> register(registry, id));
+    } catch (RuntimeException | LinkageError e) {
+      logger.warn("The sizes of native allocations are not published in " + registry, e);
+      return Optional.empty();
+    }
+  }
+
+  private RequestSizeHistogram register(PrometheusMeterRegistry registry, Meter.Id id) {
     NamingConvention convention = registry.config().namingConvention();
     Map<String, String> labels = new LinkedHashMap<>();
     for (Tag tag : id.getConventionTags(convention)) {
       labels.put(tag.getKey(), tag.getValue());
     }
-    histograms.add(
-        RequestSizeHistogram.register(
-            mallometer,
-            registry.getPrometheusRegistry(),
-            id.getConventionName(convention),
-            labels));
+    return RequestSizeHistogram.register(
+        mallometer, registry.getPrometheusRegistry(), id.getConventionName(convention), labels);
   }
 
   @Override
-  public void close() {
-    histograms.forEach(RequestSizeHistogram::close);
+  public synchronized void close() {
+    if (subscription != null) {
+      subscription.close();
+      subscription = null;
+    }
+    histograms.values().forEach(histogram -> histogram.ifPresent(RequestSizeHistogram::close));
     histograms.clear();
   }
 }

@@ -110,10 +110,19 @@ class BackOffTest {
   }
 
   @Test
-  void noHistogramWithoutAPrometheusMeterRegistry() {
+  void noHistogramWithoutAMeterRegistry() {
+    application.run(
+        context -> assertThat(context).hasNotFailed().doesNotHaveBean(RequestSizes.class));
+  }
+
+  @Test
+  void registriesThatAreNotForPrometheusAreLeftAlone() {
     application
         .withBean(SimpleMeterRegistry.class)
-        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(RequestSizes.class));
+        .run(
+            context ->
+                assertThat(context.getBean(SimpleMeterRegistry.class).getMeters())
+                    .noneMatch(meter -> meter.getId().getName().contains("request.size")));
   }
 
   @Test

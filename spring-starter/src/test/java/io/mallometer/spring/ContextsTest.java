@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.management.ManagementFactory;
 import java.util.List;
@@ -136,6 +137,26 @@ class ContextsTest {
       assertThat(late.get("native.malloc.live").gauge().value()).isEqualTo(600_000);
     }
     assertThat(ours(late)).isEmpty();
+  }
+
+  @Test
+  void prometheusRegistryThatIsAddedLateHasTheHistogramAfterTheNextPoll() {
+    PrometheusMeterRegistry late = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    late.config().commonTags("registry", "late");
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with(counting)
+            .run(
+                "--management.prometheus.metrics.export.enabled=false",
+                "--management.simple.metrics.export.enabled=false")) {
+      context.getBean(CompositeMeterRegistry.class).add(late);
+      counting.poll();
+      counting.poll();
+
+      assertThat(late.scrape())
+          .containsOnlyOnce("native_malloc_request_size_bytes_count{registry=\"late\"} 22");
+    }
+    assertThat(late.scrape()).doesNotContain("native_malloc");
   }
 
   @Test
