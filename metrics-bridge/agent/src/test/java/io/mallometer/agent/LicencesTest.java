@@ -1,0 +1,114 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.Test;
+
+/** What the jars must carry because of whose work is in them. */
+class LicencesTest {
+
+  private static final Path AGENT = Path.of(System.getProperty("agent.jar"));
+  private static final String LICENCE = "META-INF/LICENSE";
+  private static final String NOTICE = "META-INF/NOTICE";
+  private static final String OF_JNA = "META-INF/licenses/jna/";
+
+  @Test
+  void everyJarOfTheProjectCarriesLicenceAndNotice() throws IOException {
+    List<Path> jars = new ArrayList<>(List.of(AGENT));
+    for (String entry : System.getProperty("java.class.path").split(":")) {
+      if (entry.matches(".*/mallometer-(interposer|metrics-bridge)-[^/]*(?<!tests)\\.jar")) {
+        jars.add(Path.of(entry));
+      }
+    }
+
+    assertThat(jars).hasSize(3);
+    for (Path jar : jars) {
+      Map<String, String> entries = entries(Files.newInputStream(jar));
+      assertThat(entries).as(jar.toString()).containsKeys(LICENCE, NOTICE);
+      assertThat(entries.get(LICENCE)).contains("Apache License", "Version 2.0");
+      assertThat(entries.get(NOTICE)).startsWith("mallometer\n");
+    }
+  }
+
+  @Test
+  void theNoticeNamesEveryLibraryInTheAgent() throws IOException {
+    String notice = entries(Files.newInputStream(AGENT)).get(NOTICE);
+    Map<String, String> prefixes =
+        Map.of(
+            "com/sun/jna/", "net.java.dev.jna:jna",
+            "io/prometheus/client/", "io.prometheus:simpleclient",
+            "io/prometheus/client/exporter/HTTPServer", "simpleclient_httpserver",
+            "io/prometheus/client/exporter/common/", "simpleclient_common",
+            "io/prometheus/client/exemplars/tracer/common/", "simpleclient_tracer_common",
+            "io/prometheus/client/exemplars/tracer/otel/", "simpleclient_tracer_otel",
+            "io/prometheus/client/exemplars/tracer/otel_agent/", "simpleclient_tracer_otel_agent",
+            "org/jspecify/", "org.jspecify:jspecify",
+            "com/sun/jna/linux-x86-64/libjnidispatch.so", "libffi");
+    List<String> others =
+        payload().keySet().stream()
+            .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
+            .filter(name -> !name.equals("linux-x86-64/libmallometer.so"))
+            .toList();
+
+    assertThat(others)
+        .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
+    assertThat(prefixes.keySet())
+        .allMatch(prefix -> others.stream().anyMatch(name -> name.startsWith(prefix)));
+    assertThat(notice).contains(prefixes.values());
+  }
+
+  @Test
+  void jnasLicencesAreThereUnderTheirOwnNames() throws IOException {
+    for (Map<String, String> entries : List.of(entries(Files.newInputStream(AGENT)), payload())) {
+      assertThat(entries.get(OF_JNA + "LICENSE")).contains("Apache-2.0 OR LGPL-2.1-or-later");
+      assertThat(entries.get(OF_JNA + "LGPL2.1")).contains("GNU LESSER GENERAL PUBLIC LICENSE");
+      assertThat(entries.get(OF_JNA + "AL2.0")).contains("Apache License");
+    }
+  }
+
+  @Test
+  void nothingInThePayloadsMetaInfIsOneOfSeveral() throws IOException {
+    assertThat(payload().keySet())
+        .filteredOn(name -> name.startsWith("META-INF/"))
+        .filteredOn(name -> !name.startsWith("META-INF/maven/io.mallometer/mallometer-agent/"))
+        .containsExactlyInAnyOrder(
+            "META-INF/MANIFEST.MF",
+            LICENCE,
+            NOTICE,
+            OF_JNA + "LICENSE",
+            OF_JNA + "LGPL2.1",
+            OF_JNA + "AL2.0");
+    assertThat(payload().get(LICENCE)).doesNotContain("JNA");
+  }
+
+  private static Map<String, String> payload() throws IOException {
+    String jar = entries(Files.newInputStream(AGENT)).get("mallometer-payload.jar");
+    return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
+  }
+
+  /** Files by name, each byte of their content one character. */
+  private static Map<String, String> entries(InputStream jar) throws IOException {
+    Map<String, String> entries = new HashMap<>();
+    try (ZipInputStream input = new ZipInputStream(jar)) {
+      for (ZipEntry entry = input.getNextEntry(); entry != null; entry = input.getNextEntry()) {
+        if (!entry.isDirectory()) {
+          String content = new String(input.readAllBytes(), StandardCharsets.ISO_8859_1);
+          assertThat(entries.put(entry.getName(), content)).as(entry.getName()).isNull();
+        }
+      }
+    }
+    return entries;
+  }
+}
