@@ -176,7 +176,7 @@ final class Poller {
   /** Whatever fails here must not keep the counters from being read. */
   private void observe() {
     try {
-      memory = memorySource.read(latest);
+      memory = memorySource.read(() -> interposer.read(clock.instant()));
     } catch (RuntimeException | LinkageError e) {
       if (!memoryFailed) {
         memoryFailed = true;

@@ -78,7 +78,9 @@ final class BudgetTable {
   private void addConfigured(Configuration configuration) {
     configuration
         .maximumHeapBytes()
-        .ifPresent(bytes -> lines.add(new Line("java-heap", bytes, CONFIGURED, "-Xmx")));
+        .ifPresent(
+            bytes ->
+                lines.add(new Line("java-heap", bytes, CONFIGURED, "-Xmx, or what the JVM chose")));
     add(
         "metaspace",
         configuration.metaspaceLimitBytes(),

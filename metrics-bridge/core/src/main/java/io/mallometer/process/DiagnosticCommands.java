@@ -2,6 +2,7 @@ package io.mallometer.process;
 
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
+import java.util.Set;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -17,11 +18,14 @@ final class DiagnosticCommands {
   private static final String COMMANDS = "com.sun.management:type=DiagnosticCommand";
   private static final String DIAGNOSTICS = "com.sun.management:type=HotSpotDiagnostic";
 
+  /** Origins of an option that neither the command line nor a file set. */
+  private static final Set<String> NOBODYS = Set.of("DEFAULT", "ERGONOMIC");
+
   /**
    * An option of the JVM.
    *
    * @param value as text
-   * @param byDefault whether nobody set it
+   * @param byDefault whether nobody set it: the JVM's default or its own choice
    */
   record Option(String value, boolean byDefault) {}
 
@@ -51,7 +55,7 @@ final class DiagnosticCommands {
         return Optional.of(
             new Option(
                 String.valueOf(data.get("value")),
-                String.valueOf(data.get("origin")).equals("DEFAULT")));
+                NOBODYS.contains(String.valueOf(data.get("origin")))));
       }
       return Optional.empty();
     } catch (JMException | RuntimeMBeanException | SecurityException e) {

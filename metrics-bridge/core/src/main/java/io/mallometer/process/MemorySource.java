@@ -2,6 +2,7 @@ package io.mallometer.process;
 
 import io.mallometer.ProcessMemory;
 import io.mallometer.Snapshot;
+import java.util.function.Supplier;
 
 /**
  * What the facade asks where memory goes. Tests feed the facade through it. Called by one thread at
@@ -15,9 +16,10 @@ public interface MemorySource {
   /**
    * Reads what is due, and repeats the rest. Never throws for what this system does not have.
    *
-   * @param counted what the native library counted last, which helps to divide malloc's memory
+   * @param counted reads what the native library counts, which helps to divide malloc's memory;
+   *     called at the moment that the other figures are from
    */
-  ProcessMemory read(Snapshot counted);
+  ProcessMemory read(Supplier<Snapshot> counted);
 
   /** This process, where there is a {@code /proc}. */
   static MemorySource ofThisProcess() {
@@ -33,7 +35,7 @@ public interface MemorySource {
       }
 
       @Override
-      public ProcessMemory read(Snapshot counted) {
+      public ProcessMemory read(Supplier<Snapshot> counted) {
         return ProcessMemory.unknown();
       }
     };

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Reads this process, each thing as often as it is worth its cost.
@@ -61,7 +62,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Snapshot counted) {
+  public ProcessMemory read(Supplier<Snapshot> counted) {
     long now = nanoTime.getAsLong();
     if (due(nextReading, now)) {
       nextReading = now + SHORTEST_READING_NANOS;
@@ -113,13 +114,14 @@ final class ProcessMemorySource implements MemorySource {
         directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
   }
 
-  private Optional<ResidentMemory> split(Snapshot counted) {
+  private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
     long start = processorNanos();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
       return Optional.empty();
     }
     JvmFacts jvm = HotSpot.facts();
+    Snapshot counted = counter.get();
     Map<ResidentPart, Long> parts = parts(mappings.get(), jvm, counted);
     return Optional.of(
         new ResidentMemory(

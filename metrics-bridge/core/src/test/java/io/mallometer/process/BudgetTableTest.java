@@ -51,7 +51,7 @@ class BudgetTableTest {
 
     assertThat(budget.lines())
         .contains(
-            new Line("java-heap", 512 * MIB, "configured", "-Xmx"),
+            new Line("java-heap", 512 * MIB, "configured", "-Xmx, or what the JVM chose"),
             new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize"),
             new Line(
                 "code-cache", 30 * MIB, "measured", "now; -XX:ReservedCodeCacheSize is not set"),

@@ -90,7 +90,7 @@ final class Holdings {
   }
 
   private ResidentMemory split() {
-    return source.read(interposer.read(Instant.EPOCH)).resident().orElseThrow();
+    return source.read(() -> interposer.read(Instant.EPOCH)).resident().orElseThrow();
   }
 
   private static void print(String kind, Map<ResidentPart, Long> bytes) {

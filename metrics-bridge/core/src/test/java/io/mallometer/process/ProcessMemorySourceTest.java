@@ -74,7 +74,7 @@ class ProcessMemorySourceTest {
   }
 
   private ProcessMemory read() {
-    return source.read(NOTHING_COUNTED);
+    return source.read(() -> NOTHING_COUNTED);
   }
 
   private static long seconds(int seconds) {
