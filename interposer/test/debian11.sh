@@ -14,7 +14,7 @@ interposer=$(cd "$(dirname "$0")/.." && pwd)
 [ "$(id -u)" = 0 ] || { echo "needs root"; exit 77; }
 if [ ! -x "$root/usr/bin/gcc" ]; then
   command -v debootstrap >/dev/null || { echo "needs debootstrap"; exit 77; }
-  debootstrap --variant=minbase --include=gcc,libc6-dev bullseye "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+  debootstrap --variant=minbase --include=gcc,libc6-dev bullseye "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 ||
     { tail -n 5 "$root.log"; exit 1; }
 fi
 
