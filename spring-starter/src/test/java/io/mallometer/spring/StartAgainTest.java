@@ -47,7 +47,7 @@ class StartAgainTest {
     assertThat(advice)
         .contains(" INFO ")
         .contains("the library is not preloaded")
-        .endsWith(" -Dspring.devtools.restart.enabled=false -jar app.jar '--acme.secret=******'");
+        .endsWith(" -Dspring.devtools.restart.enabled=false -jar app.jar '--acme.secret=***'");
 
     String command = advice.substring(advice.indexOf("LD_PRELOAD="));
     ChildProcess with = ChildProcess.run(directory, List.of("sh", "-c", command));

@@ -16,10 +16,10 @@ import java.util.stream.Stream;
  * <p>The line ends up in logs and on pages, where arguments may be secret, and no list of names can
  * tell which are. So only what cannot hold a secret is repeated: options of the JVM itself, its
  * class path, the jar or main class. Values of system properties, of agents and of the program's
- * options are starred but for a few harmless ones, and have to be filled in again; other arguments
- * of the program become three dots. Where no pasteable line exists (the JVM was not started by
- * {@code java}, or its class path fills pages) the three dots stand for everything behind {@code
- * java}.
+ * options are starred but for {@code true}, {@code false} and a few harmless ones, and have to be
+ * filled in again; other arguments of the program become three dots. Where no pasteable line exists
+ * (the JVM was not started by {@code java}, or its class path fills pages) the three dots stand for
+ * everything behind {@code java}.
  *
  * @param words the program, its options and arguments; empty if unknown
  * @param main the jar or class that runs, as one of the words; empty if unknown
@@ -37,6 +37,9 @@ record LaunchCommand(List<String> words, String main) {
 
   /** Properties and options of programs whose values people may read. */
   private static final Set<String> HARMLESS = Set.of("server.port", "spring.profiles.active");
+
+  /** Whatever is switched on or off, that much is no secret. */
+  private static final Pattern SWITCH = Pattern.compile("[^=]+=(true|false)");
 
   /** Options of the launcher whose values are names of modules or paths. */
   private static final Pattern OF_MODULES =
@@ -142,10 +145,13 @@ record LaunchCommand(List<String> words, String main) {
     return plain || !word.startsWith("-") ? word : withoutValue(word, "-");
   }
 
-  /** Stars what follows the equals sign, unless the name behind the prefix is harmless. */
+  /** Stars what follows the equals sign, unless it or the name behind the prefix is harmless. */
   private static String withoutValue(String option, String prefix) {
     String name = name(option);
-    boolean shown = name.equals(option) || HARMLESS.contains(name.substring(prefix.length()));
+    boolean shown =
+        name.equals(option)
+            || SWITCH.matcher(option).matches()
+            || HARMLESS.contains(name.substring(prefix.length()));
     return shown ? option : name + "=" + STARS;
   }
 

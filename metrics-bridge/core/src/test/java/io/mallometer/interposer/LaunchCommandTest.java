@@ -95,6 +95,7 @@ class LaunchCommandTest {
       "-ea",
       "-Dserver.port=8081",
       "-Dacme.fast",
+      "-Dacme.cold=false",
       "--add-opens=java.base/java.lang=ALL-UNNAMED",
       "--module-path",
       "lib",
@@ -102,6 +103,7 @@ class LaunchCommandTest {
       "app",
       "com.acme.App",
       "--spring.profiles.active=prod,eu",
+      "--acme.verbose=true",
       "--debug"
     };
 
