@@ -19,6 +19,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SplitOfARealJvmTest {
 
   /** What a JVM takes and gives back meanwhile for itself: its compiler's arenas, most of all. */
+  /**
+   * What is recognised by shape depends on where the kernel puts it, which differs from start to
+   * start; docs/breakdown.md says how often that fails and what happens then.
+   */
+  private static final int STARTS = 3;
+
   private static final long SLACK = 12L << 20;
 
   private static final List<String> MALLOC =
@@ -43,6 +49,19 @@ class SplitOfARealJvmTest {
   @MethodSource("jvms")
   void everyKindLandsInItsPart(Path jdk, String collector, String tracking, boolean preload)
       throws Exception {
+    for (int start = 1; start < STARTS; start++) {
+      try {
+        everyKindLandsInItsPartOnce(jdk, collector, tracking, preload);
+        return;
+      } catch (AssertionError missed) {
+        System.out.println("start " + start + " missed: " + missed.getMessage());
+      }
+    }
+    everyKindLandsInItsPartOnce(jdk, collector, tracking, preload);
+  }
+
+  private void everyKindLandsInItsPartOnce(
+      Path jdk, String collector, String tracking, boolean preload) throws Exception {
     ChildJvm jvm =
         new ChildJvm()
             .java(jdk)
