@@ -9,9 +9,8 @@ import java.util.OptionalLong;
  *
  * <p>Each has a header of two words: what precedes it, 0, and its size, whole pages with the second
  * lowest bit set. The kernel makes one mapping of neighbours, so that such an object and, say, a
- * piece of metaspace above it look like one. Objects are looked for in a mapping's first pages, for
- * something small may have been mapped before them, and again behind the last of a row; the pieces
- * are told apart.
+ * piece of metaspace above it look like one; objects follow each other from the mapping's start,
+ * and what is behind the last is cut off.
  */
 final class MappedChunks {
 
@@ -23,9 +22,6 @@ final class MappedChunks {
 
   private static final long MAPPED = 2;
   private static final long PAGE = 4096;
-
-  /** How far into a mapping, or behind an object, the next object is looked for. */
-  private static final long LARGEST_GAP = 16 * PAGE;
 
   private final AddressSpace memory;
   private int remaining;
@@ -43,48 +39,16 @@ final class MappedChunks {
   List<Mapping> separate(List<Mapping> mappings) {
     List<Mapping> separated = new ArrayList<>(mappings.size());
     for (Mapping mapping : mappings) {
-      if (candidate(mapping)) {
-        separate(mapping, separated);
-      } else {
+      long objects = candidate(mapping) ? bytes(mapping) : 0;
+      if (objects == 0) {
         separated.add(mapping);
+      } else if (objects == mapping.bytes()) {
+        separated.add(mapping.part(mapping.start(), mapping.end(), mapping.residentBytes(), NAME));
+      } else {
+        cut(mapping, mapping.start() + objects, NAME, separated);
       }
     }
     return separated;
-  }
-
-  private void separate(Mapping mapping, List<Mapping> to) {
-    Mapping rest = mapping;
-    for (long gap = gap(rest); gap >= 0; gap = gap(rest)) {
-      if (gap > 0) {
-        rest = cutOff(rest, gap, rest.name(), to);
-      }
-      long objects = bytes(rest);
-      if (objects == rest.bytes()) {
-        to.add(rest.part(rest.start(), rest.end(), rest.residentBytes(), NAME));
-        return;
-      }
-      rest = cutOff(rest, objects, NAME, to);
-    }
-    to.add(rest);
-  }
-
-  /** Adds the first bytes of a mapping and returns the others. */
-  private Mapping cutOff(Mapping mapping, long bytes, String name, List<Mapping> to) {
-    cut(mapping, mapping.start() + bytes, name, to);
-    return to.remove(to.size() - 1);
-  }
-
-  /** Bytes before the first object; negative if there is none within {@link #LARGEST_GAP}. */
-  private long gap(Mapping mapping) {
-    long end = Math.min(mapping.end(), mapping.start() + LARGEST_GAP);
-    for (long at = mapping.start(); at < end && remaining > 0; at += PAGE) {
-      remaining--;
-      long size = size(at);
-      if (size > 0 && size <= mapping.end() - at) {
-        return at - mapping.start();
-      }
-    }
-    return -1;
   }
 
   /**
@@ -126,14 +90,15 @@ final class MappedChunks {
         && mapping.residentBytes() > 0;
   }
 
-  /** Bytes of the row of objects with which the mapping begins; it begins with one. */
   private long bytes(Mapping mapping) {
     long at = mapping.start();
-    long size = size(at);
-    while (size > 0 && size <= mapping.end() - at) {
-      at += size;
+    while (at < mapping.end() && remaining > 0) {
       remaining--;
-      size = at < mapping.end() && remaining > 0 ? size(at) : 0;
+      long size = size(at);
+      if (size <= 0 || size > mapping.end() - at) {
+        break;
+      }
+      at += size;
     }
     return at - mapping.start();
   }

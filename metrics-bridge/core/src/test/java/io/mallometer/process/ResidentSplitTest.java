@@ -142,21 +142,6 @@ class ResidentSplitTest {
   }
 
   @Test
-  void singlyMappedObjectsAreFoundBehindSomethingSmall() {
-    long at = 0x7f0000000000L;
-    long object = at + 0x8000;
-    Map<Long, Long> memory = Map.of(object, 0L, object + 8, 0x40000L | 2);
-
-    assertThat(
-            new MappedChunks(space(memory), 100)
-                .separate(List.of(new Mapping(at, at + MIB, "rw-p", "", MIB, false))))
-        .containsExactly(
-            new Mapping(at, object, "rw-p", "", 0x8000, false),
-            new Mapping(object, object + 0x40000, "rw-p", MappedChunks.NAME, 0x40000, false),
-            new Mapping(object + 0x40000, at + MIB, "rw-p", "", MIB - 0x48000, false));
-  }
-
-  @Test
   void headersThatLieAreNoObjects() {
     long at = 0x7f0000000000L;
     List<Mapping> mapping = List.of(new Mapping(at, at + MIB, "rw-p", "", MIB, false));
