@@ -18,13 +18,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A program takes memory of each kind, and it lands in its part. */
 class SplitOfARealJvmTest {
 
-  /** What a JVM takes and gives back meanwhile for itself: its compiler's arenas, most of all. */
   /**
    * What is recognised by shape depends on where the kernel puts it, which differs from start to
    * start; docs/breakdown.md says how often that fails and what happens then.
    */
   private static final int STARTS = 3;
 
+  /** What a JVM takes and gives back meanwhile for itself: its compiler's arenas, most of all. */
   private static final long SLACK = 12L << 20;
 
   private static final List<String> MALLOC =
