@@ -25,17 +25,25 @@ EXPORT size_t malloc_usable_size(void *object);
  * names say dl or da for one object or an array, m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for
  * nothrow.
  */
-#define EACH_NAME_OF_FREE(X)                                                                                    \
-  X(cfree)                                                                                                      \
-  X(free_sized)                                                                                                 \
-  X(free_aligned_sized)                                                                                         \
-  X(sdallocx)                                                                                                   \
-  X(_ZdlPv)                                                                                                     \
-  X(_ZdlPvm)                                                                                                    \
-  X(_ZdlPvSt11align_val_t)                                                                                      \
-  X(_ZdlPvmSt11align_val_t) X(_ZdlPvRKSt9nothrow_t) X(_ZdlPvSt11align_val_tRKSt9nothrow_t) X(_ZdaPv) X(_ZdaPvm) \
-      X(_ZdaPvSt11align_val_t) X(_ZdaPvmSt11align_val_t) X(_ZdaPvRKSt9nothrow_t)                                \
-          X(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+/* clang-format off */ /* which never comes to rest here */
+#define EACH_NAME_OF_FREE(X) \
+  X(cfree) \
+  X(free_sized) \
+  X(free_aligned_sized) \
+  X(sdallocx) \
+  X(_ZdlPv) \
+  X(_ZdlPvm) \
+  X(_ZdlPvSt11align_val_t) \
+  X(_ZdlPvmSt11align_val_t) \
+  X(_ZdlPvRKSt9nothrow_t) \
+  X(_ZdlPvSt11align_val_tRKSt9nothrow_t) \
+  X(_ZdaPv) \
+  X(_ZdaPvm) \
+  X(_ZdaPvSt11align_val_t) \
+  X(_ZdaPvmSt11align_val_t) \
+  X(_ZdaPvRKSt9nothrow_t) \
+  X(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+/* clang-format on */
 
 /* operator new, each for one object and (the alias) for an array. */
 EXPORT void *operator_new(size_t size) __asm__("_Znwm");

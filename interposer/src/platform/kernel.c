@@ -1,0 +1,225 @@
+/* See kernel.h. */
+#include "platform/kernel.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define UNKNOWN UINT64_MAX
+/* Version 1 writes the largest multiple of a page where there is no limit. */
+#define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
+
+/* ---- Texts of the kernel ------------------------------------------------------------------------------ */
+
+size_t kernel_text(const char *path, char *text, size_t capacity) {
+  size_t length = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    ssize_t more;
+    while (length < capacity - 1 && (more = read(file, text + length, capacity - 1 - length)) > 0) {
+      length += (size_t)more;
+    }
+    close(file);
+  }
+  text[length] = '\0';
+  return length;
+}
+
+int status_of_file(int file, struct stat *status) {
+  return (int)syscall(SYS_newfstatat, file, "", status, AT_EMPTY_PATH);
+}
+
+int status_of_path(const char *path, struct stat *status) {
+  return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+}
+
+/* A decimal number at the beginning of the text; UNKNOWN if there is none, such as "max". */
+static uint64_t number_at(const char *text) {
+  uint64_t number = 0;
+  const char *at = text;
+  for (; *at >= '0' && *at <= '9'; at++) {
+    if (__builtin_mul_overflow(number, (uint64_t)10, &number)) return UNKNOWN;
+    if (__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number)) return UNKNOWN;
+  }
+  return at == text ? UNKNOWN : number;
+}
+
+/* The number behind a name in a table of lines "name number". */
+static uint64_t number_of(const char *table, const char *name) {
+  size_t length = strlen(name);
+  for (const char *line = table; line && *line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (strncmp(line, name, length) == 0 && line[length] == ' ') return number_at(line + length + 1);
+  }
+  return UNKNOWN;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* ---- Where the cgroup is ------------------------------------------------------------------------------ */
+
+/* Whether the comma-separated list ends at ':', '\n' or the text's end and holds the word. */
+static bool lists(const char *list, const char *word) {
+  size_t length = strlen(word);
+  while (*list && *list != ':' && *list != '\n') {
+    size_t item = strcspn(list, ",:\n");
+    if (item == length && strncmp(list, word, length) == 0) return true;
+    list += item;
+    list += *list == ',';
+  }
+  return false;
+}
+
+/* Copies this process's cgroup, relative to its hierarchy, from lines "number:controllers:path". */
+static int find_in_hierarchy(char *relative, size_t capacity) {
+  char text[4096];
+  kernel_text("/proc/self/cgroup", text, sizeof text);
+  const char *found = NULL;
+  int version = 0;
+  for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    const char *controllers = strchr(line, ':');
+    const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path) break;
+    bool of_version_1 = lists(controllers + 1, "memory");
+    if (of_version_1 || (version == 0 && strncmp(line, "0::", 3) == 0)) {
+      found = path + 1;
+      version = of_version_1 ? 1 : 2;
+    }
+  }
+  if (!found || strcspn(found, "\n") >= capacity) return 0;
+  memcpy(relative, found, strcspn(found, "\n"));
+  relative[strcspn(found, "\n")] = '\0';
+  return version;
+}
+
+/* Ends the field at the line's next space and returns what follows; NULL at the line's end. */
+static char *next_field(char *field) {
+  char *space = strchr(field, ' ');
+  if (!space) return NULL;
+  *space = '\0';
+  return space + 1;
+}
+
+static bool begins_with_directory(const char *path, const char *directory) {
+  size_t length = strlen(directory);
+  return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+/* A container without a namespace of its own sees the host's path in one file and has only its own part mounted. */
+static const char *below(const char *relative, const char *root) {
+  if (strcmp(root, "/") == 0) return relative;
+  return begins_with_directory(relative, root) ? relative + strlen(root) : "";
+}
+
+/* A line of mountinfo, see proc(5): id parent device root mount options [optional ...] - type source options */
+static void look_at_mount(char *line, int version, const char *relative, struct memory_cgroup *cgroup) {
+  char *fields[6];
+  char *at = line;
+  for (int i = 0; i < 6; i++) {
+    if (!at) return;
+    fields[i] = at;
+    at = next_field(at);
+  }
+  char *separator = at;
+  while (separator && strncmp(separator, "- ", 2) != 0) separator = next_field(separator);
+  if (!separator) return;
+  char *type = separator + 2, *source = next_field(type), *options = source ? next_field(source) : NULL;
+  if (!options) return;
+  bool right = version == 2 ? strcmp(type, "cgroup2") == 0 : strcmp(type, "cgroup") == 0 && lists(options, "memory");
+  if (!right) return;
+  const char *inside = below(relative, fields[3]);
+  if (strcmp(inside, "/") == 0 || strstr(inside, "/..")) inside = "";
+  int length = snprintf(cgroup->path, sizeof cgroup->path, "%s%s", fields[4], inside);
+  if (length < 0 || (size_t)length >= sizeof cgroup->path) return;
+  cgroup->mount_length = strlen(fields[4]);
+  cgroup->version = version;
+}
+
+void memory_cgroup_find(struct memory_cgroup *cgroup) {
+  cgroup->version = 0;
+  char relative[sizeof cgroup->path];
+  int version = find_in_hierarchy(relative, sizeof relative);
+  int mounts = version ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+  if (mounts < 0) return;
+  /* Lines that do not fit are of other file systems (overlays list their layers). */
+  char text[4096];
+  size_t held = 0;
+  bool skipping = false;
+  for (;;) {
+    ssize_t more = read(mounts, text + held, sizeof text - 1 - held);
+    if (more <= 0) break;
+    held += (size_t)more;
+    text[held] = '\0';
+    char *line = text, *end;
+    while ((end = strchr(line, '\n'))) {
+      *end = '\0';
+      if (!skipping) look_at_mount(line, version, relative, cgroup);
+      skipping = false;
+      line = end + 1;
+    }
+    held -= (size_t)(line - text);
+    memmove(text, line, held);
+    if (held == sizeof text - 1) {
+      skipping = true;
+      held = 0;
+    }
+  }
+  close(mounts);
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------ */
+
+static size_t cgroup_file(const struct memory_cgroup *cgroup, size_t path_length, const char *name, char *text,
+                          size_t capacity) {
+  char path[sizeof cgroup->path + 40];
+  snprintf(path, sizeof path, "%.*s/%s", (int)path_length, cgroup->path, name);
+  return kernel_text(path, text, capacity);
+}
+
+static uint64_t cgroup_number(const struct memory_cgroup *cgroup, size_t path_length, const char *name) {
+  char text[64];
+  cgroup_file(cgroup, path_length, name, text, sizeof text);
+  return number_at(text);
+}
+
+void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
+  char text[1024];
+  kernel_text("/proc/self/statm", text, sizeof text);
+  const char *second = strchr(text, ' ');
+  uint64_t pages = second ? number_at(second + 1) : UNKNOWN;
+  reading->resident_bytes = pages == UNKNOWN ? UNKNOWN : pages * (uint64_t)getpagesize();
+  reading->charged_bytes = reading->oom_kills = UNKNOWN;
+  if (!cgroup->version) return;
+  bool second_version = cgroup->version == 2;
+  size_t length = strlen(cgroup->path);
+  reading->charged_bytes = cgroup_number(cgroup, length, second_version ? "memory.current" : "memory.usage_in_bytes");
+  cgroup_file(cgroup, length, second_version ? "memory.events" : "memory.oom_control", text, sizeof text);
+  reading->oom_kills = number_of(text, "oom_kill");
+}
+
+void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
+  reading->limit_bytes = reading->inactive_file_bytes = UNKNOWN;
+  if (!cgroup->version) return;
+  char stat[8192];
+  size_t length = strlen(cgroup->path);
+  cgroup_file(cgroup, length, "memory.stat", stat, sizeof stat);
+  if (cgroup->version == 1) {
+    reading->inactive_file_bytes = number_of(stat, "total_inactive_file");
+    uint64_t limit =
+        smaller(cgroup_number(cgroup, length, "memory.limit_in_bytes"), number_of(stat, "hierarchical_memory_limit"));
+    reading->limit_bytes = limit >= NO_LIMIT ? UNKNOWN : limit;
+    return;
+  }
+  reading->inactive_file_bytes = number_of(stat, "inactive_file");
+  /* This directory and those above it up to the mount point. */
+  for (;;) {
+    reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
+    if (length <= cgroup->mount_length) break;
+    while (length > cgroup->mount_length && cgroup->path[length - 1] != '/') length--;
+    if (length > cgroup->mount_length) length--;
+  }
+}

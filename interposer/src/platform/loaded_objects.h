@@ -1,0 +1,26 @@
+/*
+ * Which loaded object (executable or library) an address belongs to, asked from inside of malloc.
+ *
+ * glibc answers without a lock since 2.35 (_dl_find_object). Every older way takes the loader's lock, which another
+ * thread may hold while it waits for this one: there the answer is that nothing is known.
+ */
+#ifndef MALLOMETER_PLATFORM_LOADED_OBJECTS_H
+#define MALLOMETER_PLATFORM_LOADED_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loaded_object {
+  /* What it occupies, gaps included. */
+  uintptr_t begin, end;
+  /* Its .eh_frame_hdr; NULL if it has none. */
+  const uint8_t *unwind_table;
+};
+
+/* Looks the function up. Enters the loader. False if there is none: then only this library itself is known. */
+bool loaded_objects_start(void);
+
+/* Takes no lock. False if the address belongs to none that is known. */
+bool loaded_object_at(uintptr_t address, struct loaded_object *object);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * malloc is no arithmetic: afterwards no floating-point exception has happened, a program in which every exception
+ * traps goes on, and the direction of rounding is what it was. The sampler, which computes, looks at some of the
+ * allocations here: first ones of a call path, many of one, large ones, and first ones of a thread.
+ */
+#include <fenv.h>
+#include <pthread.h>
+
+#include "check.h"
+
+static void allocate(void) {
+  for (size_t i = 0; i < 20000; i++) free(malloc(1 + i % 3000));
+  for (size_t i = 0; i < 20; i++) free(malloc(100000 + i));
+}
+
+static void *in_thread(void *unused) {
+  CHECK_EQUAL(feclearexcept(FE_ALL_EXCEPT), 0);
+  allocate();
+  CHECK_EQUAL(fetestexcept(FE_ALL_EXCEPT), 0);
+
+  CHECK(feenableexcept(FE_ALL_EXCEPT) != -1);
+  allocate(); /* SIGFPE otherwise */
+  CHECK_EQUAL(fegetexcept(), FE_ALL_EXCEPT);
+  CHECK(fedisableexcept(FE_ALL_EXCEPT) != -1);
+
+  CHECK_EQUAL(fesetround(FE_UPWARD), 0);
+  CHECK_EQUAL(feraiseexcept(FE_DIVBYZERO), 0);
+  allocate();
+  CHECK_EQUAL(fegetround(), FE_UPWARD);
+  CHECK_EQUAL(fetestexcept(FE_ALL_EXCEPT), FE_DIVBYZERO);
+  return unused;
+}
+
+int main(void) {
+  in_thread(NULL);
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, in_thread, NULL), 0);
+  pthread_join(thread, NULL);
+  return 0;
+}

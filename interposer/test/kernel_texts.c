@@ -1,0 +1,182 @@
+/*
+ * What the kernel's texts are taken for: cgroups of both versions as machines have shown them, then the same garbled
+ * and cut off, with sanitizers. The files are made up: open, read and close are replaced.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <unistd.h>
+
+static int fake_open(const char *path, int flags);
+static ssize_t fake_read(int file, void *to, size_t capacity);
+static int fake_close(int file);
+
+#define open fake_open
+#define read fake_read
+#define close fake_close
+#include "../src/platform/kernel.c"
+#undef open
+#undef read
+#undef close
+
+#include <stdlib.h>
+
+#include "check.h"
+
+#define FILES 12
+#define LONGEST 70000
+
+static struct {
+  char path[200];
+  char text[LONGEST];
+  size_t length, position;
+} files[FILES];
+static int files_used;
+static uint64_t random_state = 1;
+
+static uint64_t random_below(uint64_t limit) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (random_state >> 33) % limit;
+}
+
+static int fake_open(const char *path, int flags) {
+  (void)flags;
+  for (int i = 0; i < files_used; i++) {
+    if (strcmp(files[i].path, path) == 0) {
+      files[i].position = 0;
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* In pieces of any size, as a kernel may. */
+static ssize_t fake_read(int file, void *to, size_t capacity) {
+  size_t left = files[file].length - files[file].position;
+  size_t piece = left < capacity ? left : capacity;
+  if (piece > 1) piece = 1 + random_below(piece);
+  memcpy(to, files[file].text + files[file].position, piece);
+  files[file].position += piece;
+  return (ssize_t)piece;
+}
+
+static int fake_close(int file) {
+  (void)file;
+  return 0;
+}
+
+static void file(const char *path, const char *text) {
+  snprintf(files[files_used].path, sizeof files[0].path, "%s", path);
+  snprintf(files[files_used].text, sizeof files[0].text, "%s", text);
+  files[files_used].length = strlen(files[files_used].text);
+  files_used++;
+}
+
+static struct memory_reading read_all(void) {
+  struct memory_cgroup cgroup;
+  struct memory_reading reading;
+  memory_cgroup_find(&cgroup);
+  memory_read(&cgroup, &reading);
+  memory_read_rest(&cgroup, &reading);
+  return reading;
+}
+
+static void version_1(void) {
+  files_used = 0;
+  file("/proc/self/statm", "4822 1200 800 5 0 300 0\n");
+  file("/proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/box/abc\n1:cpu:/\n0::/\n");
+  file("/proc/self/mountinfo",
+       "22 28 0:21 / /sys rw,nosuid - sysfs sysfs rw\n"
+       "31 30 0:27 / /sys/fs/cgroup/unified rw shared:5 - cgroup2 cgroup2 rw\n"
+       "36 30 0:32 / /sys/fs/cgroup/memory rw,relatime shared:16 - cgroup cgroup rw,memory\n");
+  file("/sys/fs/cgroup/memory/box/abc/memory.usage_in_bytes", "1000000\n");
+  file("/sys/fs/cgroup/memory/box/abc/memory.limit_in_bytes", "9223372036854771712\n");
+  file("/sys/fs/cgroup/memory/box/abc/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  file("/sys/fs/cgroup/memory/box/abc/memory.stat",
+       "cache 5\ninactive_file 6\nhierarchical_memory_limit 2000000\ntotal_cache 7\ntotal_inactive_file 8\n");
+}
+
+static void version_2(void) {
+  files_used = 0;
+  file("/proc/self/statm", "4822 1200 800 5 0 300 0\n");
+  file("/proc/self/cgroup", "0::/kubepods/pod1/app\n");
+  file("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw,nsdelegate\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.current", "1000000\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.max", "max\n");
+  file("/sys/fs/cgroup/kubepods/pod1/memory.max", "2000000\n");
+  file("/sys/fs/cgroup/kubepods/memory.max", "3000000\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.events", "low 0\nhigh 0\nmax 9\noom 4\noom_kill 3\noom_group_kill 1\n");
+  file("/sys/fs/cgroup/kubepods/pod1/app/memory.stat", "anon 5\nfile 6\ninactive_anon 7\ninactive_file 8\n");
+}
+
+static void check_known(void) {
+  struct memory_reading reading = read_all();
+  CHECK_EQUAL(reading.resident_bytes, 1200 * getpagesize());
+  CHECK_EQUAL(reading.charged_bytes, 1000000);
+  CHECK_EQUAL(reading.limit_bytes, 2000000);
+  CHECK_EQUAL(reading.inactive_file_bytes, 8);
+  CHECK_EQUAL(reading.oom_kills, 3);
+}
+
+/* A container that sees the host's path in one file and has only its own part mounted. */
+static void without_a_namespace(void) {
+  version_2();
+  snprintf(files[2].text, LONGEST,
+           "30 23 0:26 /kubepods/pod1/app /sys/fs/cgroup/kubepods/pod1/app ro - cgroup2 cgroup rw\n");
+  files[2].length = strlen(files[2].text);
+  struct memory_reading reading = read_all();
+  CHECK_EQUAL(reading.charged_bytes, 1000000);
+  CHECK(reading.limit_bytes == UNKNOWN);
+}
+
+/* Mounts whose lines are longer than any buffer come before the one that counts. */
+static void among_long_lines(void) {
+  version_1();
+  char line[200];
+  snprintf(line, sizeof line, "%.150s",
+           "36 30 0:32 / /sys/fs/cgroup/memory rw,relatime shared:16 - cgroup cgroup rw,memory\n");
+  size_t at = 0;
+  for (int i = 0; i < 5; i++) {
+    at += (size_t)snprintf(files[2].text + at, LONGEST - at, "%d 1 0:1 / /layer rw - overlay overlay rw,lowerdir=", i);
+    memset(files[2].text + at, 'x', 9000);
+    at += 9000;
+    files[2].text[at++] = '\n';
+  }
+  at += (size_t)snprintf(files[2].text + at, LONGEST - at, "%s", line);
+  files[2].length = at;
+  check_known();
+}
+
+static void nothing_there(void) {
+  files_used = 0;
+  struct memory_reading reading = read_all();
+  CHECK(reading.resident_bytes == UNKNOWN && reading.charged_bytes == UNKNOWN && reading.limit_bytes == UNKNOWN);
+}
+
+static void garbled(void) {
+  static const char interesting[] = " \n:-/,0a";
+  for (int round = 0; round < 20000; round++) {
+    if (round % 2) version_1();
+    if (round % 2 == 0) version_2();
+    for (int i = 0; i < files_used; i++) {
+      for (uint64_t change = random_below(4); change > 0 && files[i].length; change--) {
+        size_t at = random_below(files[i].length);
+        files[i].text[at] =
+            random_below(2) ? (char)random_below(256) : interesting[random_below(sizeof interesting - 1)];
+      }
+      if (random_below(3) == 0) files[i].length = random_below(files[i].length + 1);
+    }
+    read_all();
+  }
+}
+
+int main(void) {
+  version_1();
+  check_known();
+  version_2();
+  check_known();
+  without_a_namespace();
+  among_long_lines();
+  nothing_there();
+  garbled();
+  return 0;
+}
