@@ -1,16 +1,72 @@
 /*
- * The allocator's own figures: named right, moving with what the program holds, and telling used from retained. The
- * first argument is the kind that must be found: glibc, jemalloc, tcmalloc or mimalloc.
+ * The allocator's own figures: named right, moving with what the program holds, telling used from retained, and
+ * knowing what a trim gives back. The first argument is the kind that must be found: glibc, jemalloc, tcmalloc or
+ * mimalloc.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 
 static struct mallometer_allocator_state figures(void) {
   struct mallometer_allocator_state s = {.size = sizeof s};
-  CHECK_EQUAL(mallometer_allocator(&s), 0);
+  CHECK_EQUAL(mallometer_allocator(&s, NULL, sizeof(struct mallometer_arena), 0), 0);
   return s;
+}
+
+/* By the page tables; the number in status may lag. */
+static uint64_t resident_bytes(void) {
+  char line[256];
+  unsigned long kilobytes = 0;
+  FILE *file = fopen("/proc/self/smaps_rollup", "r");
+  CHECK(file);
+  while (fgets(line, sizeof line, file) && sscanf(line, "Rss: %lu", &kilobytes) != 1) continue;
+  fclose(file);
+  return (uint64_t)kilobytes * 1024;
+}
+
+/*
+ * Every kind but mimalloc, which does not say, knows before a trim how much it will give back; pages that were never
+ * touched are in the figure and cannot come back.
+ */
+static void trim_and_compare(void) {
+  struct mallometer_allocator_state before = figures();
+  uint64_t resident = resident_bytes();
+  CHECK_EQUAL(mallometer_trim(), 0);
+  int64_t returned = (int64_t)(resident - resident_bytes());
+  struct mallometer_allocator_state after = figures();
+  CHECK_EQUAL(after.trims, before.trims + 1);
+  printf("releasable %lu returned %ld releasable now %lu\n", before.releasable_bytes, returned, after.releasable_bytes);
+  if (before.kind == MALLOMETER_ALLOCATOR_MIMALLOC) {
+    CHECK_EQUAL(before.releasable_bytes, MALLOMETER_UNKNOWN);
+    return;
+  }
+  int64_t releasable = (int64_t)before.releasable_bytes, tolerance = releasable / 20 + (256 << 10);
+  CHECK(returned >= releasable - tolerance && returned <= releasable + tolerance);
+}
+
+/* The rows are the arenas, and add up to what is said of all. */
+static void rows_add_up(void) {
+  struct mallometer_arena rows[64];
+  struct mallometer_allocator_state s = {.size = sizeof s};
+  CHECK_EQUAL(mallometer_allocator(&s, rows, sizeof *rows, 64), 0);
+  CHECK_EQUAL(s.rows, s.kind == MALLOMETER_ALLOCATOR_GLIBC ? s.arenas : 0);
+  uint64_t system = 0, retained = 0, releasable = 0;
+  for (uint32_t i = 0; i < s.rows; i++) {
+    CHECK_EQUAL(rows[i].number, i);
+    CHECK(rows[i].top_bytes <= rows[i].retained_bytes && rows[i].retained_bytes <= rows[i].system_bytes);
+    system += rows[i].system_bytes;
+    retained += rows[i].retained_bytes;
+    releasable += rows[i].releasable_bytes;
+  }
+  if (s.rows == 0) return;
+  CHECK_EQUAL(system, s.system_bytes - s.mapped_bytes);
+  CHECK_EQUAL(retained, s.retained_bytes);
+  CHECK_EQUAL(releasable, s.releasable_bytes);
+  CHECK_EQUAL(s.used_bytes + s.retained_bytes, s.system_bytes);
+  CHECK_EQUAL(mallometer_allocator(&s, rows, sizeof *rows, 1), 0);
+  CHECK_EQUAL(s.rows, 1);
 }
 
 static void *objects[20000];
@@ -21,7 +77,9 @@ int main(int argc, char **argv) {
   struct mallometer_allocator_state before = figures();
   CHECK(before.kind < 5);
   CHECK(strcmp(kinds[before.kind], argv[1]) == 0);
-  CHECK(mallometer_allocator(NULL) == -EINVAL);
+  CHECK_EQUAL(mallometer_allocator(NULL, NULL, sizeof(struct mallometer_arena), 0), -EINVAL);
+  CHECK_EQUAL(mallometer_allocator(&before, NULL, sizeof(struct mallometer_arena), 1), -EINVAL);
+  CHECK_EQUAL(mallometer_allocator(&before, NULL, 8, 0), -EINVAL);
 
   const size_t bytes = 2000, count = sizeof objects / sizeof *objects;
   for (size_t i = 0; i < count; i++) objects[i] = memset(malloc(bytes), 1, bytes);
@@ -53,7 +111,8 @@ int main(int argc, char **argv) {
     CHECK(with_mapped.mapped_bytes - sparse.mapped_bytes >= (size_t)4 << 20);
     free(mapped);
   }
-  CHECK_EQUAL(mallometer_trim(), 0);
+  rows_add_up();
+  trim_and_compare();
 
   /* Asking leaves nothing behind. */
   struct mallometer_counters start = snapshot();

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "allocator/malloc_info.h"
 #include "allocator/next.h"
 #include "platform/glibc_versions.h"
 
 static enum mallometer_allocator_kind kind;
+static uint64_t trims;
 
 enum mallometer_allocator_kind allocator_kind(void) { return kind; }
 
@@ -23,57 +25,30 @@ static bool find(void *function, const char *name) {
 
 /* ---- glibc -------------------------------------------------------------------------------------------- */
 
-/* glibc 2.33's struct mallinfo2. Its predecessor has ints, which overflow at 2 GiB. */
-struct glibc_figures {
-  size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
-};
-
-static struct glibc_figures (*glibc_mallinfo2)(void);
 static int (*glibc_malloc_info)(int options, FILE *stream);
 static int (*glibc_malloc_trim)(size_t pad);
 
-/* Where malloc_info's XML goes: nothing is kept but what is counted while it passes. */
-struct arena_counter {
-  uint64_t arenas;
-  size_t matched;
-};
-
-/* Counts "<heap nr" as the text streams by, in pieces of any size. */
-static ssize_t count_arenas(void *cookie, const char *text, size_t length) {
-  static const char wanted[] = "<heap nr";
-  struct arena_counter *counter = cookie;
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] == wanted[counter->matched]) {
-      counter->matched++;
-    } else {
-      counter->matched = text[i] == wanted[0];
-    }
-    if (counter->matched == sizeof wanted - 1) {
-      counter->arenas++;
-      counter->matched = 0;
-    }
-  }
+static ssize_t read_text(void *info, const char *text, size_t length) {
+  malloc_info_feed(info, text, length);
   return (ssize_t)length;
 }
 
-static uint64_t glibc_arenas(void) {
-  struct arena_counter counter = {0};
-  FILE *stream = fopencookie(&counter, "w", (cookie_io_functions_t){.write = count_arenas});
-  if (!stream) return MALLOMETER_UNKNOWN;
+static int glibc_read(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity) {
+  struct malloc_info info = {.rows = rows, .capacity = capacity};
+  if (!glibc_malloc_info) return -ENOTSUP;
+  FILE *stream = fopencookie(&info, "w", (cookie_io_functions_t){.write = read_text});
+  if (!stream) return -ENOTSUP;
+  char buffer[4096];
+  setvbuf(stream, buffer, _IOFBF, sizeof buffer);
   int failed = glibc_malloc_info(0, stream);
-  fclose(stream);
-  return failed ? MALLOMETER_UNKNOWN : counter.arenas;
-}
-
-static int glibc_read(struct mallometer_allocator_state *out) {
-  if (glibc_malloc_info) out->arenas = glibc_arenas();
-  if (!glibc_mallinfo2) return 0;
-  struct glibc_figures f = glibc_mallinfo2();
-  out->system_bytes = f.arena + f.hblkhd;
-  out->used_bytes = f.uordblks + f.hblkhd;
-  out->retained_bytes = f.fordblks;
-  out->mapped_bytes = f.hblkhd;
-  out->top_bytes = f.keepcost;
+  if (fclose(stream) != 0 || failed || info.arenas == 0) return -ENOTSUP;
+  out->arenas = info.arenas;
+  out->rows = info.arenas < capacity ? (uint32_t)info.arenas : capacity;
+  out->system_bytes = info.sum.system_bytes + info.mapped_bytes;
+  out->retained_bytes = info.sum.retained_bytes;
+  out->used_bytes = out->system_bytes - out->retained_bytes;
+  out->mapped_bytes = info.mapped_bytes;
+  out->releasable_bytes = info.sum.releasable_bytes;
   return 0;
 }
 
@@ -97,6 +72,13 @@ static int jemalloc_read(struct mallometer_allocator_state *out) {
   out->system_bytes = jemalloc_figure("stats.mapped");
   out->used_bytes = jemalloc_figure("stats.allocated");
   out->resident_bytes = jemalloc_figure("stats.resident");
+  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident, muzzy ones until the kernel takes
+   * them. */
+  uint64_t page = jemalloc_figure("arenas.page"), dirty = jemalloc_figure("stats.arenas.4096.pdirty");
+  if (page != MALLOMETER_UNKNOWN && dirty != MALLOMETER_UNKNOWN) {
+    uint64_t muzzy = jemalloc_figure("stats.arenas.4096.pmuzzy");
+    out->releasable_bytes = page * (dirty + (muzzy != MALLOMETER_UNKNOWN ? muzzy : 0));
+  }
   if (out->system_bytes != MALLOMETER_UNKNOWN && out->used_bytes != MALLOMETER_UNKNOWN) {
     out->retained_bytes = out->system_bytes > out->used_bytes ? out->system_bytes - out->used_bytes : 0;
   }
@@ -107,6 +89,7 @@ static int jemalloc_read(struct mallometer_allocator_state *out) {
 
 static int (*tcmalloc_property)(const char *name, size_t *value);
 static void (*tcmalloc_release)(void);
+static const char *(*tcmalloc_version)(int *major, int *minor, const char **patch);
 
 static uint64_t tcmalloc_figure(const char *name) {
   size_t value = 0;
@@ -117,6 +100,7 @@ static int tcmalloc_read(struct mallometer_allocator_state *out) {
   uint64_t heap = tcmalloc_figure("generic.heap_size");
   uint64_t unmapped = tcmalloc_figure("tcmalloc.pageheap_unmapped_bytes");
   out->used_bytes = tcmalloc_figure("generic.current_allocated_bytes");
+  out->releasable_bytes = tcmalloc_figure("tcmalloc.pageheap_free_bytes");
   if (heap == MALLOMETER_UNKNOWN || unmapped == MALLOMETER_UNKNOWN) return 0;
   out->system_bytes = heap - unmapped;
   if (out->used_bytes != MALLOMETER_UNKNOWN && out->system_bytes > out->used_bytes) {
@@ -130,6 +114,7 @@ static int tcmalloc_read(struct mallometer_allocator_state *out) {
 static void (*mimalloc_process_info)(size_t *elapsed, size_t *user, size_t *system, size_t *rss, size_t *peak_rss,
                                      size_t *commit, size_t *peak_commit, size_t *faults);
 static void (*mimalloc_collect)(bool force);
+static int (*mimalloc_version)(void);
 
 static int mimalloc_read(struct mallometer_allocator_state *out) {
   size_t elapsed, user, system, rss, peak_rss, commit = 0, peak_commit, faults;
@@ -143,7 +128,6 @@ static int mimalloc_read(struct mallometer_allocator_state *out) {
 void allocator_find(void) {
   if (next_allocator_is_glibc()) {
     kind = MALLOMETER_ALLOCATOR_GLIBC;
-    find(&glibc_mallinfo2, "mallinfo2");
     find(&glibc_malloc_info, "malloc_info");
     find(&glibc_malloc_trim, "malloc_trim");
   } else if (find(&jemalloc_mallctl, "mallctl")) {
@@ -151,18 +135,50 @@ void allocator_find(void) {
   } else if (find(&tcmalloc_property, "MallocExtension_GetNumericProperty") &&
              find(&tcmalloc_release, "MallocExtension_ReleaseFreeMemory")) {
     kind = MALLOMETER_ALLOCATOR_TCMALLOC;
+    find(&tcmalloc_version, "tc_version");
   } else if (find(&mimalloc_process_info, "mi_process_info") && find(&mimalloc_collect, "mi_collect")) {
     kind = MALLOMETER_ALLOCATOR_MIMALLOC;
+    find(&mimalloc_version, "mi_version");
   }
 }
 
-int allocator_figures(struct mallometer_allocator_state *out) {
+/* "5.3.0-0-g54eaed1d..." is version 5.3.0 of a certain commit. */
+static int length_of_version(const char *version) { return (int)strcspn(version, "-_ "); }
+
+void allocator_name_version(char *name, size_t capacity) {
+  const char *version = NULL;
+  size_t length = sizeof version;
+  int number;
+  switch (kind) {
+    case MALLOMETER_ALLOCATOR_JEMALLOC:
+      if (jemalloc_mallctl("version", (void *)&version, &length, NULL, 0) == 0 && version) {
+        snprintf(name, capacity, "jemalloc %.*s", length_of_version(version), version);
+      }
+      return;
+    case MALLOMETER_ALLOCATOR_TCMALLOC:
+      if (tcmalloc_version && tcmalloc_version(NULL, NULL, NULL)) {
+        const char *text = strpbrk(tcmalloc_version(NULL, NULL, NULL), "0123456789");
+        if (text) snprintf(name, capacity, "tcmalloc %.*s", length_of_version(text), text);
+      }
+      return;
+    case MALLOMETER_ALLOCATOR_MIMALLOC:
+      number = mimalloc_version ? mimalloc_version() : 0;
+      if (number > 0) snprintf(name, capacity, "mimalloc %d.%d.%d", number / 100, number / 10 % 10, number % 10);
+      return;
+    default:
+      return;
+  }
+}
+
+int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity) {
   out->kind = kind;
+  out->rows = 0;
   out->arenas = out->system_bytes = out->used_bytes = out->retained_bytes = MALLOMETER_UNKNOWN;
-  out->mapped_bytes = out->top_bytes = out->resident_bytes = MALLOMETER_UNKNOWN;
+  out->mapped_bytes = out->releasable_bytes = out->resident_bytes = MALLOMETER_UNKNOWN;
+  out->trims = __atomic_load_n(&trims, __ATOMIC_RELAXED);
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
-      return glibc_read(out);
+      return glibc_read(out, rows, capacity);
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       return jemalloc_read(out);
     case MALLOMETER_ALLOCATOR_TCMALLOC:
@@ -174,7 +190,7 @@ int allocator_figures(struct mallometer_allocator_state *out) {
   }
 }
 
-int allocator_trim(void) {
+static int trim(void) {
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
       if (!glibc_malloc_trim) return -ENOTSUP;
@@ -192,4 +208,10 @@ int allocator_trim(void) {
     default:
       return -ENOTSUP;
   }
+}
+
+int allocator_trim(void) {
+  int result = trim();
+  if (result == 0) __atomic_add_fetch(&trims, 1, __ATOMIC_RELAXED);
+  return result;
 }

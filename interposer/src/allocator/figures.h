@@ -8,6 +8,9 @@
 #ifndef MALLOMETER_ALLOCATOR_FIGURES_H
 #define MALLOMETER_ALLOCATOR_FIGURES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "mallometer.h"
 
 /* Which interface serves. Looked up once, in allocator_find(); UNKNOWN until then. */
@@ -16,8 +19,11 @@ enum mallometer_allocator_kind allocator_kind(void);
 /* Finds the interface of the object that serves malloc. Enters the loader; once, before the process has threads. */
 void allocator_find(void);
 
-/* Fills all fields but size and version. 0 or -ENOTSUP. */
-int allocator_figures(struct mallometer_allocator_state *out);
+/* Appends the version to an allocator's name, where it tells: "jemalloc 5.3.0". Leaves other names as they are. */
+void allocator_name_version(char *name, size_t capacity);
+
+/* Fills all fields but size and version, and at most `capacity` rows. 0 or -ENOTSUP. */
+int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity);
 
 /* 0 or -ENOTSUP. */
 int allocator_trim(void);

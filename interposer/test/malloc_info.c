@@ -1,0 +1,77 @@
+/*
+ * What glibc's malloc_info() writes is understood whole, in pieces of any size, and cut off anywhere. The text is one
+ * that glibc 2.36 wrote; beside it stand what its mallinfo2() said at the same moment, and sums worked out by hand.
+ */
+#include "allocator/malloc_info.h"
+
+#include "check.h"
+
+static const char captured[] =
+    "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n"
+    "  <size from=\"17\" to=\"32\" total=\"96\" count=\"3\"/>\n"
+    "  <size from=\"49\" to=\"49\" total=\"24157\" count=\"493\"/>\n"
+    "  <size from=\"609\" to=\"609\" total=\"300237\" count=\"493\"/>\n"
+    "  <size from=\"20017\" to=\"20017\" total=\"9988483\" count=\"499\"/>\n"
+    "  <unsorted from=\"15905\" to=\"15905\" total=\"15905\" count=\"1\"/>\n"
+    "</sizes>\n<total type=\"fast\" count=\"3\" size=\"96\"/>\n"
+    "<total type=\"rest\" count=\"1487\" size=\"10336830\"/>\n"
+    "<system type=\"current\" size=\"20680704\"/>\n<system type=\"max\" size=\"20680704\"/>\n"
+    "<aspace type=\"total\" size=\"20680704\"/>\n<aspace type=\"mprotect\" size=\"20680704\"/>\n</heap>\n"
+    "<heap nr=\"1\">\n<sizes>\n</sizes>\n<total type=\"fast\" count=\"0\" size=\"0\"/>\n"
+    "<total type=\"rest\" count=\"1\" size=\"131072\"/>\n"
+    "<system type=\"current\" size=\"135168\"/>\n<system type=\"max\" size=\"135168\"/>\n"
+    "<aspace type=\"total\" size=\"135168\"/>\n<aspace type=\"mprotect\" size=\"135168\"/>\n"
+    "<aspace type=\"subheaps\" size=\"1\"/>\n</heap>\n"
+    "<total type=\"fast\" count=\"3\" size=\"96\"/>\n<total type=\"rest\" count=\"1488\" size=\"10467902\"/>\n"
+    "<total type=\"mmap\" count=\"1\" size=\"1052672\"/>\n<system type=\"current\" size=\"20815872\"/>\n"
+    "<system type=\"max\" size=\"20815872\"/>\n<aspace type=\"total\" size=\"20815872\"/>\n</malloc>\n";
+
+static void is_understood(const struct malloc_info *info, const struct mallometer_arena *rows) {
+  CHECK_EQUAL(info->arenas, 2);
+  CHECK_EQUAL(info->mapped_bytes, 1052672);
+  CHECK_EQUAL(rows[0].number, 0);
+  CHECK_EQUAL(rows[0].system_bytes, 20680704);
+  /* mallinfo2's fordblks, 10335344, and the three chunks in fast bins that were put in by hand. */
+  CHECK_EQUAL(rows[0].retained_bytes, 10335344 + 96);
+  CHECK_EQUAL(rows[0].top_bytes, 8048); /* its keepcost */
+  /* 499 x (20016 - 4143) and 1 x (15904 - 4143), each down to whole pages, and one page of the top. */
+  CHECK_EQUAL(rows[0].releasable_bytes, 1933 * 4096 + 2 * 4096 + 4096);
+  CHECK_EQUAL(rows[1].number, 1);
+  CHECK_EQUAL(rows[1].retained_bytes, 131072);
+  CHECK_EQUAL(rows[1].top_bytes, 131072);
+  CHECK_EQUAL(rows[1].releasable_bytes, 0);
+  CHECK_EQUAL(info->sum.system_bytes, 20680704 + 135168);
+  CHECK_EQUAL(info->sum.retained_bytes, rows[0].retained_bytes + 131072);
+  CHECK_EQUAL(info->sum.releasable_bytes, rows[0].releasable_bytes);
+}
+
+int main(void) {
+  const size_t length = sizeof captured - 1;
+  for (size_t piece = 1; piece <= length; piece++) {
+    struct mallometer_arena rows[2];
+    struct malloc_info info = {.rows = rows, .capacity = 2};
+    for (size_t at = 0; at < length; at += piece) {
+      malloc_info_feed(&info, captured + at, at + piece < length ? piece : length - at);
+    }
+    is_understood(&info, rows);
+  }
+
+  /* Cut off: arenas that ended are known, and nothing is written beyond the capacity. */
+  for (size_t end = 0; end < length; end++) {
+    struct mallometer_arena row;
+    struct malloc_info info = {.rows = &row, .capacity = 1};
+    malloc_info_feed(&info, captured, end);
+    CHECK(info.arenas <= 2);
+    CHECK(info.sum.retained_bytes <= 10335344 + 96 + 131072);
+  }
+
+  /* Elements of any length and numbers that are none. */
+  struct malloc_info odd = {0};
+  const char open[] = "<heap nr=\"-\"><size from=\"", close[] = "></heap><<<>></heap></heap><heap>";
+  malloc_info_feed(&odd, open, sizeof open - 1);
+  for (int i = 0; i < 1000; i++) malloc_info_feed(&odd, "99999999999999999999", 20);
+  malloc_info_feed(&odd, close, sizeof close - 1);
+  CHECK_EQUAL(odd.arenas, 1);
+  CHECK_EQUAL(odd.sum.retained_bytes, 0);
+  return 0;
+}
