@@ -1,0 +1,276 @@
+/* See call_sites.h. */
+#include "sample/call_sites.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "platform/floating_point.h"
+#include "sample/native_stack.h"
+
+enum {
+  SITES = 16384,
+  SITE_SLOTS = 32768,
+  FRAMES = 1 << 20,
+  MOST_FRAMES = 128,
+  LIVE = 65536,
+  PROBES = 64,
+};
+
+struct sums {
+  double objects;
+  double bytes;
+  double objects_variance;
+  double bytes_variance;
+  uint64_t samples;
+};
+
+struct site {
+  uint64_t hash;
+  uint32_t first_frame;
+  uint32_t frames;
+  struct sums allocated;
+  struct sums freed;
+};
+
+struct live {
+  uintptr_t address; /* or one of the marks below */
+  size_t bytes;
+  double probability;
+  uint32_t site;
+  uint32_t unused;
+};
+
+/* Marks in place of an address. */
+enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
+
+/* One mapping. */
+static struct memory {
+  struct site sites[SITES];
+  uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
+  uint64_t frames[FRAMES];
+  struct live live[LIVE];
+} * memory;
+
+uint8_t live_filter[65536];
+
+static uint32_t sites_taken;
+static uint32_t frames_taken;
+static uint32_t live_samples;
+static uint64_t without_site;
+static uint64_t without_place;
+
+bool call_sites_start(void) {
+  void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return false;
+  __atomic_store_n(&memory, mapped, __ATOMIC_RELEASE);
+  return true;
+}
+
+bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
+
+size_t call_sites_footprint(void) { return call_sites_on() ? sizeof *memory : 0; }
+
+/* ---- Sums --------------------------------------------------------------------------------------------- */
+
+static void add(double *sum, double amount) {
+  uint64_t before = __atomic_load_n((uint64_t *)sum, __ATOMIC_RELAXED), after;
+  double value;
+  do {
+    memcpy(&value, &before, sizeof value);
+    value += amount;
+    memcpy(&after, &value, sizeof after);
+  } while (!__atomic_compare_exchange_n((uint64_t *)sum, &before, after, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void add_sample(struct sums *sums, size_t bytes, double probability) {
+  double weight = 1 / probability, size = (double)bytes;
+  add(&sums->objects, weight);
+  add(&sums->bytes, weight * size);
+  add(&sums->objects_variance, weight * (weight - 1));
+  add(&sums->bytes_variance, weight * (weight - 1) * size * size);
+  __atomic_fetch_add(&sums->samples, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- Sites -------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
+  uint64_t hash = count;
+  for (uint32_t i = 0; i < count; i++) {
+    hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+static bool is_site(const struct site *site, uint64_t hash, const uint64_t *frames, uint32_t count) {
+  return site->hash == hash && site->frames == count &&
+         memcmp(&memory->frames[site->first_frame], frames, count * sizeof *frames) == 0;
+}
+
+/* Takes `count` of `limit`, or nothing. Returns the first, or `limit`. */
+static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
+  uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
+  do {
+    if (first > limit - count) return limit;
+  } while (!__atomic_compare_exchange_n(taken, &first, first + count, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return first;
+}
+
+static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count) {
+  uint32_t first = reserve(&frames_taken, count, FRAMES);
+  if (first == FRAMES) return NO_SITE;
+  uint32_t number = reserve(&sites_taken, 1, SITES);
+  if (number == SITES) return NO_SITE;
+  struct site *site = &memory->sites[number];
+  memcpy(&memory->frames[first], frames, count * sizeof *frames);
+  site->first_frame = first;
+  site->frames = count;
+  __atomic_store_n(&site->hash, hash, __ATOMIC_RELEASE);
+  return number;
+}
+
+/* Returns a record that no slot leads to, as one without frames, to be taken for none. */
+static uint32_t instead_of(uint32_t fresh, uint32_t found) {
+  if (fresh != NO_SITE) __atomic_store_n(&memory->sites[fresh].frames, 0, __ATOMIC_RELEASE);
+  return found;
+}
+
+/* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
+static uint32_t site_of(const uint64_t *frames, uint32_t count) {
+  uint64_t hash = hash_of(frames, count);
+  uint32_t fresh = NO_SITE;
+  for (uint64_t i = 0; i < PROBES; i++) {
+    uint32_t *slot = &memory->slots[(hash + i) % SITE_SLOTS];
+    uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (found == 0) {
+      if (fresh == NO_SITE) fresh = new_site(hash, frames, count);
+      if (fresh == NO_SITE) return NO_SITE;
+      if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
+    }
+    if (is_site(&memory->sites[found - 1], hash, frames, count)) return instead_of(fresh, found - 1);
+  }
+  return instead_of(fresh, NO_SITE);
+}
+
+/* ---- Live samples ------------------------------------------------------------------------------------- */
+
+static size_t place_of(uintptr_t address, size_t probe) { return ((address >> 4) * 0x9e3779b97f4a7c15u >> 48) + probe; }
+
+static void count_in_filter(uintptr_t address, int change) {
+  uint8_t *count = &live_filter[(uint16_t)(address >> 4)];
+  uint8_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
+  do {
+    if (before == UINT8_MAX) return;
+  } while (!__atomic_compare_exchange_n(count, &before, (uint8_t)(before + change), true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+}
+
+static bool put(uintptr_t address, struct live_sample sample) {
+  for (size_t probe = 0; probe < PROBES; probe++) {
+    struct live *entry = &memory->live[place_of(address, probe) % LIVE];
+    uintptr_t mark = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
+    if (mark != EMPTY && mark != GONE) continue;
+    if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED)) {
+      continue;
+    }
+    entry->bytes = sample.bytes;
+    entry->probability = sample.probability;
+    entry->site = sample.site;
+    __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
+    count_in_filter(address, 1);
+    __atomic_fetch_add(&live_samples, 1, __ATOMIC_RELAXED);
+    return true;
+  }
+  return false;
+}
+
+struct live_sample live_sample_remove(const void *object) {
+  uintptr_t address = (uintptr_t)object;
+  for (size_t probe = 0; call_sites_on() && probe < PROBES; probe++) {
+    struct live *entry = &memory->live[place_of(address, probe) % LIVE];
+    uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (found == EMPTY) break;
+    if (found != address) continue;
+    struct live_sample sample = {entry->site, entry->probability, entry->bytes};
+    __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
+    count_in_filter(address, -1);
+    __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
+    return sample;
+  }
+  return NO_LIVE_SAMPLE;
+}
+
+void live_sample_put_back(const void *object, struct live_sample sample) {
+  if (sample.site == NO_SITE || put((uintptr_t)object, sample)) return;
+  __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
+  live_sample_freed(sample);
+}
+
+__attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
+  add_sample(&memory->sites[sample->site].freed, sample->bytes, sample->probability);
+}
+
+void live_sample_freed(struct live_sample sample) {
+  if (sample.site == NO_SITE) return;
+  unsigned of_program = floating_point_enter();
+  add_freed(&sample);
+  floating_point_leave(of_program);
+}
+
+/* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
+ */
+void call_sites_take(struct thread_block *block, const void *object, size_t bytes, double probability,
+                     struct origin origin) {
+  uint64_t frames[MOST_FRAMES];
+  uint32_t count = native_stack(block, origin, frames, MOST_FRAMES);
+  uint32_t site = site_of(frames, count);
+  if (site == NO_SITE) {
+    __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  add_sample(&memory->sites[site].allocated, bytes, probability);
+  live_sample_put_back(object, (struct live_sample){site, probability, bytes});
+}
+
+/* ---- For readers -------------------------------------------------------------------------------------- */
+
+static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) {
+  to->samples = __atomic_load_n(&from->samples, __ATOMIC_ACQUIRE);
+  __atomic_load(&from->objects, &to->objects, __ATOMIC_ACQUIRE);
+  __atomic_load(&from->bytes, &to->bytes, __ATOMIC_ACQUIRE);
+  __atomic_load(&from->objects_variance, &to->objects_variance, __ATOMIC_ACQUIRE);
+  __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
+
+/* Freed first, so that no site shows more freed than allocated. */
+uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first) {
+  uint32_t count = site_count(), copied = 0;
+  for (uint32_t i = first; i < count && copied < capacity; i++, copied++) {
+    const struct site *site = &memory->sites[i];
+    sites[copied] = (struct mallometer_site){.number = i};
+    if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) continue; /* being written */
+    sites[copied].frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
+    copy_sums(&sites[copied].freed, &site->freed);
+    copy_sums(&sites[copied].allocated, &site->allocated);
+  }
+  return copied;
+}
+
+int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
+  if (site >= site_count()) return -1;
+  const struct site *known = &memory->sites[site];
+  if (!__atomic_load_n(&known->hash, __ATOMIC_ACQUIRE)) return 0;
+  uint32_t count = __atomic_load_n(&known->frames, __ATOMIC_RELAXED);
+  if (count > capacity) count = capacity;
+  memcpy(frames, &memory->frames[known->first_frame], count * sizeof *frames);
+  return (int)count;
+}
+
+struct call_sites_totals call_sites_totals(void) {
+  return (struct call_sites_totals){site_count(), __atomic_load_n(&live_samples, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&without_site, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&without_place, __ATOMIC_RELAXED)};
+}

@@ -1,0 +1,80 @@
+/*
+ * Who allocates: one record for each call stack that was sampled, with estimates of what it allocated and of what is
+ * still live.
+ *
+ * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
+ * 1/p, s/p and, for intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and Thompson,
+ * 1952; allocations are sampled independently of each other given p). When a sampled object is freed, the same amounts
+ * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
+ * variances 0.
+ *
+ * All lies in memory that is reserved at the start and becomes resident as it is used: records, return addresses, and a
+ * table of the live samples by address. Nothing is locked. A record is filled before it is published and never moves;
+ * sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
+ */
+#ifndef MALLOMETER_SAMPLE_CALL_SITES_H
+#define MALLOMETER_SAMPLE_CALL_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+#include "platform/visibility.h"
+#include "sample/sampler.h"
+
+/* Reserves the memory. False, with errno, if there is none; then nothing is recorded. Before the first thread. */
+bool call_sites_start(void);
+
+bool call_sites_on(void);
+
+/* Bytes reserved. */
+size_t call_sites_footprint(void);
+
+/* A sample. Keeps errno. */
+void call_sites_take(struct thread_block *block, const void *object, size_t bytes, double probability,
+                     struct origin origin);
+
+/*
+ * Whether an object may be a live sample: false for nearly all that are none. One byte for each of 65,536 hashes of
+ * addresses says how many live samples have it; 255 stays.
+ */
+extern HIDDEN uint8_t live_filter[65536];
+
+static inline bool may_be_sampled(const void *object) {
+  return __builtin_expect(live_filter[(uint16_t)((uintptr_t)object >> 4)] != 0, 0);
+}
+
+/* A sample that is taken out of the table of live ones. */
+struct live_sample {
+  uint32_t site;
+  double probability;
+  size_t bytes;
+};
+
+#define NO_SITE UINT32_MAX
+/* What an object that is none yields. The functions below do nothing with it. */
+#define NO_LIVE_SAMPLE ((struct live_sample){.site = NO_SITE})
+
+/*
+ * Before the object is given back or moved, since its address may be another's the moment after. Put back if it then
+ * stays after all (a realloc that fails), otherwise counted as freed.
+ */
+struct live_sample live_sample_remove(const void *object);
+void live_sample_put_back(const void *object, struct live_sample sample);
+void live_sample_freed(struct live_sample sample);
+
+uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
+int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
+
+struct call_sites_totals {
+  uint32_t sites;
+  uint32_t live_samples;
+  /* Samples whose stack found no room, and those that could not be followed until they are freed. */
+  uint64_t without_site;
+  uint64_t without_place;
+};
+
+struct call_sites_totals call_sites_totals(void);
+
+#endif

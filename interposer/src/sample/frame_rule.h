@@ -1,0 +1,44 @@
+/*
+ * How to get from a function's frame to its caller's: the call frame information of DWARF (.eh_frame; LSB Core,
+ * "Exception Frames", and DWARF 4, section 6.4), reduced to what stands in the way from malloc to main.
+ *
+ * Only the stack pointer and the frame pointer are followed, since compilers compute frames from no others. A rule that
+ * needs more, or code without information, ends the stack: shorter, never wrong.
+ */
+#ifndef MALLOMETER_SAMPLE_FRAME_RULE_H
+#define MALLOMETER_SAMPLE_FRAME_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/loaded_objects.h"
+
+/* The canonical frame address is the stack pointer before the call; the return address lies just below it. */
+enum frame_base {
+  /* A register plus `cfa_offset`. */
+  BASE_STACK_POINTER,
+  BASE_FRAME_POINTER,
+  /* The word at the frame pointer plus `cfa_offset`: functions that align their stack. */
+  BASE_AT_FRAME_POINTER
+};
+
+enum saved_frame_pointer {
+  /* The caller's frame pointer is still in its register. */
+  SAVED_NOWHERE,
+  /* At the canonical frame address plus `saved_offset`. */
+  SAVED_AT_FRAME,
+  /* At the own frame pointer plus `saved_offset`. */
+  SAVED_AT_FRAME_POINTER
+};
+
+struct frame_rule {
+  enum frame_base base;
+  enum saved_frame_pointer saved;
+  int32_t cfa_offset;
+  int32_t saved_offset;
+};
+
+/* The rule for the instruction at `pc`, which lies in `object`. False if there is none, or the stack ends here. */
+bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule);
+
+#endif

@@ -1,0 +1,222 @@
+/* See native_stack.h. */
+#include "sample/native_stack.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "platform/loaded_objects.h"
+#include "sample/frame_rule.h"
+
+#define PAGE ((uintptr_t)4096) /* the smallest; asking for more pages than there are does no harm */
+#define PAGES_AT_ONCE 64u
+/* A frame of our own on the way to the program's call: at most so many. */
+#define OWN_FRAMES 8u
+/* Higher above the stack pointer, the thread's control block is not the end of this stack. */
+#define LARGEST_STACK ((uintptr_t)64 << 20)
+#define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
+
+static enum unwinding unwinding;
+
+/* Where the stack of the process's first thread begins; the loader's. */
+extern void *__libc_stack_end __attribute__((weak));
+
+/* ---- What may be read --------------------------------------------------------------------------------- */
+
+struct readable {
+  uintptr_t begin, end;
+};
+
+/* How many pages from `page` on can be read, at most `pages`: the kernel copies a byte of each and stops where it
+ * cannot. */
+static size_t readable_pages(uintptr_t page, size_t pages) {
+  struct iovec bytes[PAGES_AT_ONCE];
+  char copies[PAGES_AT_ONCE];
+  size_t known = 0;
+  while (known < pages) {
+    size_t count = pages - known < PAGES_AT_ONCE ? pages - known : PAGES_AT_ONCE;
+    for (size_t i = 0; i < count; i++) bytes[i] = (struct iovec){(void *)(page + (known + i) * PAGE), 1};
+    struct iovec local = {copies, count};
+    ssize_t copied = process_vm_readv(getpid(), &local, 1, bytes, count, 0);
+    if (copied > 0) known += (size_t)copied;
+    if (copied < (ssize_t)count) break;
+  }
+  return known;
+}
+
+static uintptr_t page_of(uintptr_t address) { return address & ~(PAGE - 1); }
+
+static bool is_above(uintptr_t end, uintptr_t stack) { return stack < end && end - stack < LARGEST_STACK; }
+
+/* The end of the stack that the system gave this thread, if it runs on that; otherwise 0. Threads have their control
+ * block there. */
+static uintptr_t end_of_own_stack(uintptr_t stack) {
+  uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
+  if (is_above(control_block, stack)) return page_of(control_block);
+  uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+  return is_above(first, stack) ? page_of(first) + PAGE : 0;
+}
+
+static struct readable readable_from(uintptr_t begin, uintptr_t end) {
+  return (struct readable){begin, begin + readable_pages(begin, (end - begin) / PAGE) * PAGE};
+}
+
+/* Stacks of one's own are looked at once, and again where they have become deeper. */
+static struct readable readable_stack(struct thread_block *block, uintptr_t stack) {
+  uintptr_t end = end_of_own_stack(stack), begin = page_of(stack);
+  if (!end) return readable_from(begin, begin + LARGEST_UNKNOWN_STACK);
+  if (!block) return readable_from(begin, end);
+  if (block->stack_end != end || block->stack_begin > end) block->stack_begin = end;
+  if (begin < block->stack_begin) {
+    struct readable deeper = readable_from(begin, block->stack_begin);
+    if (deeper.end != block->stack_begin) return deeper; /* there is a hole in between: another stack */
+    block->stack_begin = begin;
+    block->stack_end = end;
+  }
+  return (struct readable){begin, end};
+}
+
+static bool read_word(const struct readable *stack, uintptr_t address, uintptr_t *word) {
+  if (address % sizeof *word != 0 || address < stack->begin || address > stack->end - sizeof *word) return false;
+  *word = *(const uintptr_t *)address;
+  return true;
+}
+
+/* ---- Rules, remembered -------------------------------------------------------------------------------- */
+
+/*
+ * The rule of a return address in one word, beside the address mixed with it: two threads that write the same entry at
+ * once leave one that nobody takes for his. The address is mixed with the object's table too, so that a library that
+ * was loaded where another had been does not inherit its rules.
+ */
+#define REMEMBERED_RULES 4096u
+
+static struct {
+  uint64_t key;
+  uint64_t rule;
+} remembered[REMEMBERED_RULES];
+
+#define OFFSET_BITS 29
+
+static uint64_t pack(const struct frame_rule *rule) {
+  const uint64_t mask = ((uint64_t)1 << OFFSET_BITS) - 1;
+  return (uint64_t)1 << 63 | (uint64_t)rule->base << 60 | (uint64_t)rule->saved << 58 |
+         ((uint64_t)(uint32_t)rule->cfa_offset & mask) << OFFSET_BITS | ((uint64_t)(uint32_t)rule->saved_offset & mask);
+}
+
+static int32_t unpack_offset(uint64_t bits) {
+  return (int32_t)((uint32_t)bits << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
+}
+
+static bool fits(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
+
+static void unpack(uint64_t packed, struct frame_rule *rule) {
+  rule->base = (enum frame_base)(packed >> 60 & 3);
+  rule->saved = (enum saved_frame_pointer)(packed >> 58 & 3);
+  rule->cfa_offset = unpack_offset(packed >> OFFSET_BITS);
+  rule->saved_offset = unpack_offset(packed);
+}
+
+static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
+  uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
+  uint64_t *place_of_key = &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key;
+  uint64_t *place_of_rule = place_of_key + 1;
+  uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
+  if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
+    unpack(packed, rule);
+    return true;
+  }
+  if (!frame_rule_at(pc, object, rule)) return false;
+  if (!fits(rule->cfa_offset) || !fits(rule->saved_offset)) return true;
+  packed = pack(rule);
+  __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
+  __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);
+  return true;
+}
+
+/* ---- Walking ------------------------------------------------------------------------------------------ */
+
+struct registers {
+  uintptr_t pc, stack_pointer, frame_pointer;
+};
+
+/* Goes to the caller's frame. A call's return address may belong to the next function already: one less is asked for.
+ */
+static bool leave_frame(const struct readable *stack, struct registers *r, uintptr_t pc_of_rule) {
+  struct loaded_object object;
+  struct frame_rule rule;
+  if (!loaded_object_at(pc_of_rule, &object) || !rule_at(pc_of_rule, &object, &rule)) return false;
+  uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
+  uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
+  if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
+  if (frame <= r->stack_pointer || !read_word(stack, frame - sizeof frame, &r->pc)) return false;
+  uintptr_t saved_at =
+      (rule.saved == SAVED_AT_FRAME ? frame : r->frame_pointer) + (uintptr_t)(intptr_t)rule.saved_offset;
+  if (rule.saved != SAVED_NOWHERE && !read_word(stack, saved_at, &r->frame_pointer)) return false;
+  r->stack_pointer = frame;
+  return true;
+}
+
+static bool is_code(uintptr_t address) {
+  struct loaded_object object;
+  return loaded_object_at(address - 1, &object);
+}
+
+/* Leaves our own frames, whose tables are always known. False if the program's call is not found above them. */
+static bool leave_hook(const struct readable *stack, struct registers *r, uintptr_t first) {
+  bool found = leave_frame(stack, r, r->pc); /* of the function that took the registers, which is not at a call */
+  for (unsigned i = 0; found && r->pc != first && i < OWN_FRAMES; i++) found = leave_frame(stack, r, r->pc - 1);
+  return found && r->pc == first;
+}
+
+static uint32_t walk_by_tables(const struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity) {
+  uint32_t count = 0;
+  while (count < capacity && is_code(r.pc)) {
+    frames[count++] = r.pc;
+    if (!leave_frame(stack, &r, r.pc - 1)) break;
+  }
+  return count;
+}
+
+/* Each frame begins with the caller's frame pointer and the return address; frames lie ever higher. */
+static uint32_t walk_by_frame_pointers(const struct readable *stack, struct registers r, uint64_t *frames,
+                                       uint32_t capacity) {
+  uint32_t count = 0;
+  while (count < capacity && r.pc != 0) {
+    frames[count++] = r.pc;
+    uintptr_t frame = r.frame_pointer;
+    if (frame < r.stack_pointer || !read_word(stack, frame, &r.frame_pointer)) break;
+    if (!read_word(stack, frame + sizeof frame, &r.pc)) break;
+    r.stack_pointer = frame + 2 * sizeof frame;
+  }
+  return count;
+}
+
+/* Whether the kernel lets a process read itself that way; a sandbox may not. */
+static bool stacks_can_be_read(void) { return readable_pages(page_of((uintptr_t)__builtin_frame_address(0)), 1) == 1; }
+
+enum unwinding native_stack_start(enum unwinding wanted) {
+  bool tables = loaded_objects_start();
+  if (wanted == UNWIND_BY_TABLES && !tables) wanted = UNWIND_BY_FRAME_POINTERS;
+  if (!stacks_can_be_read()) wanted = UNWIND_OFF;
+  return unwinding = wanted;
+}
+
+__attribute__((noinline)) uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames,
+                                                uint32_t capacity) {
+  if (unwinding == UNWIND_OFF || capacity == 0) return 0;
+  int saved_errno = errno;
+  struct registers here;
+  __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
+                   : "=r"(here.pc), "=r"(here.stack_pointer), "=r"(here.frame_pointer));
+  struct readable stack = readable_stack(block, here.stack_pointer);
+  uint32_t count = 1;
+  frames[0] = (uintptr_t)origin.caller;
+  if (leave_hook(&stack, &here, (uintptr_t)origin.caller)) {
+    count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity)
+                                          : walk_by_frame_pointers(&stack, here, frames, capacity);
+  }
+  errno = saved_errno;
+  return count;
+}

@@ -1,0 +1,31 @@
+/*
+ * The native call stack of the calling thread, from inside of malloc, on whatever stack it runs.
+ *
+ * Frames are followed by call frame information where the loaded objects can be found without a lock, else by frame
+ * pointers. Before anything is read from a stack it is known to be readable: the kernel is asked once for the part of a
+ * thread's own stack that is in use, and for stacks that a program made itself each time. So a stack that is smashed,
+ * or code without information, makes a short stack and never a fault.
+ *
+ * The stack ends at the first return address outside any loaded object: there Java begins, or code that a
+ * program generated.
+ */
+#ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
+#define MALLOMETER_SAMPLE_NATIVE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sample/sampler.h"
+
+enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
+
+/* Called at start, where entering the loader is allowed. Returns what will be done; tables may not be possible. */
+enum unwinding native_stack_start(enum unwinding wanted);
+
+/*
+ * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how
+ * many, at most `capacity`; 0 if nothing is known. Allocates nothing, locks nothing, keeps errno.
+ */
+uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity);
+
+#endif

@@ -1,0 +1,194 @@
+/* The visit. See sampler.h. */
+#include "sample/sampler.h"
+
+#include <string.h>
+
+#include "account/size_class.h"
+#include "platform/floating_point.h"
+#include "sample/call_sites.h"
+
+#define K 4u
+#define HIGHEST_LEVEL 7u
+#define LEVEL_MASK 7u
+/* The counter ended before an allocation was chosen: it counts to 256 only. Such a visit is none. */
+#define UNFINISHED 0x80u
+#define PATHS 16384u /* a power of two */
+#define PROBES 8u
+
+static size_t interval = DEFAULT_SAMPLE_INTERVAL;
+static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
+static uint64_t samples;
+static uint64_t estimated_bytes;
+static uint64_t unknown_paths;
+
+void sampler_configure(size_t bytes) {
+  interval = bytes;
+  samples_per_byte = bytes ? 1.0 / (double)bytes : 0;
+}
+
+size_t sampler_interval(void) { return interval; }
+
+/* ---- Random numbers ----------------------------------------------------------------------------------- */
+
+/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014): SplitMix64. Any state will do. */
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+static uint64_t draw(uint64_t *state) { return mix(*state += 0x9e3779b97f4a7c15u); }
+
+static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
+
+/*
+ * -log2 of a random number between 0 and 1. With (1 + f) 2^-n that is n - log2(1 + f), where the polynomial is off by
+ * 0.00013 at most.
+ */
+static double negative_log2(uint32_t random) {
+  unsigned zeros = (unsigned)__builtin_clz(random | 1);
+  double f = (double)(random << zeros) * 0x1p-31 - 1;
+  return zeros + 1 - f - f * (1 - f) * (0.43838 + f * (-0.23750 + f * 0.08065));
+}
+
+/*
+ * Sets the counter so that each later allocation of this bucket is visited with probability 2^-level: how many are
+ * spared before the first that is not, is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
+ * 1).
+ */
+static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
+  /* 1 / -log2(1 - 2^-level) */
+  static const double scale[HIGHEST_LEVEL + 1] = {0, 1, 2.409421, 5.190893, 10.740054, 21.832302, 44.013936, 88.375812};
+  double spared = negative_log2(random) * scale[level];
+  bool fits = spared < 256;
+  __atomic_store_n(level_of_left, (uint8_t)(fits ? level : level | UNFINISHED), __ATOMIC_RELAXED);
+  __atomic_store_n(left, fits ? (uint8_t)spared : 255, __ATOMIC_RELAXED);
+}
+
+/* ---- Call paths --------------------------------------------------------------------------------------- */
+
+/*
+ * Whose allocations have been seen how often, by estimate. Open addressing; an entry is claimed once and never given
+ * up. Counts are written without lock and may lose some: p only has to be known, not to be exactly k / n.
+ */
+static struct path {
+  uint32_t tag; /* 0: free */
+  uint32_t seen;
+} paths[PATHS];
+
+static uint32_t *seen_of(uint64_t path) {
+  uint32_t tag = (uint32_t)(path >> 32) | 1;
+  for (size_t i = 0; i < PROBES; i++) {
+    struct path *entry = &paths[(path + i) % PATHS];
+    uint32_t found = __atomic_load_n(&entry->tag, __ATOMIC_RELAXED);
+    if (found == 0) {
+      if (__atomic_compare_exchange_n(&entry->tag, &found, tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) found = tag;
+    }
+    if (found == tag) return &entry->seen;
+  }
+  return NULL;
+}
+
+/* By the distance to the thread's control block, which lies at the top of its stack, so that threads share paths. */
+static uint64_t path_of(struct origin origin, size_t size_class) {
+  uintptr_t height = (uintptr_t)__builtin_thread_pointer() - (uintptr_t)origin.stack;
+  return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
+}
+
+/* ---- The visit ---------------------------------------------------------------------------------------- */
+
+/* The highest level whose probability is not below the wanted one: the difference of the exponents, rounded down. */
+static unsigned level_for(double probability) {
+  if (probability >= 1) return 0;
+  double one = 1;
+  uint64_t bits_of_one, bits;
+  memcpy(&bits_of_one, &one, sizeof one);
+  memcpy(&bits, &probability, sizeof probability);
+  uint64_t level = (bits_of_one - bits) >> 52;
+  return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
+}
+
+/* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
+static double wanted(uint64_t path, double visits, size_t bytes) {
+  double by_size = (double)(bytes ? bytes : 1) * samples_per_byte;
+  uint32_t *seen = seen_of(path);
+  if (!seen) {
+    __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
+    return by_size;
+  }
+  uint32_t before = __atomic_load_n(seen, __ATOMIC_RELAXED), after;
+  if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) __atomic_store_n(seen, after, __ATOMIC_RELAXED);
+  double by_number = (double)K / (double)(before + 1.0);
+  return by_number > by_size ? by_number : by_size;
+}
+
+/* An allocation that may be sampled. */
+struct candidate {
+  struct thread_block *block;
+  const void *object;
+  size_t requested;
+  size_t bytes;
+  struct origin origin;
+};
+
+static void take(const struct candidate *c, double probability) {
+  __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)c->bytes / probability), __ATOMIC_RELAXED);
+  if (call_sites_on()) call_sites_take(c->block, c->object, c->bytes, probability, c->origin);
+}
+
+/* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
+static unsigned consider(uint32_t random, double visits, const struct candidate *c) {
+  double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
+  unsigned next_level = level_for(probability);
+  if (probability * visits > 1) probability = 1 / visits;
+  if (happens(random, probability * visits)) take(c, probability);
+  return next_level;
+}
+
+static uint64_t next_bits(struct thread_block *block, struct origin origin) {
+  static uint64_t shared;
+  uint64_t *state = block ? &block->random : &shared;
+  if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)origin.stack);
+  return draw(state);
+}
+
+__attribute__((noinline)) static void visit(struct thread_block *block, const void *object, size_t requested,
+                                            size_t bytes, struct origin origin) {
+  size_t bucket = filter_bucket(origin, size_class(requested));
+  uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
+  unsigned level = *level_of_left & LEVEL_MASK;
+  uint64_t bits = next_bits(block, origin);
+  if (interval == 0) {
+    level = HIGHEST_LEVEL;
+  } else if (!(*level_of_left & UNFINISHED)) {
+    struct candidate candidate = {block, object, requested, bytes, origin};
+    level = consider((uint32_t)(bits >> 32), (double)(1u << level), &candidate);
+  }
+  draw_counter((uint32_t)bits, level, left, level_of_left);
+}
+
+void sampler_visit(struct thread_block *block, const void *object, size_t requested, size_t bytes,
+                   struct origin origin) {
+  unsigned of_program = floating_point_enter();
+  visit(block, object, requested, bytes, origin);
+  floating_point_leave(of_program);
+}
+
+__attribute__((noinline)) static void visit_always(const struct candidate *candidate) {
+  consider((uint32_t)(next_bits(candidate->block, candidate->origin) >> 32), 1, candidate);
+}
+
+void sampler_visit_always(struct thread_block *block, const void *object, size_t requested, size_t bytes,
+                          struct origin origin) {
+  if (!interval) return;
+  unsigned of_program = floating_point_enter();
+  visit_always(&(struct candidate){block, object, requested, bytes, origin});
+  floating_point_leave(of_program);
+}
+
+struct sampler_totals sampler_totals(void) {
+  return (struct sampler_totals){__atomic_load_n(&samples, __ATOMIC_RELAXED),
+                                 __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
+                                 __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED)};
+}

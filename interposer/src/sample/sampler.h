@@ -1,0 +1,90 @@
+/*
+ * Which allocations are looked at closely.
+ *
+ * An allocation of s bytes should be looked at with probability p = max(k / n, s / interval), at most 1: n is how many
+ * allocations its call path has seen so far in the whole process, k is 4, the interval 512 KiB. The first part finds
+ * code that allocates rarely and leaves hot code alone (k (1 + ln (n / k)) samples for n allocations), the second sees
+ * to it that large memory is never missed. A call path here is return address, stack height and size class: in a JVM
+ * one return address makes most calls.
+ *
+ * The fast path cannot look n up. It hashes the call path into one of 256 counters of its thread and counts that down;
+ * only at 0 does the allocation come here, a visit. A counter is drawn anew at each visit so that every allocation is
+ * visited with the same probability v = 2^-level, whatever was visited before (a geometric distribution). The visit
+ * knows the call path exactly and accepts it with probability p / v, so p is what was wanted even if call paths share a
+ * counter, except that it cannot be more than v. Levels end at 7: a new call path that shares its counter with a hot
+ * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation.
+ *
+ * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
+ * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
+ */
+#ifndef MALLOMETER_SAMPLE_SAMPLER_H
+#define MALLOMETER_SAMPLE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "account/thread_block.h"
+
+/* Who asked: the return address into the calling code, and where the stack stood. */
+struct origin {
+  const void *caller;
+  const void *stack;
+};
+
+#define DEFAULT_SAMPLE_INTERVAL 524288u
+
+/* Bytes between samples of code that allocates much; 0 samples nothing, 1 samples every allocation. Called at start. */
+void sampler_configure(size_t interval);
+
+size_t sampler_interval(void);
+
+/*
+ * The counter of a call path, and one allocation less in it: true if that is to be visited. The multiplier is 2^32 over
+ * the golden ratio; the product's highest bits depend on all bits of the sum.
+ */
+static inline size_t filter_bucket(struct origin origin, size_t size_class) {
+  uint32_t path = (uint32_t)((uintptr_t)origin.caller + (uintptr_t)origin.stack + 8 * size_class);
+  return (uint32_t)(path * 0x9e3779b1u) >> 24;
+}
+
+static inline bool filter_visits(struct thread_block *block, size_t bucket) {
+#if defined(__x86_64__)
+  bool at_zero;
+  __asm__ volatile("subb $1, %c3(%1, %2)"
+                   : "=@ccc"(at_zero)
+                   : "r"(block), "r"(bucket), "i"(offsetof(struct slab, filters))
+                   : "memory");
+  return __builtin_expect(at_zero, 0);
+#else
+  uint8_t *left = &thread_filter(block)[bucket];
+  uint8_t before = __atomic_load_n(left, __ATOMIC_RELAXED);
+  __atomic_store_n(left, (uint8_t)(before - 1), __ATOMIC_RELAXED);
+  return before == 0;
+#endif
+}
+
+/*
+ * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the
+ * unit of the accounting. This and the next allocate nothing, lock nothing, keep errno.
+ */
+void sampler_visit(struct thread_block *block, const void *object, size_t requested, size_t bytes,
+                   struct origin origin);
+
+/* Visits an allocation whatever its counter says. All that come here must be of a kind that always does; `block` may be
+ * NULL. */
+void sampler_visit_always(struct thread_block *block, const void *object, size_t requested, size_t bytes,
+                          struct origin origin);
+
+struct sampler_totals {
+  /* Allocations that were looked at. */
+  uint64_t samples;
+  /* What they stand for, in bytes: an estimate of the bytes that were allocated. */
+  uint64_t estimated_bytes;
+  /* Visits of call paths that the table had no room for; they are sampled by size alone. */
+  uint64_t unknown_paths;
+};
+
+struct sampler_totals sampler_totals(void);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * Who allocated what, and what of it is live: exactly with an interval of 1 (first argument), by estimate with a larger
+ * one. Objects are freed by other threads, grow, and fail to grow; tables overflow, and say so.
+ */
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+enum { MOST_SITES = 16384, DEEP = 15 };
+
+static struct mallometer_site sites[MOST_SITES];
+static bool exact;
+
+static int read_sites(void) {
+  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  CHECK(count >= 0);
+  return count;
+}
+
+/* ---- Functions that allocate, in an order that tells where each ends ---------------------------------- */
+
+static NOINLINE void *keeper(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+static NOINLINE void *waster(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+static NOINLINE void *grower(void *object, size_t size) {
+  void *grown = realloc(object, size);
+  USE(grown);
+  return grown;
+}
+
+struct figures {
+  double allocated_objects, allocated_bytes, live_objects, live_bytes, live_bytes_deviation;
+  unsigned stacks;
+};
+
+/* Whether the address lies in the function that begins there: in none of the others. */
+static bool is_in(uint64_t address, const void *function) {
+  const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
+                       (const void *)(uintptr_t)grower};
+  uint64_t begin = (uint64_t)(uintptr_t)function;
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t other = (uint64_t)(uintptr_t)all[i];
+    if (other > begin && other <= address) return false;
+  }
+  return address > begin && address - begin < 200;
+}
+
+/* All sites whose innermost frame is in the function. */
+static struct figures figures_of(const void *function) {
+  struct figures f = {0};
+  int count = read_sites();
+  for (int i = 0; i < count; i++) {
+    uint64_t innermost;
+    if (mallometer_site_stack((uint32_t)i, &innermost, 1) != 1 || !is_in(innermost, function)) continue;
+    CHECK_EQUAL(sites[i].number, i);
+    CHECK(sites[i].freed.samples <= sites[i].allocated.samples);
+    f.stacks++;
+    f.allocated_objects += sites[i].allocated.objects;
+    f.allocated_bytes += sites[i].allocated.bytes;
+    f.live_objects += sites[i].allocated.objects - sites[i].freed.objects;
+    f.live_bytes += sites[i].allocated.bytes - sites[i].freed.bytes;
+    f.live_bytes_deviation += sites[i].allocated.bytes_variance - sites[i].freed.bytes_variance;
+  }
+  f.live_bytes_deviation = sqrt(f.live_bytes_deviation);
+  return f;
+}
+
+#define FIGURES_OF(function) figures_of((const void *)(uintptr_t)(function))
+
+/* Five deviations: by chance once in two million. */
+static void expect_live(const char *what, struct figures f, double objects, double bytes) {
+  printf("%s: %.0f objects of %.0f, %.0f bytes of %.0f, deviation %.0f\n", what, f.live_objects, objects, f.live_bytes,
+         bytes, f.live_bytes_deviation);
+  if (exact) {
+    CHECK(f.live_objects == objects && f.live_bytes == bytes && f.live_bytes_deviation == 0);
+  } else {
+    CHECK(fabs(f.live_bytes - bytes) <= 5 * f.live_bytes_deviation);
+    CHECK(f.live_bytes_deviation < 0.5 * bytes + 100000);
+  }
+}
+
+/* ---- What happens to objects -------------------------------------------------------------------------- */
+
+enum { KEPT = 4000, THREADS = 4 };
+static void *kept[THREADS][KEPT];
+static pthread_barrier_t all_are_there; /* twice: at once they meet new stacks, and free what the neighbour has */
+static double sizes[THREADS];
+
+static NOINLINE void *work(void *argument) {
+  size_t me = (size_t)argument;
+  pthread_barrier_wait(&all_are_there);
+  for (size_t i = 0; i < KEPT; i++) {
+    kept[me][i] = keeper(100 + i % 500);
+    free(waster(50 + i % 3000));
+    sizes[me] += (double)unit_size(kept[me][i]);
+  }
+  pthread_barrier_wait(&all_are_there);
+  size_t neighbour = (me + 1) % THREADS;
+  for (size_t i = 0; i < KEPT; i += 2) free(kept[neighbour][i]);
+  return NULL;
+}
+
+static void lives_and_deaths(void) {
+  pthread_t threads[THREADS];
+  pthread_barrier_init(&all_are_there, NULL, THREADS);
+  for (size_t i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+  for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  double bytes = 0;
+  for (size_t t = 0; t < THREADS; t++) {
+    for (size_t i = 1; i < KEPT; i += 2) bytes += (double)unit_size(kept[t][i]);
+  }
+  struct figures keeping = FIGURES_OF(keeper), wasting = FIGURES_OF(waster);
+  expect_live("kept", keeping, THREADS * KEPT / 2, bytes);
+  expect_live("wasted", wasting, 0, 0);
+  if (exact) {
+    CHECK_EQUAL(keeping.allocated_objects, THREADS * KEPT);
+    CHECK_EQUAL(keeping.allocated_bytes, sizes[0] + sizes[1] + sizes[2] + sizes[3]);
+    CHECK_EQUAL(wasting.allocated_objects, THREADS * KEPT);
+    CHECK_EQUAL(keeping.stacks, 1); /* threads share stacks */
+  }
+
+  /* What has grown belongs to who let it grow; what fails to grow stays where it was. */
+  volatile size_t too_much = PTRDIFF_MAX;
+  for (size_t i = 1; i < KEPT; i += 2) {
+    CHECK(!realloc(kept[0][i], too_much));
+    bytes -= (double)unit_size(kept[1][i]);
+    kept[1][i] = grower(kept[1][i], 5000 + i);
+  }
+  double grown = 0;
+  for (size_t i = 1; i < KEPT; i += 2) grown += (double)unit_size(kept[1][i]);
+  expect_live("kept after growth", FIGURES_OF(keeper), (THREADS - 1) * KEPT / 2, bytes);
+  expect_live("grown", FIGURES_OF(grower), KEPT / 2, grown);
+  for (size_t t = 0; t < THREADS; t++) {
+    for (size_t i = 1; i < KEPT; i += 2) free(kept[t][i]);
+  }
+  expect_live("kept in the end", FIGURES_OF(keeper), 0, 0);
+  expect_live("grown in the end", FIGURES_OF(grower), 0, 0);
+}
+
+/* ---- Too much of everything --------------------------------------------------------------------------- */
+
+static NOINLINE void left(unsigned path, unsigned depth);
+
+static NOINLINE void right(unsigned path, unsigned depth) {
+  if (depth == 0) {
+    free(waster(100));
+  } else if (path & 1) {
+    left(path >> 1, depth - 1);
+  } else {
+    right(path >> 1, depth - 1);
+  }
+  USE(&path);
+}
+
+static NOINLINE void left(unsigned path, unsigned depth) {
+  right(path >> 1, depth > 0 ? depth - 1 : 0);
+  USE(&path);
+  USE(&depth);
+}
+
+static void more_than_there_is_room_for(void) {
+  enum { MANY = 100000 };
+  static void *objects[MANY];
+  for (size_t i = 0; i < MANY; i++) objects[i] = keeper(32);
+  CHECK(self().samples_not_followed > 0);
+  CHECK(self().live_samples > 50000 && self().live_samples <= 65536);
+  for (size_t i = 0; i < MANY; i++) free(objects[i]);
+  CHECK(self().live_samples < 1000);
+  CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* what was gone serves again */
+  CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
+
+  for (unsigned path = 0; path < 1u << 2 * DEEP; path += 4001) right(path * 2654435761u, 2 * DEEP);
+  CHECK_EQUAL(read_sites(), MOST_SITES);
+  CHECK_EQUAL(self().call_sites, MOST_SITES);
+  CHECK(self().samples_without_site > 0);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  exact = strcmp(argv[1], "1") == 0;
+  CHECK_EQUAL(mallometer_sites(NULL, sizeof *sites, 1, 0), -22);
+  CHECK_EQUAL(mallometer_sites(sites, 8, 1, 0), -22);
+  CHECK_EQUAL(mallometer_site_stack(MOST_SITES, &(uint64_t){0}, 1), -22);
+  CHECK_EQUAL(mallometer_site_stack(0, NULL, 1), -22);
+  lives_and_deaths();
+  if (exact) more_than_there_is_room_for();
+  return 0;
+}

@@ -1,0 +1,90 @@
+/*
+ * Unwind information is read from whatever library a program loaded. Damaged information yields a rule or none, and
+ * nothing is read outside of the object: the C library's own tables, copied into memory of exactly their size, with
+ * bytes changed at random. Built with sanitizers. First argument: how many rounds.
+ */
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample/frame_rule.h"
+
+static struct loaded_object original;
+
+/* The segment that holds the tables, which refer to each other by distances. */
+static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size, (void)unused;
+  if (!strstr(info->dlpi_name, "libc.so")) return 0;
+  uintptr_t table = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) table = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+  }
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_filesz;
+    if (info->dlpi_phdr[i].p_type != PT_LOAD || table < begin || table >= end) continue;
+    original = (struct loaded_object){table, end, (const uint8_t *)table};
+    return 1;
+  }
+  return 0;
+}
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t random_below(uint64_t end) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state % end;
+}
+
+/* Any function that the table names, and any place in it. The copy's functions lie where the originals would. */
+static uintptr_t some_function(const struct loaded_object *object) {
+  uint32_t count;
+  memcpy(&count, object->unwind_table + 8, sizeof count);
+  uint32_t most = (uint32_t)((object->end - object->begin - 12) / 8);
+  int32_t function;
+  memcpy(&function, object->unwind_table + 12 + 8 * random_below(count && count < most ? count : most),
+         sizeof function);
+  return object->begin + (uintptr_t)(intptr_t)function + random_below(200);
+}
+
+int main(int argc, char **argv) {
+  long rounds = argc > 1 ? atol(argv[1]) : 2000, rules = 0, asked = 0;
+  dl_iterate_phdr(find_c_library, NULL);
+  if (!original.unwind_table) {
+    fprintf(stderr, "the C library has no table\n");
+    return 1;
+  }
+  size_t size = original.end - original.begin;
+  for (long round = 0; round < rounds; round++) {
+    uint8_t *copy = malloc(size);
+    if (!copy) return 1;
+    memcpy(copy, (const void *)original.begin, size);
+    /* The first round is undamaged; later ones are cut off, and changed here and there or all over one description. */
+    size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
+    if (kept < size) {
+      uint8_t *shorter = malloc(kept);
+      if (!shorter) return 1;
+      memcpy(shorter, copy, kept);
+      free(copy);
+      copy = shorter;
+    }
+    for (uint64_t changes = round ? random_below(3000) : 0; changes > 0; changes--) {
+      copy[random_below(kept)] = (uint8_t)random_below(256);
+    }
+    if (round % 3) copy[0] = 1, copy[1] = 0x1b, copy[2] = 0x03, copy[3] = 0x3b;
+    struct loaded_object object = {(uintptr_t)copy, (uintptr_t)copy + kept, copy};
+    for (int i = 0; i < 500; i++, asked++) {
+      struct frame_rule rule;
+      rules += frame_rule_at(some_function(&object), &object, &rule);
+    }
+    free(copy);
+    if (round == 0 && rules < 300) {
+      fprintf(stderr, "only %ld rules of 500 in undamaged tables\n", rules);
+      return 1;
+    }
+  }
+  printf("%ld rules for %ld addresses in %ld rounds\n", rules, asked, rounds);
+  return 0;
+}

@@ -1,0 +1,293 @@
+/*
+ * The stack of a large request: from the call of malloc up to main, or to where a thread, a handler or a stack that the
+ * program made itself begins; through code that keeps no frame pointer, aligns its stack or allocates on it. What
+ * cannot be followed makes the stack shorter. First argument: "dwarf", "fp" (built with frame pointers) or "off".
+ */
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <search.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define LARGE ((size_t)100 << 20)
+#define NOINLINE __attribute__((noinline, noclone))
+
+static const char *how;
+static struct mallometer_event event;
+
+static void latest_event(void) {
+  struct mallometer_counters now = snapshot();
+  CHECK_EQUAL(mallometer_events(&event, sizeof event, 1, now.huge_allocations - 1), 1);
+}
+
+/* The functions below, so that a return address is known to belong to the last one that begins before it. */
+static const void *known[32];
+
+static bool frame_is_in(unsigned i, const void *function) {
+  uint64_t at = i < event.frames ? event.stack[i] : 0, begin = (uint64_t)(uintptr_t)function;
+  if (at <= begin) return false;
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    uint64_t other = (uint64_t)(uintptr_t)known[k];
+    if (other > begin && other <= at) return false;
+  }
+  return true;
+}
+
+static NOINLINE void *use(void *object) {
+  CHECK(object);
+  USE(object);
+  errno = 0;
+  return object;
+}
+
+/* ---- Ways to malloc ----------------------------------------------------------------------------------- */
+
+static NOINLINE void by_malloc(void) { free(use(malloc(LARGE))); }
+static NOINLINE void by_calloc(void) { free(use(calloc(10, LARGE / 10 + 1))); }
+static NOINLINE void by_realloc(void) { free(use(realloc(use(malloc(10)), LARGE))); }
+static NOINLINE void by_memalign(void) { free(use(memalign(64, LARGE))); }
+static NOINLINE void by_posix_memalign(void) {
+  void *object = NULL;
+  CHECK_EQUAL(posix_memalign(&object, 4096, LARGE), 0);
+  free(use(object));
+}
+
+static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign, by_posix_memalign};
+
+/* ---- Ways to keep a frame ----------------------------------------------------------------------------- */
+
+static NOINLINE void plainly(void (*way)(void)) {
+  way();
+  USE(way);
+}
+
+static NOINLINE void with_an_aligned_stack(void (*way)(void)) {
+  _Alignas(256) volatile char buffer[512];
+  buffer[3] = 1;
+  way();
+  USE(buffer);
+}
+
+static NOINLINE void with_room_on_the_stack(void (*way)(void)) {
+  volatile char *room = alloca((size_t)getpid() % 7 * 1000 + 100);
+  room[0] = 1;
+  way();
+  USE(room);
+}
+
+static NOINLINE void with_a_large_frame(void (*way)(void)) {
+  volatile char buffer[200000];
+  buffer[5] = 1;
+  way();
+  USE(buffer);
+}
+
+static void (*const frames[])(void (*)(void)) = {plainly, with_an_aligned_stack, with_room_on_the_stack,
+                                                 with_a_large_frame};
+
+static NOINLINE void outermost(void (*frame)(void (*)(void)), void (*way)(void)) {
+  frame(way);
+  USE(frame);
+}
+
+static NOINLINE void each_way_through_each_frame(void) {
+  for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+      outermost(frames[f], ways[w]);
+      CHECK_EQUAL(errno, 0);
+      latest_event();
+      if (strcmp(how, "off") == 0) {
+        CHECK_EQUAL(event.frames, 0);
+        continue;
+      }
+      CHECK(frame_is_in(0, (const void *)(uintptr_t)ways[w]));
+      CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
+      CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
+      CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
+      CHECK(event.frames >= 5); /* main and what calls it */
+    }
+  }
+}
+
+/* ---- Other stacks ------------------------------------------------------------------------------------- */
+
+static NOINLINE void *in_a_thread(void *unused) {
+  plainly(by_malloc);
+  return unused;
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+  plainly(by_malloc);
+  USE(signal);
+}
+
+static ucontext_t here, there;
+
+static void in_a_context(void) {
+  plainly(by_malloc);
+  USE(&there);
+}
+
+/* The stack leads to `beginning`, and not much farther. */
+static void expect_end(const void *beginning, unsigned most) {
+  latest_event();
+  CHECK(frame_is_in(0, (const void *)(uintptr_t)by_malloc));
+  CHECK(frame_is_in(1, (const void *)(uintptr_t)plainly));
+  CHECK(frame_is_in(2, beginning));
+  CHECK(event.frames <= most);
+}
+
+static void on_other_stacks(void) {
+  pthread_t thread;
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 64 * 1024);
+  CHECK_EQUAL(pthread_create(&thread, &small, in_a_thread, NULL), 0);
+  pthread_join(thread, NULL);
+  expect_end((const void *)(uintptr_t)in_a_thread, 5);
+
+  static char signal_stack[64 * 1024];
+  stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
+  CHECK_EQUAL(sigaltstack(&stack, NULL), 0);
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+  expect_end((const void *)(uintptr_t)on_signal, 5);
+
+  /* Between two pages that nobody may read. */
+  size_t page = (size_t)getpagesize(), size = 16 * page;
+  char *mapped = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(mapped != MAP_FAILED && mprotect(mapped + page, size, PROT_READ | PROT_WRITE) == 0);
+  for (int round = 0; round < 2; round++) {
+    getcontext(&there);
+    there.uc_stack.ss_sp = mapped + page;
+    there.uc_stack.ss_size = size;
+    there.uc_link = &here;
+    makecontext(&there, in_a_context, 0);
+    swapcontext(&here, &there);
+    expect_end((const void *)(uintptr_t)in_a_context, 5);
+  }
+  munmap(mapped, size + 2 * page);
+}
+
+/* ---- Through other people's code ---------------------------------------------------------------------- */
+
+/* What the C library's own unwinder says of the same place, by the same tables. */
+static NOINLINE void compare(void) {
+  void *expected[MALLOMETER_EVENT_FRAMES + 1];
+  int count = backtrace(expected, MALLOMETER_EVENT_FRAMES + 1);
+  by_malloc();
+  latest_event();
+  CHECK(frame_is_in(0, (const void *)(uintptr_t)by_malloc));
+  CHECK(frame_is_in(1, (const void *)(uintptr_t)compare));
+  CHECK(count > 3);
+  for (int i = 1; i < count && i + 1 < MALLOMETER_EVENT_FRAMES; i++) {
+    CHECK((unsigned)i + 1 < event.frames || expected[i] == NULL);
+    CHECK_EQUAL(event.stack[i + 1], (uintptr_t)expected[i]);
+  }
+}
+
+static bool compared;
+
+static int compare_once(const void *a, const void *b) {
+  if (!compared) compare();
+  compared = true;
+  return *(const int *)a - *(const int *)b;
+}
+
+static void walk_tree(const void *node, VISIT visit, int depth) {
+  if (visit == preorder && depth == 0) compare();
+  USE(node);
+}
+
+static void through_the_c_library(void) {
+  int numbers[] = {5, 3, 4, 1, 2};
+  qsort(numbers, 5, sizeof *numbers, compare_once);
+  void *tree = NULL;
+  for (int i = 0; i < 5; i++) CHECK(tsearch(&numbers[i], &tree, compare_once));
+  twalk(tree, walk_tree);
+  for (int i = 0; i < 5; i++) tdelete(&numbers[i], &tree, compare_once);
+}
+
+/* ---- Stacks that cannot be followed ------------------------------------------------------------------- */
+
+static void expect_death_by_exit(void (*body)(void)) {
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static uint64_t garbage = 0x9e3779b97f4a7c15u;
+
+/* Overwrites everything above this frame, then allocates: every return address and frame pointer is nonsense. */
+static NOINLINE void smashed(void) {
+  for (unsigned round = 0; round < 200; round++) {
+    uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
+    for (unsigned i = 0; i < 40; i++) {
+      garbage = garbage * 6364136223846793005u + 1442695040888963407u;
+      /* Wild, near, misaligned, in code, and 0. */
+      uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
+                          (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
+      above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);
+    }
+    void *object = malloc(LARGE);
+    USE(object);
+    free(object);
+  }
+  _exit(0);
+}
+
+/* sub $8, %rsp; call *%rax; add $8, %rsp; ret: as a compiler at run time would write it, known to no table. */
+static void from_generated_code(void) {
+  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+  char *place = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(place != MAP_FAILED);
+  memcpy(place, code, sizeof code);
+  void *(*function)(size_t) = malloc;
+  void *object;
+  __asm__ volatile("call *%2"
+                   : "=a"(object)
+                   : "a"(function), "r"(place), "D"(LARGE)
+                   : "memory", "cc", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11");
+  free(use(object));
+  latest_event();
+  CHECK(event.frames <= 1); /* fp mode does not know what is code */
+  munmap(place, 4096);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
+  how = argv[1];
+#define KNOWN(i, function) known[i] = (const void *)(uintptr_t)function
+  KNOWN(0, by_malloc), KNOWN(1, by_calloc), KNOWN(2, by_realloc), KNOWN(3, by_memalign), KNOWN(4, by_posix_memalign);
+  KNOWN(5, plainly), KNOWN(6, with_an_aligned_stack), KNOWN(7, with_room_on_the_stack), KNOWN(8, with_a_large_frame);
+  KNOWN(9, outermost), KNOWN(10, each_way_through_each_frame), KNOWN(11, in_a_thread), KNOWN(12, on_signal);
+  KNOWN(13, in_a_context), KNOWN(14, smashed), KNOWN(15, main), KNOWN(16, use), KNOWN(17, latest_event);
+  KNOWN(18, compare), KNOWN(19, on_other_stacks), KNOWN(20, from_generated_code), KNOWN(21, snapshot);
+  each_way_through_each_frame();
+  if (strcmp(how, "dwarf") == 0) {
+    on_other_stacks();
+    through_the_c_library();
+  }
+  expect_death_by_exit(smashed);
+  if (strcmp(how, "dwarf") == 0) from_generated_code();
+  return 0;
+}
