@@ -1,0 +1,301 @@
+/* See black_box.h. */
+#include "control/black_box.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "account/thread_block.h"
+#include "control/black_box_file.h"
+#include "control/log.h"
+#include "platform/glibc_versions.h"
+#include "platform/kernel.h"
+
+#define SECOND UINT64_C(1000000000)
+#define LONGEST_PATH 700u
+#define STACK_BYTES ((size_t)128 << 10)
+/* From this share of the limit on, everything is read every second. */
+#define NEAR(charged, limit) ((charged) / 4 >= (limit) / 5)
+/* The process may be moved to another cgroup. */
+#define SECONDS_BETWEEN_SEARCHES 60
+
+enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, CROSSINGS, REGIONS };
+
+static const struct box_region layout[REGIONS] = {
+    [SECONDS] = {BOX_SAMPLES, sizeof(struct box_sample), 12288, 600, 0, SECOND},
+    [TENS] = {BOX_SAMPLES, sizeof(struct box_sample), 90112, 360, 0, 10 * SECOND},
+    [MINUTES] = {BOX_SAMPLES, sizeof(struct box_sample), 139264, 1440, 0, 60 * SECOND},
+    [EXIT] = {BOX_EXIT, sizeof(struct box_sample), 4096, 1, 0, 0},
+    [SHUTDOWN] = {BOX_SHUTDOWN, 128, 8192, 1, 0, 0},
+    [JVM] = {BOX_JVM, BOX_DOCUMENT_BYTES, 323584, 1, 0, 0},
+    [DOCUMENTS] = {BOX_MINUTES, BOX_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
+    [CROSSINGS] = {BOX_CROSSINGS, BOX_DOCUMENT_BYTES, 1323008, 24, 0, 0},
+};
+_Static_assert(REGIONS <= BOX_REGIONS, "the header's table");
+_Static_assert(1323008 + 24 * BOX_DOCUMENT_BYTES <= BOX_BYTES, "the regions fit");
+
+/* Written by whoever starts, while `state` is STARTING; read-only afterwards. */
+enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
+static int state = IDLE;
+static char *box;
+static char box_path[BOX_PATH_BYTES];
+static char failure[sizeof((struct mallometer_black_box *)0)->reason];
+static uint64_t life;
+static pid_t owner;
+static struct memory_cgroup cgroup;
+
+static uint64_t thread_ns;
+static size_t stack_bytes;
+
+/* ---- One record --------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Writes a finished record into its slot. A store into a file that somebody has truncated, or for which a copy-on-write
+ * file system finds no room any more, would be a SIGBUS that ends the program. So the kernel stores first, which gets
+ * an error instead: the time, as the shortest thing that a system call of every kernel writes.
+ */
+static bool put(const struct box_region *region, struct box_sample *record) {
+  uint64_t slot = (record->sequence - 1) % region->slots;
+  char *to = box + region->offset + slot * region->slot_bytes;
+  if (syscall(SYS_clock_gettime, CLOCK_REALTIME, to + offsetof(struct box_sample, realtime_ns)) != 0) return false;
+  record->length = sizeof *record;
+  record->checksum = box_checksum((char *)record + sizeof record->checksum, sizeof *record - sizeof record->checksum);
+  memcpy(to, record, sizeof *record);
+  return true;
+}
+
+static void count(struct box_sample *record) {
+  struct mallometer_counters counted = {.size = sizeof counted};
+  mallometer_snapshot(&counted, MALLOMETER_SINCE_START);
+  record->realtime_ns = now_ns(CLOCK_REALTIME);
+  record->monotonic_ns = counted.monotonic_ns;
+  record->flags = counted.flags & MALLOMETER_INCOMPLETE ? BOX_INCOMPLETE : 0;
+  record->allocations = mallometer_allocations(&counted);
+  record->frees = counted.frees;
+  record->requested_bytes = counted.requested_bytes;
+  record->allocated_bytes = counted.allocated_bytes;
+  record->freed_bytes = counted.freed_bytes;
+  record->failed = counted.failed < UINT32_MAX ? (uint32_t)counted.failed : UINT32_MAX;
+  record->threads = counted.threads;
+}
+
+static void take_memory(struct box_sample *record, const struct memory_reading *reading) {
+  record->resident_bytes = reading->resident_bytes;
+  record->charged_bytes = reading->charged_bytes;
+  record->limit_bytes = reading->limit_bytes;
+  record->inactive_file_bytes = reading->inactive_file_bytes;
+  record->oom_kills = reading->oom_kills;
+}
+
+/* ---- The thread --------------------------------------------------------------------------------------- */
+
+/* Sleeps until the next full second since `start`; seconds that passed meanwhile are left out. */
+static void sleep_to_next_second(uint64_t start) {
+  uint64_t next = start + ((now_ns(CLOCK_MONOTONIC) - start) / SECOND + 1) * SECOND;
+  struct timespec until = {.tv_sec = (time_t)(next / SECOND), .tv_nsec = (long)(next % SECOND)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* Writes to each ring whose time has come. False if the file is gone. */
+static bool write_due(struct box_sample *record, uint64_t due[], uint64_t sequences[]) {
+  for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
+    /* Half a second early is in time: the sleeper wakes a little late, never at the full second. */
+    if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
+    due[ring] = record->monotonic_ns + layout[ring].interval_ns;
+    record->sequence = ++sequences[ring];
+    if (!put(&layout[ring], record)) return false;
+  }
+  return true;
+}
+
+static void read_memory(struct memory_reading *reading, uint64_t tick) {
+  if (tick % SECONDS_BETWEEN_SEARCHES == SECONDS_BETWEEN_SEARCHES - 1) {
+    struct memory_cgroup found;
+    memory_cgroup_find(&found);
+    cgroup = found;
+  }
+  memory_read(&cgroup, reading);
+  reading->inactive_file_bytes = BOX_UNKNOWN;
+  bool near = reading->charged_bytes != BOX_UNKNOWN && reading->limit_bytes != BOX_UNKNOWN &&
+              NEAR(reading->charged_bytes, reading->limit_bytes);
+  if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);
+}
+
+static void *record_until_the_end(void *unused) {
+  thread_block_leave();
+  prctl(PR_SET_NAME, "mallometer-box");
+  uint64_t due[MINUTES + 1] = {0}, sequences[MINUTES + 1] = {0};
+  uint64_t start = now_ns(CLOCK_MONOTONIC);
+  struct memory_reading reading = {.limit_bytes = BOX_UNKNOWN};
+  for (uint64_t tick = 0;; tick++) {
+    struct box_sample record = {.kind = BOX_RECORD_SAMPLE};
+    read_memory(&reading, tick);
+    count(&record);
+    take_memory(&record, &reading);
+    if (!write_due(&record, due, sequences)) break;
+    __atomic_store_n(&thread_ns, now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+    sleep_to_next_second(start);
+  }
+  snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
+  __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
+  return unused;
+}
+
+static bool start_thread(void) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (!pthread_create || !pthread_attr_setstacksize) return false; /* a program without libpthread */
+  sigset_t all, before;
+  sigfillset(&all);
+  struct thread_block *own = thread_block_leave();
+  sigprocmask(SIG_SETMASK, &all, &before);
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  bool started = pthread_create(&thread, &attributes, record_until_the_end, NULL) == 0;
+  pthread_attr_destroy(&attributes);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  thread_block_return(own);
+  if (started) stack_bytes = STACK_BYTES;
+  return started;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------------ */
+
+/* Called by exit(): the process says goodbye. After a fork that nobody told us of, it is another process. */
+static void say_goodbye(int status, void *unused) {
+  (void)unused;
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RECORDING || getpid() != owner) return;
+  struct box_sample record = {.kind = BOX_RECORD_EXIT, .sequence = 1};
+  struct memory_reading reading;
+  memory_read(&cgroup, &reading);
+  memory_read_rest(&cgroup, &reading);
+  count(&record);
+  record.flags = (uint32_t)status;
+  take_memory(&record, &reading);
+  put(&layout[EXIT], &record);
+}
+
+void black_box_forked(void) {
+  if (__atomic_load_n(&state, __ATOMIC_RELAXED) != IDLE) __atomic_store_n(&state, FORKED, __ATOMIC_RELAXED);
+  stack_bytes = 0;
+}
+
+/* ---- The beginning ------------------------------------------------------------------------------------ */
+
+/* Field 22 of a line whose second field, in parentheses, may contain anything. */
+static uint64_t start_ticks(void) {
+  char text[1024];
+  kernel_text("/proc/self/stat", text, sizeof text);
+  const char *at = strrchr(text, ')');
+  for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+  return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static void describe_life(struct box_header *header) {
+  struct mallometer_report self = {.size = sizeof self};
+  mallometer_self(&self);
+  memcpy(header->magic, BOX_MAGIC, sizeof BOX_MAGIC);
+  header->format = BOX_FORMAT;
+  header->header_bytes = sizeof *header;
+  header->file_bytes = BOX_BYTES;
+  header->started_realtime_ns = now_ns(CLOCK_REALTIME);
+  header->started_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+  if (getrandom(&header->life, sizeof header->life, GRND_NONBLOCK) != (ssize_t)sizeof header->life) {
+    header->life = header->started_realtime_ns ^ (uint64_t)getpid() << 48;
+  }
+  header->pid = (uint32_t)getpid();
+  header->flags = BOX_BY_LIBRARY;
+  header->process_start_ticks = start_ticks();
+  header->byte_unit = self.byte_unit;
+  header->regions_used = REGIONS;
+  size_t boot = kernel_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
+  if (boot && header->boot_id[boot - 1] == '\n') header->boot_id[boot - 1] = '\0';
+  memcpy(header->build, self.build, sizeof header->build);
+  memcpy(header->allocator, self.allocator, sizeof header->allocator);
+  snprintf(header->executable, sizeof header->executable, "%s", program_invocation_short_name);
+  struct stat directory;
+  if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
+  if (cgroup.version && status_of_path(cgroup.path, &directory) == 0) header->cgroup_inode = directory.st_ino;
+  memcpy(header->regions, layout, sizeof layout);
+  header->checksum = box_checksum(header, offsetof(struct box_header, checksum));
+}
+
+static int fail(void) {
+  log_line(LOG_WARN, "no black box: %s", failure);
+  __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
+  return -EIO;
+}
+
+static bool make_absolute(const char *path) {
+  size_t length = 0;
+  if (path[0] != '/') {
+    if (!getcwd(box_path, sizeof box_path - LONGEST_PATH - 2)) return false;
+    length = strlen(box_path);
+    box_path[length++] = '/';
+  }
+  memcpy(box_path + length, path, strlen(path) + 1);
+  return true;
+}
+
+static bool may_start(void) {
+  int expected = IDLE;
+  if (__atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return true;
+  return expected == FAILED && !box &&
+         __atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+int black_box_start(const char *path) {
+  if (strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
+  if (!may_start()) return -EBUSY;
+  if (!make_absolute(path)) {
+    snprintf(failure, sizeof failure, "the working directory of %s is unknown", path);
+    return fail();
+  }
+  memory_cgroup_find(&cgroup);
+  struct box_header header = {.life = 0};
+  describe_life(&header);
+  box = black_box_create(box_path, &header, failure, sizeof failure);
+  if (!box) return fail();
+  owner = getpid();
+  life = header.life;
+  if (!start_thread()) {
+    snprintf(failure, sizeof failure, "a thread cannot be started");
+    return fail();
+  }
+  on_exit(say_goodbye, NULL);
+  int expected = STARTING; /* unless the thread has failed already */
+  __atomic_compare_exchange_n(&state, &expected, RECORDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return 0;
+}
+
+void black_box_describe(struct mallometer_black_box *out) {
+  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  if (now == IDLE || now == STARTING) return;
+  out->state = now == RECORDING ? MALLOMETER_RECORDING_ON : MALLOMETER_RECORDING_FAILED;
+  if (now == RECORDING) out->life = life;
+  snprintf(out->path, sizeof out->path, "%s", box_path);
+  snprintf(out->reason, sizeof out->reason, "%s",
+           now == FORKED   ? "a forked child does not record"
+           : now == FAILED ? failure
+                           : "");
+}
+
+size_t black_box_footprint(void) { return stack_bytes; }
+
+uint64_t black_box_overhead_ns(void) { return __atomic_load_n(&thread_ns, __ATOMIC_RELAXED); }

@@ -1,0 +1,32 @@
+/*
+ * The black box: the last hour of the process in a file that is there after SIGKILL, because the kernel keeps the pages
+ * of a mapped file when the process that wrote them is gone.
+ *
+ * A thread of the library writes samples once a second, also while the JVM hangs: it waits for nobody, takes no lock
+ * and allocates nothing. Rings of falling resolution hold ten minutes by the second, an hour by ten seconds and a day
+ * by the minute. Java writes the rest of the file; docs/blackbox.md has the format.
+ *
+ * The thread blocks all signals, and its creation is not counted as the program's. Without a path there is neither
+ * thread nor file. In a forked child there is none, and nothing there touches the file.
+ */
+#ifndef MALLOMETER_CONTROL_BLACK_BOX_H
+#define MALLOMETER_CONTROL_BLACK_BOX_H
+
+#include "mallometer.h"
+
+/* As mallometer_record(), for a path that is neither NULL nor empty. Says on standard error why it failed. */
+int black_box_start(const char *path);
+
+/* Fills all but size and version. */
+void black_box_describe(struct mallometer_black_box *out);
+
+/* In the child of a fork. */
+void black_box_forked(void);
+
+/* Bytes of the thread's stack; 0 without a thread. */
+size_t black_box_footprint(void);
+
+/* Processor time of the thread, in nanoseconds. */
+uint64_t black_box_overhead_ns(void);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * The black box's file, byte by byte. docs/blackbox.md is the reference; io.mallometer.history reads and writes the
+ * same.
+ *
+ * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a
+ * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
+ * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
+ *
+ * Numbers are little-endian. Records of this size never cross a page.
+ */
+#ifndef MALLOMETER_CONTROL_BLACK_BOX_FORMAT_H
+#define MALLOMETER_CONTROL_BLACK_BOX_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BOX_MAGIC "mallometer-box\n"
+#define BOX_FORMAT 1u
+#define BOX_BYTES ((size_t)2 << 20)
+#define BOX_PAGE 4096u
+
+enum box_region_kind {
+  /* Samples of the counters, one ring for each interval. */
+  BOX_SAMPLES = 1,
+  /* How the process ended, by the library. */
+  BOX_EXIT = 2,
+  /* What Java writes: the beginning of its shutdown, the JVM, each minute, each crossing of a threshold. */
+  BOX_SHUTDOWN = 3,
+  BOX_JVM = 4,
+  BOX_MINUTES = 5,
+  BOX_CROSSINGS = 6
+};
+
+struct box_region {
+  uint32_t kind;
+  uint32_t slot_bytes;
+  uint64_t offset;
+  uint32_t slots;
+  uint32_t reserved;
+  /* Between two records; 0 where there is no fixed one. */
+  uint64_t interval_ns;
+};
+
+#define BOX_REGIONS 12
+#define BOX_DOCUMENT_BYTES 16384u
+
+/* Bits of box_header.flags. */
+enum box_header_flags {
+  /* The library's thread writes the samples; otherwise Java does, without counters. */
+  BOX_BY_LIBRARY = 1u
+};
+
+struct box_header {
+  char magic[16];
+  uint32_t format;
+  /* sizeof(struct box_header), which the checksum covers but for itself. */
+  uint32_t header_bytes;
+  uint64_t file_bytes;
+  /* A number that no other life has. */
+  uint64_t life;
+  uint64_t started_realtime_ns;
+  uint64_t started_monotonic_ns;
+  uint32_t pid;
+  uint32_t flags;
+  /* Clock ticks from the machine's start to the process's (/proc/self/stat, field 22). */
+  uint64_t process_start_ticks;
+  /* enum mallometer_byte_unit; 0 if unknown */
+  uint32_t byte_unit;
+  uint32_t regions_used;
+  /* Inode of the memory cgroup's directory; 0 if unknown. */
+  uint64_t cgroup_inode;
+  /* NUL-terminated texts. */
+  char boot_id[40];
+  char build[32];
+  char allocator[64];
+  char executable[64];
+  char cgroup[256];
+  struct box_region regions[BOX_REGIONS];
+  uint32_t reserved;
+  /* CRC-32 (ISO 3309) of all bytes before it. */
+  uint32_t checksum;
+};
+_Static_assert(sizeof(struct box_header) == 936, "the reader's offsets");
+_Static_assert(offsetof(struct box_header, regions) == 544, "the reader's offsets");
+
+enum box_record_kind { BOX_RECORD_SAMPLE = 1, BOX_RECORD_EXIT = 2 };
+
+/* Bits of box_sample.flags in a sample; in BOX_RECORD_EXIT they are the exit status. */
+enum box_sample_flags {
+  /* Counting was off for some time: live bytes are unknown. */
+  BOX_INCOMPLETE = 1u
+};
+
+#define BOX_UNKNOWN UINT64_MAX
+
+struct box_sample {
+  /* CRC-32 of the bytes after it, up to `length`. */
+  uint32_t checksum;
+  /* Of the record, this frame included. */
+  uint32_t length;
+  /* 1 for the ring's first. 0: the slot is empty. */
+  uint64_t sequence;
+  uint64_t realtime_ns;
+  uint64_t monotonic_ns;
+  uint32_t kind;
+  uint32_t flags;
+  /* Of the process since it started; BOX_UNKNOWN if nothing counts. */
+  uint64_t allocations;
+  uint64_t frees;
+  uint64_t requested_bytes;
+  uint64_t allocated_bytes;
+  uint64_t freed_bytes;
+  uint32_t failed;
+  uint32_t threads;
+  /* BOX_UNKNOWN where the system does not tell. */
+  uint64_t resident_bytes;
+  uint64_t charged_bytes;
+  uint64_t limit_bytes;
+  uint64_t inactive_file_bytes;
+  uint64_t oom_kills;
+};
+_Static_assert(sizeof(struct box_sample) == 128, "a page holds a whole number of samples");
+_Static_assert(offsetof(struct box_sample, allocations) == 40, "the reader's offsets");
+
+/* CRC-32 as in zlib and java.util.zip.CRC32. */
+static inline uint32_t box_checksum(const void *bytes, size_t length) {
+  static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                         0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                         0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+  const unsigned char *at = bytes;
+  uint32_t crc = UINT32_MAX;
+  for (size_t i = 0; i < length; i++) {
+    crc ^= at[i];
+    crc = (crc >> 4) ^ of_nibble[crc & 15];
+    crc = (crc >> 4) ^ of_nibble[crc & 15];
+  }
+  return ~crc;
+}
+
+#endif
