@@ -1,14 +1,14 @@
 #!/bin/sh
-# Checks that the compiler made of malloc's and free's fast path what docs/cost.md accounts for: at most so many
-# instructions from the entry to the first return (malloc) or to the jump into the allocator (free), one call and
-# that to the allocator, no lock prefix, no call into the loader (__tls_get_addr).
+# Checks that the compiler made of the counted route what docs/cost.md accounts for: malloc and free are one jump; then
+# at most so many instructions from the entry to the first return (malloc) or to the jump into the allocator (free), one
+# call and that to the allocator, no lock prefix, no call into the loader (__tls_get_addr).
 set -eu
 library=$1
 failed=0
 
 # By address: free has many names, of which the disassembler prints one.
 listing() {
-  address=$(nm -D --defined-only "$library" | awk -v name="$1" '$3 == name { print $1 }')
+  address=$(nm --defined-only "$library" | awk -v name="$1" '$3 == name { print $1 }')
   objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address="$((0x$address + 256))" "$library" |
     awk -F '\t' 'NF >= 2 { print $2 }'
 }
@@ -25,8 +25,10 @@ check() {
   fi
 }
 
-check malloc '^ret' 26 1
-check free '^jmp +\*' 12 0
+check malloc '^jmp +\*' 1 0
+check free '^jmp +\*' 1 0
+check counted_malloc '^ret' 32 1
+check counted_free '^jmp +\*' 12 0
 # The program's return address must reach the loader: no call, and a jump at the end.
 listing dlopen | awk '/^jmp +\*/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "dlopen is not a jump"; failed=1; }
 exit $failed

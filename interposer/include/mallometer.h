@@ -9,6 +9,7 @@
  *               one free. A successful realloc(p, n) with p != NULL is one free and one allocation, also
  *               when the object stays in place; realloc(NULL, n) is one allocation; realloc(p, 0) that
  *               returns NULL and frees p is one free. A call that fails is only counted as failed.
+ *               (When C++'s new fails, the C++ library tries again: each try counts.)
  *               free(NULL) is nothing.
  *   requested   What callers asked for, in bytes. Allocations only: nobody says at free() what was asked.
  *   allocated,  What was handed out and given back, in one common unit, so that their difference is the
@@ -97,8 +98,7 @@ struct mallometer_counters {
   uint64_t freed_bytes;
   /*
    * The highest live bytes since the process started (not since a reset). The true peak is at most
-   * peak_error_bytes higher. It is lower at most by what other threads freed during the microseconds in which the
-   * counters were summed. 0 in a thread snapshot.
+   * peak_error_bytes higher, and at most that much lower. 0 in a thread snapshot.
    */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
@@ -118,9 +118,12 @@ struct mallometer_report {
   uint32_t state;
   /* enum mallometer_byte_unit */
   uint32_t byte_unit;
-  /* Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks. */
+  /*
+   * Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks, the
+   * stack of the recording thread. Not the recording's file, which is page cache.
+   */
   uint64_t footprint_bytes;
-  /* Time spent in mallometer_snapshot since the process started, in nanoseconds. */
+  /* Time spent in mallometer_snapshot and by the recording thread since the process started, in nanoseconds. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
@@ -128,10 +131,47 @@ struct mallometer_report {
   uint64_t huge_threshold_bytes;
   /* NUL-terminated. The library's version, such as "0.1.0-SNAPSHOT". */
   char build[32];
-  /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "libjemalloc.so.2". */
+  /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "jemalloc 5.3.0". */
   char allocator[64];
   /* NUL-terminated. Why the state is what it is, or what is off and why; empty if nothing is. */
   char reason[160];
+  /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0 if nothing is sampled. */
+  uint64_t sample_interval_bytes;
+  /* Allocations that were looked at closely. */
+  uint64_t samples;
+  /* What these stand for: an unbiased estimate of allocated_bytes. */
+  uint64_t sampled_bytes;
+  /* Allocations whose call path the sampler's table (16,384) had no room for: sampled by their size alone. */
+  uint64_t samples_by_size_only;
+  /* Samples of call sites for which there was no room (16,384), and those that could not be followed until they are
+   * freed. */
+  uint64_t samples_without_site;
+  uint64_t samples_not_followed;
+  /* Sampled objects that are live. */
+  uint32_t live_samples;
+  uint32_t call_sites;
+};
+
+/* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX, docs/blackbox.md). */
+enum mallometer_recording_state {
+  MALLOMETER_RECORDING_OFF = 0,
+  MALLOMETER_RECORDING_ON = 1,
+  /* It was asked for and is off; `reason` says why. */
+  MALLOMETER_RECORDING_FAILED = 2
+};
+
+struct mallometer_black_box {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_recording_state */
+  uint32_t state;
+  uint32_t reserved;
+  /* The number in the file's header that no other life has; 0 while off. */
+  uint64_t life;
+  /* NUL-terminated. The absolute path while on or failed. */
+  char path[1024];
+  /* NUL-terminated. Why it failed. */
+  char reason[256];
 };
 
 #define MALLOMETER_EVENT_FRAMES 16
@@ -145,11 +185,11 @@ struct mallometer_event {
   uint64_t requested_bytes;
   /* The kernel's thread id. */
   uint32_t thread_id;
-  /* Valid entries of stack; 0 if the stack was not recorded. */
+  /* Valid entries of stack; 0 if the stack was not recorded (MALLOMETER_STACKS=off, or a sandbox forbids it). */
   uint32_t frames;
   /* NUL-terminated. */
   char thread_name[16];
-  /* Return addresses, innermost first. */
+  /* Return addresses, innermost first; up to the first that belongs to no loaded object, such as compiled Java code. */
   uint64_t stack[MALLOMETER_EVENT_FRAMES];
 };
 
@@ -168,15 +208,17 @@ enum mallometer_allocator_kind {
  * What the allocator below says of itself, in bytes; MALLOMETER_UNKNOWN where it does not say.
  *
  * system = used + retained + overhead of the allocator, as far as it tells. Retained memory is virtual: glibc's does
- * not fall when a trim gives its pages back, so it must not be taken for resident.
+ * not fall when a trim gives its pages back, so it must not be taken for resident. The same holds for glibc's
+ * releasable memory: pages in it that were given back and not used since are still in the figure.
  */
 struct mallometer_allocator_state {
   uint32_t size;
   uint32_t version;
   /* enum mallometer_allocator_kind */
   uint32_t kind;
-  uint32_t reserved;
-  /* Arenas, heaps or thread caches that exist. */
+  /* How many rows were filled. */
+  uint32_t rows;
+  /* Arenas that exist. */
   uint64_t arenas;
   /* Obtained from the system and not returned, singly mapped objects included. */
   uint64_t system_bytes;
@@ -186,10 +228,51 @@ struct mallometer_allocator_state {
   uint64_t retained_bytes;
   /* Objects that are mapped singly; part of used. */
   uint64_t mapped_bytes;
-  /* Free at the end of the main heap, what a trim gives back at least (glibc). */
-  uint64_t top_bytes;
-  /* Resident, in the allocator's own view (jemalloc, mimalloc). */
+  /* Part of retained: whole pages that a trim would give back, if they are resident. */
+  uint64_t releasable_bytes;
+  /* Resident, in the allocator's own view (jemalloc). */
   uint64_t resident_bytes;
+  /* Trims by mallometer_trim() since the process started. */
+  uint64_t trims;
+};
+
+/* One arena of glibc. An array element: its size is passed beside the array. */
+struct mallometer_arena {
+  /* 0 is the main one. */
+  uint64_t number;
+  /* Bytes, as above. */
+  uint64_t system_bytes;
+  uint64_t retained_bytes;
+  uint64_t releasable_bytes;
+  /* Part of retained: free at the end. */
+  uint64_t top_bytes;
+};
+
+/*
+ * Sums over samples. A sample that was taken with probability p counts as 1/p objects, so objects and bytes are
+ * estimates without bias; the variances are those of the estimates, estimated too (a 95 % interval is +- 1.96 times the
+ * root, above some 30 samples). With MALLOMETER_SAMPLE_INTERVAL=1 they are exact and the variances 0.
+ */
+struct mallometer_site_sums {
+  uint64_t samples;
+  double objects;
+  double bytes;
+  double objects_variance;
+  double bytes_variance;
+};
+
+/*
+ * Code that allocates, told apart by its whole stack. An array element: its size is passed beside the array. One with
+ * neither frames nor samples is none: two threads had met a new stack at once.
+ */
+struct mallometer_site {
+  /* 0 for the first; a site keeps its number. */
+  uint32_t number;
+  /* Return addresses that mallometer_site_stack() knows. */
+  uint32_t frames;
+  /* Live is the difference, of the variances as well. */
+  struct mallometer_site_sums allocated;
+  struct mallometer_site_sums freed;
 };
 
 #if defined(__GNUC__)
@@ -227,8 +310,7 @@ MALLOMETER_API int mallometer_reset(void);
 
 /*
  * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
- * mallometer_enable(). A thread that is in the middle of an event may count that event and, rarely, the next
- * 32 KiB of its allocations.
+ * mallometer_enable(). A thread that is in the middle of an event may count that event.
  * -ENODATA: not preloaded or excluded.
  */
 MALLOMETER_API int mallometer_disable(void);
@@ -244,19 +326,48 @@ MALLOMETER_API int mallometer_enable(void);
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                                      uint64_t after);
 
+/*
+ * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
+ * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
+ * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS).
+ */
+MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
+                                    uint32_t first);
+
+/*
+ * Copies the return addresses of a call site, innermost first, at most `capacity`. They end at the first that belongs
+ * to no loaded object. Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
+
 /* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 
 /*
- * Asks the allocator for its figures. May allocate (that is counted, and freed again) and takes the allocator's locks,
- * one arena after the other: some microseconds for each arena and its free lists. Not for signal handlers. -EINVAL: out
- * is NULL or its size is below 8; -ENODATA: not preloaded; -ENOTSUP: the allocator has no such figures.
+ * Starts to record into a file: a thread of the library writes the counters once a second from now on. Whether that
+ * worked is for mallometer_recording to say, also after -EIO. Opens files and starts a thread; not for signal handlers.
+ * -EINVAL: path is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
+ * -ENODATA: not preloaded or excluded; -EIO: it failed.
  */
-MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out);
+MALLOMETER_API int mallometer_record(const char *path);
+
+/* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
 
 /*
- * Asks the allocator to give free memory back to the system. May take long (milliseconds for each gigabyte), with the
- * allocator's locks held. Not for signal handlers.
+ * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).
+ * May allocate (that is counted, and freed again) and takes the allocator's locks, one arena after the other, for about
+ * 150 ns for each free chunk; of threads that allocate from the same arena it makes that one wait. Not for signal
+ * handlers. `row_size` is sizeof(struct mallometer_arena) of the caller.
+ * -EINVAL: out is NULL or its size is below 8, or row_size is not the library's own; -ENODATA: not preloaded; -ENOTSUP:
+ * the allocator has no such figures.
+ */
+MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows,
+                                        uint32_t row_size, uint32_t capacity);
+
+/*
+ * Asks the allocator to give free memory back to the system. Takes about as long as reading its figures, and a tenth
+ * of a millisecond for each MiB given back, with the allocator's locks held. Not for signal handlers.
  * -ENODATA: not preloaded; -ENOTSUP: the allocator cannot.
  */
 MALLOMETER_API int mallometer_trim(void);

@@ -20,7 +20,11 @@ extern "C" {
 #pragma weak mallometer_disable
 #pragma weak mallometer_enable
 #pragma weak mallometer_events
+#pragma weak mallometer_sites
+#pragma weak mallometer_site_stack
 #pragma weak mallometer_self
+#pragma weak mallometer_record
+#pragma weak mallometer_recording
 #pragma weak mallometer_allocator
 #pragma weak mallometer_trim
 

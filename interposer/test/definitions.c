@@ -1,4 +1,5 @@
 /* The corner cases of "event" as mallometer.h defines them, each by itself. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
@@ -77,6 +78,22 @@ int main(void) {
   failed = calloc(too_much, too_much);
   CHECK(failed == NULL && errno == ENOMEM);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
+
+  /* free by its other names; the arguments after the first do not matter to us. */
+  static const char *const names[] = {
+      "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
+      "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    void (*release)(void *, size_t, size_t);
+    void *address = dlsym(RTLD_DEFAULT, names[i]);
+    CHECK(address);
+    memcpy(&release, &address, sizeof release);
+    object = malloc(100);
+    size = (int64_t)unit_size(object);
+    expect((struct expected){"malloc for another free", 1, 0, 0, size});
+    release(object, 100, 0);
+    expect((struct expected){names[i], 0, 1, 0, -size});
+  }
 
   /* The C library's own callers come by here too. */
   char *copy = strdup("thirty-one characters and a zero");

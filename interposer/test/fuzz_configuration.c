@@ -30,7 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     begin = i + 1;
   }
   struct configuration c = configuration_read(copies + (count > 0), count > 0 ? copies[0] : NULL);
-  if (c.huge_threshold < COUNTDOWN_BYTES || c.huge_threshold > PTRDIFF_MAX) abort();
+  if (c.huge_threshold < LARGEST_FAST_REQUEST || c.huge_threshold > PTRDIFF_MAX) abort();
+  if (c.sample_interval > PTRDIFF_MAX) abort();
+  if (c.black_box && (!*c.black_box || strlen(c.black_box) > 700)) abort();
   if (c.log < LOG_OFF || c.log > LOG_INFO) abort();
   for (size_t i = 0; i < count; i++) free(copies[i]);
   return 0;
@@ -47,10 +49,16 @@ static size_t random_below(size_t end) {
   return (size_t)(state % end);
 }
 
-static const char *const names[] = {"MALLOMETER_ENABLED", "MALLOMETER_ACCOUNTING",
-                                    "MALLOMETER_LARGE",   "MALLOMETER_ONLY",
-                                    "MALLOMETER_LOG",     "MALLOMETER",
-                                    "LD_PRELOAD",         ""};
+static const char *const names[] = {"MALLOMETER_ENABLED",
+                                    "MALLOMETER_ACCOUNTING",
+                                    "MALLOMETER_LARGE",
+                                    "MALLOMETER_SAMPLE_INTERVAL",
+                                    "MALLOMETER_ONLY",
+                                    "MALLOMETER_BLACKBOX",
+                                    "MALLOMETER_LOG",
+                                    "MALLOMETER",
+                                    "LD_PRELOAD",
+                                    ""};
 static const char *const values[] = {"true",         "no",   "usable", "header",
                                      "64m",          "1GiB", "32k",    "18446744073709551615",
                                      "17179869184g", "0x10", "-1",     "java,javac,",

@@ -154,6 +154,6 @@ int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   every_form();
   /* mimalloc is written in C: its operators abort where they ought to throw, with or without us. */
-  if (strncmp(self().allocator, "libmimalloc", 11) != 0) out_of_memory();
+  if (strncmp(self().allocator, "mimalloc", 8) != 0) out_of_memory();
   return 0;
 }

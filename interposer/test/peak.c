@@ -43,7 +43,7 @@ static void *allocate_and_end(void *place) {
   return NULL;
 }
 
-/* Each thread holds back less than a countdown, and is gone when the sum is wanted. */
+/* Each thread tells the peak nothing before it ends, and is gone when the sum is wanted. */
 static void of_ended_threads(void) {
   uint64_t truth = (uint64_t)live_now();
   for (int i = 0; i < THREADS; i++) {

@@ -1,6 +1,6 @@
 /*
  * The blocks and sums by themselves, under ThreadSanitizer: threads come and go, count, hand their blocks on and flush
- * to the peak while others read and stop countdowns. The sanitizer reports any two accesses that nothing orders; the
+ * to the peak while others read. The sanitizer reports any two accesses that nothing orders; the
  * sums must be exact at the end.
  *
  * The sanitizer forgets a thread before the last of its destructors runs, in which the hook hands a block on. So the
@@ -21,10 +21,8 @@ static void *count(void *unused) {
     CHECK(block && is_thread_block(block));
     counter_add(&block->events.allocated_bytes, BYTES);
     counter_add(&block->events.allocations[3], 1);
-    if (i % 16 == 0) {
-      __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
-      peak_flush(block);
-    }
+    if (!headroom_take(block, BYTES) || i % 16 == 0) peak_flush(block);
+    CHECK(headroom_give(block, BYTES));
     counter_add(&block->events.freed_bytes, BYTES);
     counter_add(&block->events.frees, 1);
   }
@@ -40,15 +38,14 @@ static void *read_on(void *unused) {
   uint64_t frees = 0;
   while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
     struct mallometer_counters sum = {0};
-    totals_read(&sum);
+    uint64_t peak = totals_raise_peak(&sum);
     CHECK(mallometer_live_bytes(&sum) >= 0);
+    CHECK(peak <= AT_ONCE * EVENTS * BYTES);
     CHECK(sum.frees >= frees); /* counters only grow */
     frees = sum.frees;
-    (void)peak_raise((uint64_t)mallometer_live_bytes(&sum));
     (void)peak_error();
     (void)threads_without_block();
     (void)thread_blocks_footprint();
-    thread_blocks_stop_countdowns();
     usleep(100);
   }
   return unused;

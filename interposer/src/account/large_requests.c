@@ -14,7 +14,8 @@ static uint64_t largest;
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 
-static void write_event(uint64_t number, size_t requested) {
+void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
+  uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
   struct mallometer_event *entry = &ring[number % ENTRIES];
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -23,17 +24,17 @@ static void write_event(uint64_t number, size_t requested) {
   entry->realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   entry->requested_bytes = requested;
   entry->thread_id = (uint32_t)syscall(SYS_gettid);
-  entry->frames = 0;
+  entry->frames = count < MALLOMETER_EVENT_FRAMES ? count : MALLOMETER_EVENT_FRAMES;
+  memcpy(entry->stack, frames, entry->frames * sizeof *frames);
   if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
-void record_large_request(size_t requested, size_t huge_threshold) {
+void record_large_request(size_t requested) {
   uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
   while (requested > known &&
          !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
-  if (requested > huge_threshold) write_event(__atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED), requested);
 }
 
 uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAXED); }

@@ -1,6 +1,6 @@
 /*
  * Requests that deserve to be known one by one: the largest so far, and a ring of the latest ones above a threshold
- * with size, time and thread. Written on the slow path, which every request above COUNTDOWN_BYTES takes.
+ * with size, time and thread. Written on the slow path, which every request above LARGEST_FAST_REQUEST takes.
  *
  * The ring has no lock. A writer takes a number, marks its entry as being written, fills it and marks it with the
  * number; a reader that finds the same mark before and after its copy has a whole entry. A reader that was overtaken
@@ -14,8 +14,12 @@
 
 #include "mallometer.h"
 
-/* A successful request of more than COUNTDOWN_BYTES. Does not change errno. */
-void record_large_request(size_t requested, size_t huge_threshold);
+/* A successful request of more than LARGEST_FAST_REQUEST. */
+void record_large_request(size_t requested);
+
+/* One above the threshold, with what is known of its stack: return addresses, innermost first. Does not change errno.
+ */
+void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count);
 
 uint64_t largest_request(void);
 uint64_t huge_requests(void);

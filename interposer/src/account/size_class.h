@@ -1,7 +1,7 @@
 /*
  * The size class of a request: powers of two from 16 bytes to 4 MiB, upper bounds included, the last class open.
  * One bit scan and no table: for 17..32 bytes, (size - 1) | 15 has its highest bit at 4, for 33..64 at 5. Zero
- * bytes belong to the first class, as 0 - 0 has no bits either.
+ * bytes belong to the first class.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H
@@ -21,11 +21,11 @@ static inline size_t highest_bit(size_t nonzero) {
 #endif
 }
 
-/* Right for sizes of up to 8 MiB; larger ones yield indices beyond the last class. */
-static inline size_t size_class_unbounded(size_t size) { return highest_bit((size - (size != 0)) | 15) - 3; }
+/* Right from 1 byte to 8 MiB. */
+static inline size_t size_class_of_usual(size_t size) { return highest_bit((size - 1) | 15) - 3; }
 
 static inline size_t size_class(size_t size) {
-  size_t index = size_class_unbounded(size);
+  size_t index = size_class_of_usual(size + (size == 0));
   return index < MALLOMETER_SIZE_CLASSES ? index : MALLOMETER_SIZE_CLASSES - 1;
 }
 

@@ -15,17 +15,12 @@
 #include "account/totals.h"
 #include "platform/glibc_versions.h"
 
-#define BLOCKS_IN_SLAB 64u
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
 #define NO_INDEX UINT32_MAX
 
-struct slab {
-  _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
-  struct thread_record records[BLOCKS_IN_SLAB];
-};
-
-struct thread_block no_block_yet;
-struct thread_block shared_only;
+struct thread_block no_block_yet = {.headroom = NO_HEADROOM};
+struct thread_block shared_only = {.headroom = NO_HEADROOM};
+struct thread_block left_out = {.headroom = NO_HEADROOM};
 __thread struct thread_block *current_block = &no_block_yet;
 _Alignas(64) struct event_counters shared_events;
 
@@ -110,9 +105,6 @@ static uint32_t carve(void) {
   return index;
 }
 
-/* Of any thread's block, while others may do the same. */
-static void stop_countdown(struct thread_block *block) { __atomic_store_n(&block->countdown, 0, __ATOMIC_RELEASE); }
-
 /* ---- A thread's beginning and end --------------------------------------------------------------------- */
 
 static void give_up(uint32_t index) {
@@ -129,7 +121,7 @@ static bool becomes_current(struct thread_block *block) {
 
 static struct thread_block *own_block_or_null(void) {
   struct thread_block *block = current_block;
-  return block == &shared_only ? NULL : block;
+  return is_thread_block(block) ? block : NULL;
 }
 
 bool thread_block_must_wait(size_t requested) {
@@ -138,7 +130,7 @@ bool thread_block_must_wait(size_t requested) {
 }
 
 struct thread_block *thread_block_acquire_first(void) {
-  if (current_block == &shared_only) return NULL;
+  if (current_block != &no_block_yet) return own_block_or_null();
 
   uint32_t index = pop_free();
   if (index == NO_INDEX) index = carve();
@@ -149,6 +141,7 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
+  block->stack_begin = block->stack_end = 0;
   record->owned = true;
   record->destructor_rounds = 0;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
@@ -171,9 +164,16 @@ static void thread_ends(void *value) {
   if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
   peak_flush(block);
   current_block = &shared_only;
-  stop_countdown(block);
   give_up(block->index);
 }
+
+struct thread_block *thread_block_leave(void) {
+  struct thread_block *own = current_block;
+  current_block = &left_out;
+  return own;
+}
+
+void thread_block_return(struct thread_block *block) { current_block = block; }
 
 void thread_blocks_start(void) {
   /* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
@@ -185,7 +185,6 @@ void thread_blocks_forked(void) {
     struct thread_record *record = record_at(i);
     if (!record || !record->owned || thread_block_at(i) == current_block) continue;
     record->owned = false;
-    stop_countdown(thread_block_at(i));
     push_free(i);
   }
   __atomic_store_n(&owners, is_thread_block(current_block) ? 1 : 0, __ATOMIC_RELAXED);
@@ -200,11 +199,4 @@ uint64_t threads_without_block(void) { return __atomic_load_n(&blockless_threads
 size_t thread_blocks_footprint(void) {
   size_t page = (size_t)getpagesize();
   return (sizeof(struct slab) + page - 1) / page * page * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
-}
-
-void thread_blocks_stop_countdowns(void) {
-  for (uint32_t i = 0; i < thread_block_count(); i++) {
-    struct thread_block *block = thread_block_at(i);
-    if (block) stop_countdown(block);
-  }
 }

@@ -2,9 +2,12 @@
  * What is counted lives in one block a thread, so that counting shares no cache line and needs no atomic
  * instruction.
  *
- * A thread meets its block through one pointer in initial-exec TLS. Until its first event the pointer leads to
- * a sentinel whose countdown is 0, and a countdown of 0 sends every event to the slow path: one comparison
- * covers "first use", "switched off", "about to publish to the peak" and "sizes must be asked for".
+ * A thread meets its block through one pointer in initial-exec TLS. Until its first event the pointer leads to a
+ * sentinel without headroom, and an event that finds no headroom takes the slow path: one comparison covers "first
+ * use", "handed over" and "the peak must hear of this".
+ *
+ * Headroom is by how much the thread's live bytes may grow before it tells the peak (totals.h). Allocations take from
+ * it, frees give back, so that a thread that frees as much as it allocates hardly ever leaves the fast path.
  *
  * Blocks are carved from slabs that are never unmapped. When a thread ends, its block passes to the next new
  * thread, totals and all: the sum over all blocks is the truth at any time, and nothing is ever folded or freed.
@@ -23,12 +26,13 @@
 #include "mallometer.h"
 #include "platform/visibility.h"
 
-/*
- * Bytes that a thread allocates between two visits of the slow path, the allocator's rounding included. It bounds what
- * a thread can hold back from the peak, and every larger request takes the slow path, which alone knows the open size
- * classes.
- */
-#define COUNTDOWN_BYTES 32768u
+/* By how much a thread's live bytes may grow after it told the peak, and before it tells it again. */
+#define HEADROOM_BYTES 65536
+
+/* A larger request always takes the slow path, which alone knows the open size classes and the largest request. */
+#define LARGEST_FAST_REQUEST 32768u
+
+#define FILTER_BUCKETS 256u /* of the sampler, for each thread (sample/sampler.h) */
 
 #ifndef MAXIMUM_BLOCKS /* tests build a library with few */
 #define MAXIMUM_BLOCKS 65536u
@@ -44,16 +48,19 @@ struct event_counters {
 };
 
 struct thread_block {
-  /* Bytes until the slow path. Written by the owner; others only ever store 0. */
-  uint64_t countdown;
+  /* Bytes until the peak must be told. Written by the owner; whoever lowers flushed_live_bytes stores HEADROOM_BYTES.
+   */
+  int64_t headroom;
   struct event_counters events;
   /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
   int64_t flushed_live_bytes;
-  /* Bytes until the next flush while every event takes the slow path. Owner only. */
-  int64_t slow_bytes_to_flush;
+  /* State of the sampler's random numbers. Owner only. */
+  uint64_t random;
+  /* The part of the owner's stack that is known to be readable (sample/native_stack.c). Owner only. */
+  uintptr_t stack_begin, stack_end;
   /* Its own number; fixed since it was carved. */
   uint32_t index;
-  uint32_t unused[7];
+  uint32_t unused[3];
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 
@@ -67,13 +74,68 @@ struct thread_record {
   uint8_t destructor_rounds;
 };
 
-/* Its countdown is 0 for ever: the thread has had no event yet. */
+enum { BLOCKS_IN_SLAB = 64 };
+
+/*
+ * Blocks lie close together, because readers walk over all of them. What only the sampler needs of a thread lies at a
+ * fixed distance from its block: of each bucket, the allocations until the next visit, and how that number was drawn.
+ */
+struct slab {
+  _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
+  /* Processors take accesses that are whole pages apart for the same for a moment. */
+  uint8_t unused[2048];
+  uint8_t filters[BLOCKS_IN_SLAB][FILTER_BUCKETS];
+  uint8_t levels[BLOCKS_IN_SLAB][FILTER_BUCKETS];
+  struct thread_record records[BLOCKS_IN_SLAB];
+};
+_Static_assert(FILTER_BUCKETS == sizeof(struct thread_block), "so that the distance is the same for all blocks");
+
+static inline uint8_t *thread_filter(struct thread_block *block) {
+  return (uint8_t *)block + offsetof(struct slab, filters);
+}
+
+static inline uint8_t *thread_levels(struct thread_block *block) {
+  return (uint8_t *)block + offsetof(struct slab, levels);
+}
+
+/* A sentinel's, and never less far from 0 than this program will count to. */
+#define NO_HEADROOM (INT64_MIN / 2)
+
+/* The thread has had no event yet. */
 extern HIDDEN struct thread_block no_block_yet;
-/* Likewise: the thread has handed its block over, or there was none for it. */
+/* The thread has handed its block over, or there was none for it. */
 extern HIDDEN struct thread_block shared_only;
+/* What the thread does is not counted: thread_block_leave(). */
+extern HIDDEN struct thread_block left_out;
 
 /* Calling thread's block or a sentinel. 8 of the 64 bytes of TLS that a late dlopen can count on. */
 extern HIDDEN __thread struct thread_block *current_block __attribute__((tls_model("initial-exec")));
+
+/*
+ * Takes what was allocated from the headroom, or gives back what was freed (negative). False, for the slow path, if
+ * none is left, always so for the sentinels.
+ */
+static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
+#if defined(__x86_64__)
+  bool negative;
+  __asm__ volatile("subq %2, %0" : "+m"(block->headroom), "=@ccs"(negative) : "er"(bytes));
+  return __builtin_expect(!negative, 1);
+#else
+  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) - bytes;
+  __atomic_store_n(&block->headroom, left, __ATOMIC_RELAXED);
+  return left >= 0;
+#endif
+}
+
+static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
+#if defined(__x86_64__)
+  bool negative;
+  __asm__ volatile("addq %2, %0" : "+m"(block->headroom), "=@ccs"(negative) : "er"(bytes));
+  return __builtin_expect(!negative, 1);
+#else
+  return headroom_take(block, -bytes);
+#endif
+}
 
 /*
  * Reads current_block afresh. The fast path does so before and after the allocator's call; the compiler would rather
@@ -82,7 +144,8 @@ extern HIDDEN __thread struct thread_block *current_block __attribute__((tls_mod
 static inline struct thread_block *own_block(void) {
 #if defined(__x86_64__)
   struct thread_block *block;
-  __asm__ volatile("movq current_block@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(block));
+  /* Not in rax, where the fast path holds the object. */
+  __asm__ volatile("movq current_block@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=d"(block));
   return block;
 #else
   return current_block;
@@ -100,7 +163,7 @@ struct thread_block *thread_block_acquire_first(void);
 
 /* Whether `block` is a real one rather than a sentinel. */
 static inline bool is_thread_block(const struct thread_block *block) {
-  return block != &no_block_yet && block != &shared_only;
+  return block != &no_block_yet && block != &shared_only && block != &left_out;
 }
 
 /*
@@ -119,6 +182,13 @@ static inline struct thread_block *thread_block_acquire(void) {
  */
 bool thread_block_must_wait(size_t requested);
 
+/*
+ * Leaves what the calling thread does out of all sums, until the block that it had is given back with
+ * thread_block_return(): the library's own work is not the program's.
+ */
+struct thread_block *thread_block_leave(void);
+void thread_block_return(struct thread_block *block);
+
 const struct event_counters *thread_baseline(const struct thread_block *block);
 
 /* For i in 0 .. thread_block_count() - 1; NULL where a slab could not be mapped. */
@@ -131,9 +201,6 @@ uint32_t thread_block_owners(void);
 uint64_t threads_without_block(void);
 /* Bytes mapped for blocks; never fewer later. */
 size_t thread_blocks_footprint(void);
-
-/* Sends every thread to the slow path at its next event. */
-void thread_blocks_stop_countdowns(void);
 
 /* In the child of a fork: the blocks of the threads that do not exist there become available. */
 void thread_blocks_forked(void);

@@ -4,7 +4,7 @@
 static int64_t estimated_live;
 static int64_t shared_flushed;
 static uint64_t peak;
-static bool sum_under_way;
+static uint32_t sums_under_way;
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
@@ -49,59 +49,120 @@ static uint64_t slack(void) {
   return of_peak > of_blocks ? of_peak : of_blocks;
 }
 
-uint64_t peak_error(void) { return slack() + (uint64_t)COUNTDOWN_BYTES * thread_block_count(); }
+uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_block_count(); }
+
+uint64_t peak_so_far(void) { return __atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
 /* Below 0 when objects are freed that were allocated while counting was off. */
-uint64_t peak_raise(int64_t live) {
-  uint64_t highest = __atomic_load_n(&peak, __ATOMIC_RELAXED);
-  if (live <= 0) return highest;
-  uint64_t higher = (uint64_t)live;
-  while (higher > highest &&
-         !__atomic_compare_exchange_n(&peak, &highest, higher, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+static void raise_peak(int64_t live) {
+  uint64_t highest = peak_so_far();
+  if (live <= 0) return;
+  while ((uint64_t)live > highest &&
+         !__atomic_compare_exchange_n(&peak, &highest, (uint64_t)live, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
-  return higher > highest ? higher : highest;
+}
+
+static uint64_t freed_until_now(void) {
+  struct mallometer_counters sum = {0};
+  add_frees(&shared_events, &sum);
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_block *block = thread_block_at(i);
+    if (block) add_frees(&block->events, &sum);
+  }
+  return sum.freed_bytes;
+}
+
+uint64_t totals_raise_peak(struct mallometer_counters *sum) {
+  const struct mallometer_counters zeroed = *sum;
+  for (unsigned attempts = 4; attempts > 0; attempts--) {
+    *sum = zeroed;
+    totals_read(sum);
+    int64_t live = mallometer_live_bytes(sum);
+    if (live <= (int64_t)peak_so_far()) break;
+    int64_t freed_meanwhile = (int64_t)(freed_until_now() - sum->freed_bytes);
+    if (freed_meanwhile <= (int64_t)slack()) {
+      raise_peak(live);
+      break;
+    }
+    raise_peak(live - freed_meanwhile);
+  }
+  return peak_so_far();
 }
 
 /*
- * The estimate is always the sum of all flushed_live_bytes: whoever exchanges one adds the difference. That two
- * threads flush the same block at once is harmless, the later exchange corrects the earlier.
+ * The estimate is always the sum of all flushed_live_bytes: whoever exchanges one adds the difference. False if
+ * somebody else has exchanged it meanwhile, who knew newer live bytes than these may be.
  */
-static int64_t flush(const struct event_counters *events, int64_t *flushed) {
+static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
+  int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
   uint64_t freed = counter_read(&events->freed_bytes);
   int64_t live = (int64_t)(counter_read(&events->allocated_bytes) - freed);
-  int64_t change = live - __atomic_exchange_n(flushed, live, __ATOMIC_RELAXED);
-  return __atomic_add_fetch(&estimated_live, change, __ATOMIC_RELAXED);
+  if (!__atomic_compare_exchange_n(flushed, &before, live, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
+  *change = live - before;
+  __atomic_fetch_add(&estimated_live, *change, __ATOMIC_RELAXED);
+  return true;
 }
 
-/* Threads that only free flush nothing themselves; without this the estimate would stay above the peak. */
+/*
+ * Threads that only free flush nothing themselves; without this the estimate would stay above the peak. What they freed
+ * is headroom to them, but no longer once their share of the estimate is lower. A store that the owner's own update
+ * overwrites is made again at the next correction.
+ */
 static void flush_all(void) {
-  flush(&shared_events, &shared_flushed);
+  int64_t change;
+  (void)flush(&shared_events, &shared_flushed, &change);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
-    if (block) flush(&block->events, &block->flushed_live_bytes);
+    if (!block || !flush(&block->events, &block->flushed_live_bytes, &change)) continue;
+    if (__atomic_load_n(&block->headroom, __ATOMIC_RELAXED) <= HEADROOM_BYTES) continue;
+    __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
   }
 }
 
 static void confirm_peak(void) {
-  if (__atomic_exchange_n(&sum_under_way, true, __ATOMIC_ACQUIRE)) return;
   struct mallometer_counters sum = {0};
-  totals_read(&sum);
-  peak_raise((int64_t)(sum.allocated_bytes - sum.freed_bytes));
+  totals_raise_peak(&sum);
   flush_all();
-  __atomic_store_n(&sum_under_way, false, __ATOMIC_RELEASE);
 }
 
-static void confirm_if_higher(int64_t estimate) {
-  if (estimate > (int64_t)(__atomic_load_n(&peak, __ATOMIC_RELAXED) + slack())) confirm_peak();
+static bool is_above_peak(uint64_t slacks) {
+  return __atomic_load_n(&estimated_live, __ATOMIC_RELAXED) > (int64_t)(peak_so_far() + slacks * slack());
 }
 
-void peak_flush(struct thread_block *block) { confirm_if_higher(flush(&block->events, &block->flushed_live_bytes)); }
+/*
+ * While others sum, the estimate must have passed the peak by one more slack for each of them: a sum still pays for as
+ * many bytes as it reads, and a thread that is interrupted in its sum keeps nobody from noticing what comes then.
+ */
+static void confirm_if_higher(void) {
+  if (!is_above_peak(1)) return;
+  uint32_t others = __atomic_fetch_add(&sums_under_way, 1, __ATOMIC_RELAXED);
+  if (is_above_peak((uint64_t)others + 1)) confirm_peak();
+  __atomic_fetch_sub(&sums_under_way, 1, __ATOMIC_RELAXED);
+}
 
-void peak_flush_shared(void) { confirm_if_higher(flush(&shared_events, &shared_flushed)); }
+static void flush_own(const struct event_counters *events, int64_t *flushed) {
+  int64_t change;
+  while (!flush(events, flushed, &change)) {
+  }
+  confirm_if_higher();
+}
+
+void peak_flush(struct thread_block *block) {
+  __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
+  flush_own(&block->events, &block->flushed_live_bytes);
+}
+
+void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
+/* Another thread may have been between changing its share and the estimate. */
 void totals_forked(void) {
-  __atomic_store_n(&sum_under_way, false, __ATOMIC_RELAXED);
+  sums_under_way = 0;
   flush_all();
+  estimated_live = shared_flushed;
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_block *block = thread_block_at(i);
+    if (block) estimated_live += block->flushed_live_bytes;
+  }
 }

@@ -5,11 +5,16 @@
  * before the first pass was allocated before it, so the second pass sees its allocation: live is never negative,
  * and at most too high by what was freed while the sum was taken.
  *
- * The peak costs nothing on the fast path. Each thread adds its net bytes to one estimate when it visits the slow
- * path (every COUNTDOWN_BYTES) and when it ends; when the estimate passes the peak by the slack, that thread takes a
- * real sum. So the peak is at most `slack + COUNTDOWN_BYTES for each thread` too low, and that is the published
- * error, with the most threads that ever lived at once, since the peak may have been then. The slack is 0.5 % of the
- * peak, but at least 4 KiB for each block, so that a sum (25 ns a block) pays for at least as many bytes as it reads.
+ * The peak costs nothing on the fast path. Each thread adds its net bytes to one estimate when its live bytes have
+ * grown by HEADROOM_BYTES, and when it ends; when the estimate passes the peak by the slack (once more for each
+ * sum that is under way), that thread takes a real sum, and corrects what the estimate holds of all others, for a
+ * thread that only frees tells nobody. So no thread's live bytes exceed what the estimate holds of it by more than
+ * HEADROOM_BYTES, the peak is at most `slack + HEADROOM_BYTES for each thread` too low, and that is the published
+ * error, with the most threads that ever lived at once, since the peak may have been then. (Whoever lowers another
+ * thread's share renews that thread's headroom too. If that store falls between the two halves of the owner's own
+ * update it is lost, and until the next correction the thread may go unnoticed for what it had freed before.) The slack
+ * is 0.5 % of the peak, but at least 4 KiB for each block, so that a sum (25 ns a block) pays for at least as many
+ * bytes as it reads.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -22,16 +27,22 @@ void totals_read(struct mallometer_counters *sum);
 /* Copies the counters of one block into the event fields of `out`. */
 void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
-/* Adds the block's net bytes since its last flush to the estimate; may take a sum. The slow path's only work. */
+/* Adds the own block's net bytes since its last flush to the estimate, and renews its headroom; may take a sum. */
 void peak_flush(struct thread_block *block);
 
 /* The same for the events of threads without a block. */
 void peak_flush_shared(void);
 
-/* Raises the peak to `live` if that is higher. Returns the peak. */
-uint64_t peak_raise(int64_t live);
+/*
+ * totals_read(), and raises the peak if the live bytes are higher. Returns the peak. A thread that is interrupted while
+ * it sums may miss any amount of frees; such a sum is taken again, and what it proves at least counts for the peak.
+ */
+uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* How much higher than peak_raise() said the true peak can be, in bytes. */
+/* The highest live bytes; at most by the slack too high. */
+uint64_t peak_so_far(void);
+
+/* How much higher than peak_so_far() the true peak can be, in bytes. */
 uint64_t peak_error(void);
 
 /*

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "account/thread_block.h"
+#include "sample/sampler.h"
 
 #define DEFAULT_HUGE ((size_t)64 << 20)
+#define LONGEST_BLACK_BOX 700u
 
 static const char *value_of(char *const environment[], const char *name) {
   size_t length = strlen(name);
@@ -71,11 +73,20 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
+static size_t read_sample_interval(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_SAMPLE_INTERVAL");
+  size_t bytes;
+  if (!value) return DEFAULT_SAMPLE_INTERVAL;
+  if (parse_bytes(value, &bytes) && bytes <= PTRDIFF_MAX) return bytes;
+  refuse("MALLOMETER_SAMPLE_INTERVAL", value, "a size such as 512k, or 0", "512k");
+  return DEFAULT_SAMPLE_INTERVAL;
+}
+
 static size_t read_huge_threshold(char *const environment[]) {
   const char *value = value_of(environment, "MALLOMETER_LARGE");
   size_t bytes;
   if (!value) return DEFAULT_HUGE;
-  if (parse_bytes(value, &bytes) && bytes >= COUNTDOWN_BYTES && bytes <= PTRDIFF_MAX) return bytes;
+  if (parse_bytes(value, &bytes) && bytes >= LARGEST_FAST_REQUEST && bytes <= PTRDIFF_MAX) return bytes;
   refuse("MALLOMETER_LARGE", value, "a size of 32k or more such as 64m", "64m");
   return DEFAULT_HUGE;
 }
@@ -86,6 +97,23 @@ static bool read_accounting(char *const environment[]) {
   if (strcmp(value, "header") == 0) return true;
   refuse("MALLOMETER_ACCOUNTING", value, "usable or header", "usable");
   return false;
+}
+
+static void read_stacks(char *const environment[], struct configuration *configuration) {
+  const char *stacks = value_of(environment, "MALLOMETER_STACKS"), *unwind = value_of(environment, "MALLOMETER_UNWIND");
+  configuration->unwinding = UNWIND_BY_TABLES;
+  if (unwind && strcmp(unwind, "fp") == 0) {
+    configuration->unwinding = UNWIND_BY_FRAME_POINTERS;
+  } else if (unwind && strcmp(unwind, "dwarf") != 0) {
+    refuse("MALLOMETER_UNWIND", unwind, "dwarf or fp", "dwarf");
+  }
+  configuration->call_sites = stacks && strcmp(stacks, "native") == 0;
+  if (!stacks || configuration->call_sites || strcmp(stacks, "large") == 0) return;
+  if (strcmp(stacks, "off") != 0) {
+    refuse("MALLOMETER_STACKS", stacks, "off, large or native", "large");
+  } else {
+    configuration->unwinding = UNWIND_OFF;
+  }
 }
 
 static enum log_level read_log(char *const environment[]) {
@@ -111,15 +139,27 @@ static bool list_names(const char *list, const char *executable) {
   return false;
 }
 
+static const char *read_black_box(char *const environment[], const char *executable, bool named) {
+  const char *value = value_of(environment, "MALLOMETER_BLACKBOX");
+  if (!value || !(named || (executable && list_names("java", executable)))) return NULL;
+  if (strnlen(value, LONGEST_BLACK_BOX + 1) <= LONGEST_BLACK_BOX) return value;
+  refuse("MALLOMETER_BLACKBOX", value, "a path of at most 700 bytes", "none");
+  return NULL;
+}
+
 struct configuration configuration_read(char *const environment[], const char *executable) {
   struct configuration configuration = {.huge_threshold = DEFAULT_HUGE};
   const char *only = value_of(environment, "MALLOMETER_ONLY");
-  configuration.excluded = only && executable && !list_names(only, executable);
+  bool named = only && executable && list_names(only, executable);
+  configuration.excluded = only && executable && !named;
   if (configuration.excluded) return configuration; /* and say nothing about the rest: this program is left alone */
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
   configuration.headers = read_accounting(environment);
+  read_stacks(environment, &configuration);
+  configuration.sample_interval = read_sample_interval(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
+  configuration.black_box = read_black_box(environment, executable, named);
   return configuration;
 }

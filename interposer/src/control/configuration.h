@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "control/log.h"
+#include "sample/native_stack.h"
 
 struct configuration {
   /* MALLOMETER_ENABLED */
@@ -19,6 +20,17 @@ struct configuration {
   bool headers;
   /* MALLOMETER_LARGE, in bytes. */
   size_t huge_threshold;
+  /*
+   * MALLOMETER_BLACKBOX, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.
+   * Every program that a script starts sees the variable, and the first would take the file. NULL otherwise.
+   */
+  const char *black_box;
+  /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
+  size_t sample_interval;
+  /* MALLOMETER_STACKS=native: samples have stacks too, not only large requests. */
+  bool call_sites;
+  /* MALLOMETER_STACKS=off, else MALLOMETER_UNWIND. */
+  enum unwinding unwinding;
   /* MALLOMETER_LOG */
   enum log_level log;
 };

@@ -20,12 +20,16 @@
 #include "allocator/bootstrap.h"
 #include "allocator/figures.h"
 #include "allocator/next.h"
+#include "control/black_box.h"
 #include "control/configuration.h"
 #include "control/log.h"
 #include "control/refusal.h"
 #include "hooks/state.h"
 #include "mallometer.h"
 #include "platform/glibc_versions.h"
+#include "sample/call_sites.h"
+#include "sample/native_stack.h"
+#include "sample/sampler.h"
 
 #ifndef MALLOMETER_BUILD
 #error "the build defines MALLOMETER_BUILD, a string such as \"0.1.0\""
@@ -39,6 +43,8 @@ static const char *reason = "";
 static char reason_text[sizeof((struct mallometer_report *)0)->reason];
 static uint64_t overhead_ns;
 static size_t image_bytes;
+static enum unwinding unwinding;
+static const char *wanted_black_box;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
@@ -56,9 +62,13 @@ static void off(int why, const char *text) {
   hook_count(false);
 }
 
+static bool resetting; /* a thread is in mallometer_reset() */
+
 static void in_forked_child(void) {
+  __atomic_store_n(&resetting, false, __ATOMIC_RELAXED); /* not here any more */
   thread_blocks_forked();
   totals_forked();
+  black_box_forked();
 }
 
 static void refuse_or_use_headers(void) {
@@ -84,11 +94,17 @@ void hook_starts(void) {
   char path[4096];
   struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
+  sampler_configure(configuration.sample_interval);
+  unwinding = configuration.unwinding;
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;
   }
   if (configuration.headers) refuse_or_use_headers();
+  if (configuration.call_sites && configuration.sample_interval > 0 && !call_sites_start()) {
+    log_line(LOG_WARN, "MALLOMETER_STACKS=native: no memory for call sites; going on without");
+  }
+  wanted_black_box = getauxval(AT_SECURE) ? NULL : configuration.black_box;
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
 
@@ -134,9 +150,13 @@ __attribute__((constructor)) static void start(void) {
   }
   next_allocator_name(allocator_name, sizeof allocator_name);
   allocator_find();
+  allocator_name_version(allocator_name, sizeof allocator_name);
   forget_loader_errors();
   if (state == MALLOMETER_STATE_EXCLUDED) return;
+  unwinding = native_stack_start(unwinding);
+  forget_loader_errors();
   pthread_atfork(NULL, NULL, in_forked_child);
+  if (wanted_black_box) black_box_start(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }
 
@@ -166,7 +186,6 @@ static int deliver(void *to, void *from, size_t full_size) {
  */
 static struct mallometer_counters origins[2];
 static uint32_t current_origin;
-static bool resetting;
 
 static void subtract_origin(struct mallometer_counters *snapshot) {
   struct mallometer_counters origin;
@@ -179,17 +198,30 @@ static void subtract_origin(struct mallometer_counters *snapshot) {
   mallometer_difference(&origin, snapshot, snapshot);
 }
 
+static void sum_up(struct mallometer_counters *snapshot) {
+  *snapshot = (struct mallometer_counters){.monotonic_ns = monotonic_ns()};
+  if (was_off) {
+    totals_read(snapshot);
+    snapshot->peak_live_bytes = peak_so_far();
+  } else {
+    snapshot->peak_live_bytes = totals_raise_peak(snapshot);
+  }
+}
+
+/*
+ * Live bytes are too high by what was freed while the sum was taken: next to nothing, unless this thread was
+ * interrupted in the middle. A sum that took many times as long as its reading takes is taken again.
+ */
 static void read_process(struct mallometer_counters *snapshot) {
-  snapshot->monotonic_ns = monotonic_ns();
-  totals_read(snapshot);
+  for (unsigned attempts = 3; attempts > 0; attempts--) {
+    sum_up(snapshot);
+    if (monotonic_ns() - snapshot->monotonic_ns < 50000 + 200 * (uint64_t)thread_block_count()) break;
+  }
   snapshot->flags = was_off ? MALLOMETER_INCOMPLETE : 0;
   snapshot->threads = thread_block_owners();
-  snapshot->peak_live_bytes = peak_raise(was_off ? 0 : mallometer_live_bytes(snapshot));
   snapshot->peak_error_bytes = peak_error();
   snapshot->largest_request_bytes = largest_request();
   snapshot->huge_allocations = huge_requests();
-  /* A thread that was between reading and writing its countdown when counting stopped is stopped now. */
-  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) != HOOK_COUNTING) thread_blocks_stop_countdowns();
 }
 
 uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
@@ -262,11 +294,24 @@ int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint
   return (int)large_request_events(events, capacity, after);
 }
 
-int mallometer_allocator(struct mallometer_allocator_state *out) {
+int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
+  if (!sites || site_size != sizeof *sites) return -EINVAL;
+  return call_sites_on() ? (int)call_sites_copy(sites, capacity, first) : -ENODATA;
+}
+
+int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
+  if (!call_sites_on()) return -ENODATA;
+  int count = frames ? call_site_stack(number, frames, capacity) : -1;
+  return count < 0 ? -EINVAL : count;
+}
+
+int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
+                         uint32_t capacity) {
+  if (row_size != sizeof *rows || (!rows && capacity > 0)) return -EINVAL;
   if (state == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;
-  int result = allocator_figures(&current);
+  int result = allocator_figures(&current, rows, capacity);
   errno = saved_errno;
   return result ? result : deliver(out, &current, sizeof current);
 }
@@ -279,14 +324,40 @@ int mallometer_trim(void) {
   return result;
 }
 
+int mallometer_record(const char *path) {
+  if (!path || !*path) return -EINVAL;
+  if (state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED) return -ENODATA;
+  int saved_errno = errno;
+  int result = black_box_start(path);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_recording(struct mallometer_black_box *out) {
+  struct mallometer_black_box current = {0};
+  black_box_describe(&current);
+  return deliver(out, &current, sizeof current);
+}
+
 int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)state;
   current.byte_unit = byte_unit();
-  current.footprint_bytes = image_bytes + thread_blocks_footprint() + bootstrap_footprint();
-  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED);
+  current.footprint_bytes =
+      image_bytes + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() + call_sites_footprint();
+  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns();
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;
+  struct sampler_totals sampled = sampler_totals();
+  current.sample_interval_bytes = sampler_interval();
+  current.samples = sampled.samples;
+  current.sampled_bytes = sampled.estimated_bytes;
+  current.samples_by_size_only = sampled.unknown_paths;
+  struct call_sites_totals sites = call_sites_totals();
+  current.samples_without_site = sites.without_site;
+  current.samples_not_followed = sites.without_place;
+  current.live_samples = sites.live_samples;
+  current.call_sites = sites.sites;
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   strncpy(current.reason, reason, sizeof current.reason - 1);

@@ -20,8 +20,14 @@
 #include "allocator/header.h"
 #include "allocator/next.h"
 #include "hooks/state.h"
+#include "sample/call_sites.h"
+#include "sample/native_stack.h"
 
-static int state(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE); }
+static bool counting(void) {
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &left_out;
+}
+
+static bool headers(void) { return size_source == SIZE_FROM_HEADER; }
 
 static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -36,48 +42,48 @@ static void count_failure(void) {
   }
 }
 
-/* Lets the fast path serve this thread again, or tells the peak what happened meanwhile. */
-static void after_allocation(struct thread_block *block, size_t unit_size) {
-  if (size_source == SIZE_FROM_CHUNK) {
-    __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
-    peak_flush(block);
-  } else if (unit_size > COUNTDOWN_BYTES || (block->slow_bytes_to_flush -= (int64_t)unit_size) <= 0) {
-    block->slow_bytes_to_flush = COUNTDOWN_BYTES;
-    peak_flush(block);
-  }
+static void count_huge(struct thread_block *block, size_t requested, struct origin origin) {
+  uint64_t frames[MALLOMETER_EVENT_FRAMES];
+  record_huge_request(requested, frames, native_stack(block, origin, frames, MALLOMETER_EVENT_FRAMES));
 }
 
-static void count_allocation(size_t requested, size_t unit_size) {
+static void count_allocation(const void *object, size_t requested, size_t unit_size, struct origin origin) {
+  size_t class = size_class(requested);
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
   if (block) {
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_bytes, requested);
-    counter_add(&block->events.allocations[size_class(requested)], 1);
-    after_allocation(block, unit_size);
+    counter_add(&block->events.allocations[class], 1);
+    if (!headroom_take(block, (int64_t)unit_size)) peak_flush(block);
   } else {
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
     counter_add_shared(&shared_events.requested_bytes, requested);
-    counter_add_shared(&shared_events.allocations[size_class(requested)], 1);
+    counter_add_shared(&shared_events.allocations[class], 1);
     peak_flush_shared();
   }
-  if (requested > COUNTDOWN_BYTES) record_large_request(requested, huge_threshold);
+  if (requested > LARGEST_FAST_REQUEST) record_large_request(requested);
+  if (requested > huge_threshold) count_huge(block, requested, origin);
+  if (!block || requested > LARGEST_FAST_REQUEST) {
+    sampler_visit_always(block, object, requested, unit_size, origin);
+  } else if (filter_visits(block, filter_bucket(origin, class))) {
+    sampler_visit(block, object, requested, unit_size, origin);
+  }
 }
 
 static void count_free(size_t unit_size) {
   struct thread_block *block = thread_block_acquire();
   if (block) {
+    headroom_give(block, (int64_t)unit_size);
     counter_add(&block->events.freed_bytes, unit_size);
     counter_add(&block->events.frees, 1);
-    if (size_source == SIZE_FROM_CHUNK) __atomic_store_n(&block->countdown, COUNTDOWN_BYTES, __ATOMIC_RELAXED);
   } else {
     counter_add_shared(&shared_events.freed_bytes, unit_size);
     counter_add_shared(&shared_events.frees, 1);
   }
 }
 
-/* Counts what an allocating function returned. Keeps errno. */
-static void *allocated(void *object, size_t requested) {
-  if (state() != HOOK_COUNTING) return object;
+void *complete_allocation(void *object, size_t requested, struct origin origin) {
+  if (!counting()) return object;
   int saved_errno = errno;
   if (!object) {
     count_failure();
@@ -85,7 +91,7 @@ static void *allocated(void *object, size_t requested) {
     size_t unit_size = requested;
     if (size_source == SIZE_FROM_CHUNK) unit_size = glibc_usable_size(object);
     if (size_source == SIZE_FROM_CALL) unit_size = next.usable_size(object);
-    count_allocation(requested, unit_size);
+    count_allocation(object, requested, unit_size, origin);
   }
   errno = saved_errno;
   return object;
@@ -98,56 +104,61 @@ struct departure {
 };
 
 static struct departure departure_of(void *object, bool headed) {
-  if (state() != HOOK_COUNTING) return (struct departure){false, 0};
+  if (!counting()) return (struct departure){false, 0};
   if (size_source == SIZE_FROM_CHUNK) return (struct departure){true, glibc_usable_size(object)};
   if (size_source == SIZE_FROM_CALL) return (struct departure){true, next.usable_size(object)};
   /* Without header it came past us, and its allocation was not counted. */
   return (struct departure){headed && header_counted(object), headed ? header_size(object) : 0};
 }
 
-static void departed(struct departure departure) {
-  if (!departure.counted) return;
+void complete_departure(size_t unit_size) {
+  if (!counting()) return;
   int saved_errno = errno;
-  count_free(departure.unit_size);
+  count_free(unit_size);
   errno = saved_errno;
+}
+
+static void departed(struct departure departure) {
+  if (departure.counted) complete_departure(departure.unit_size);
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------ */
 
-static bool headers(void) { return size_source == SIZE_FROM_HEADER; }
-
-static bool counting(void) { return state() == HOOK_COUNTING; }
-
-void *complete_malloc(size_t size) {
+void *complete_malloc(size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
-  return allocated(headers() ? header_malloc(size, counting()) : next.malloc(size), size);
+  return complete_allocation(headers() ? header_malloc(size, counting()) : next.malloc(size), size, origin);
 }
 
-void *complete_calloc(size_t count, size_t size) {
+void *complete_calloc(size_t count, size_t size, struct origin origin) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     complete_failure();
     return NULL;
   }
   if (!hook_ready()) return bootstrap_allocate(1, bytes);
-  return allocated(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes);
+  return complete_allocation(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes, origin);
 }
 
 /* `function` is the allocator's memalign or aligned_alloc, which judge a wrong alignment differently. */
-static void *complete_aligned(void *(*function)(size_t, size_t), size_t alignment, size_t size) {
+static void *complete_aligned(void *(*function)(size_t, size_t), size_t alignment, size_t size, struct origin origin) {
   /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. */
-  if (!headers() || !is_power_of_two(alignment)) return allocated(function(alignment, size), size);
-  return allocated(header_memalign(alignment, size, counting()), size);
+  if (!headers() || !is_power_of_two(alignment)) return complete_allocation(function(alignment, size), size, origin);
+  return complete_allocation(header_memalign(alignment, size, counting()), size, origin);
 }
 
-void *complete_memalign(size_t alignment, size_t size) {
+void *complete_memalign(size_t alignment, size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
-  return complete_aligned(next.memalign, alignment, size);
+  return complete_aligned(next.memalign, alignment, size, origin);
 }
 
-void *complete_aligned_alloc(size_t alignment, size_t size) {
+void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
-  return complete_aligned(next.aligned_alloc, alignment, size);
+  return complete_aligned(next.aligned_alloc, alignment, size, origin);
+}
+
+static struct live_sample sample_of(const void *object) {
+  if (may_be_sampled(object)) return live_sample_remove(object);
+  return NO_LIVE_SAMPLE;
 }
 
 void complete_free(void *object) {
@@ -155,6 +166,7 @@ void complete_free(void *object) {
   if (!hook_ready()) return; /* the resolving thread has bootstrap objects only */
   bool headed = headers() && has_header(object);
   departed(departure_of(object, headed));
+  live_sample_freed(sample_of(object));
   if (headed) {
     header_free(object);
   } else {
@@ -163,27 +175,34 @@ void complete_free(void *object) {
 }
 
 /* An object of the bootstrap buffer moves to the allocator and is an allocation there. */
-static void *realloc_bootstrap(void *object, size_t size) {
+static void *realloc_bootstrap(void *object, size_t size, struct origin origin) {
   size_t old_size = bootstrap_size(object);
-  void *moved = complete_malloc(size);
+  void *moved = complete_malloc(size, origin);
   if (moved) memcpy(moved, object, old_size < size ? old_size : size);
   return moved;
 }
 
-void *complete_realloc(void *object, size_t size) {
-  if (!object) return complete_malloc(size);
-  if (is_bootstrap(object)) return realloc_bootstrap(object, size);
+void *complete_realloc(void *object, size_t size, struct origin origin) {
+  if (!object) return complete_malloc(size, origin);
+  if (is_bootstrap(object)) return realloc_bootstrap(object, size, origin);
   if (!hook_ready()) return NULL;
   bool headed = headers() && has_header(object);
   struct departure departure = departure_of(object, headed);
+  struct live_sample sample = sample_of(object);
   if (headed && size == 0) {
     departed(departure);
+    live_sample_freed(sample);
     header_free(object);
     return NULL;
   }
   void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
+  if (moved || size == 0) {
+    live_sample_freed(sample);
+  } else {
+    live_sample_put_back(object, sample);
+  }
   if (headers() && !headed) return moved; /* not ours before, nor after */
-  if (moved || size > 0) allocated(moved, size);
+  if (moved || size > 0) complete_allocation(moved, size, origin);
   if (moved || size == 0) departed(departure);
   return moved;
 }
@@ -196,8 +215,8 @@ size_t complete_usable_size(void *object) {
 }
 
 /* Not in header mode: an object without header does not count when it is freed either. */
-void complete_adoption(void *object, size_t size) {
-  if (!headers()) allocated(object, size);
+void complete_adoption(void *object, size_t size, struct origin origin) {
+  if (!headers()) complete_allocation(object, size, origin);
 }
 
 void complete_failure(void) {

@@ -3,24 +3,32 @@
  * (malloc.c) handles the one case that matters for speed and leaves all else to these.
  *
  * Each is what its name says to the caller, counts one event where one is to be counted, and keeps errno except
- * where the function itself sets it.
+ * where the function itself sets it. `origin` is the program's call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H
 
 #include <stddef.h>
 
-void *complete_malloc(size_t size);
-void *complete_calloc(size_t count, size_t size);
-void *complete_realloc(void *object, size_t size);
+#include "sample/sampler.h"
+
+void *complete_malloc(size_t size, struct origin origin);
+void *complete_calloc(size_t count, size_t size, struct origin origin);
+void *complete_realloc(void *object, size_t size, struct origin origin);
 void complete_free(void *object);
 /* An alignment that is no power of two is left to the allocator to judge. */
-void *complete_memalign(size_t alignment, size_t size);
-void *complete_aligned_alloc(size_t alignment, size_t size);
+void *complete_memalign(size_t alignment, size_t size, struct origin origin);
+void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 
+/* Counts what the allocator returned for a request, an object or NULL, and returns it. */
+void *complete_allocation(void *object, size_t requested, struct origin origin);
+
+/* Counts that an object of glibc's was freed. */
+void complete_departure(size_t unit_size);
+
 /* Counts an object that the allocator gave out without asking us. */
-void complete_adoption(void *object, size_t size);
+void complete_adoption(void *object, size_t size, struct origin origin);
 
 /* Counts a call that fails before it reaches the allocator, with errno ENOMEM. */
 void complete_failure(void);

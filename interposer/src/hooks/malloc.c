@@ -1,10 +1,11 @@
 /*
  * The way in: every function by which a C program allocates or frees.
  *
- * First the fast path, meant to be read top to bottom. An event costs one comparison against the thread's
- * countdown, the allocator's own call, and four additions to lines that belong to this thread (two for a free).
- * The comparison fails, and the second half of this file takes over, when the thread has no block yet, when
- * counting is off, when the object's size must be asked for, and once every COUNTDOWN_BYTES.
+ * What a program calls is a jump to where `entry` points, by the route that is open (hooks/state.h). The counted
+ * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
+ * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
+ * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is unusually
+ * large or zero, when the peak must hear of the thread, and when the sampler's countdown ends.
  *
  * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
  * anyway; the slow path keeps errno where it calls anything else. docs/cost.md accounts for each instruction.
@@ -23,150 +24,231 @@
 #include "hooks/operators.h"
 #include "hooks/state.h"
 #include "platform/interposed.h"
+#include "sample/call_sites.h"
+#include "sample/sampler.h"
 
-#define CALLER __builtin_return_address(0)
-#define ROUNDING_BYTES 32u
+#if defined(__x86_64__)
+register const void *stack_pointer __asm__("rsp");
+#else
+#define stack_pointer __builtin_frame_address(0)
+#endif
+
+/* In a function that the program's call reached by jumps only: that call. */
+#define ORIGIN ((struct origin){__builtin_return_address(0), stack_pointer})
+#define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static OUT_OF_LINE void *malloc_slow(size_t size);
-static OUT_OF_LINE void free_slow(void *object);
-static OUT_OF_LINE void *calloc_slow(size_t count, size_t size);
-static OUT_OF_LINE void *realloc_slow(void *object, size_t size);
+/* The compiler is not to keep across a call what it can compute from `value` afterwards. */
+#define keep_only(value) __asm__("" : "+r"(*(value)))
 
-/* ---- Fast path ---------------------------------------------------------------------------------------- */
+static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin);
 
-/*
- * Takes an allocation of `size` from the countdown. False if the event belongs to the slow path (then nothing is
- * taken): the countdown is 0, or would be. One subtraction serves as comparison too, which the compiler would not see.
- *
- * An object may be up to 31 bytes larger than the request (glibc rounds up, and leaves no remainder too small for a
- * chunk). These are taken too, so that the countdown bounds live bytes whatever the sizes. A size so close to SIZE_MAX
- * that the sum wraps passes, and fails in the allocator; with a countdown of 0 it does not pass either.
- */
-static inline bool count_down(struct thread_block *block, size_t size) {
-  uint64_t left = __atomic_load_n(&block->countdown, __ATOMIC_RELAXED);
-  uint64_t taken = size + ROUNDING_BYTES;
-  bool exhausted;
-#if defined(__x86_64__)
-  __asm__("subq %2, %0" : "+r"(left), "=@ccbe"(exhausted) : "r"(taken));
-#else
-  exhausted = left <= taken;
-  left -= taken;
-#endif
-  if (unlikely(exhausted)) return false;
-  __atomic_store_n(&block->countdown, left, __ATOMIC_RELAXED);
-  return true;
-}
+/* ---- The counted route -------------------------------------------------------------------------------- */
 
-static inline bool is_stopped(const struct thread_block *block) {
-#if defined(__x86_64__)
-  bool zero;
-  __asm__ volatile("cmpq $0, %1" : "=@ccz"(zero) : "m"(block->countdown));
-  return zero;
-#else
-  return __atomic_load_n(&block->countdown, __ATOMIC_RELAXED) == 0;
-#endif
-}
+/* Whether the fast path knows the request's class; 0 wraps and belongs to the slow path too. */
+INLINE bool is_usual(size_t size) { return size - 1 < LARGEST_FAST_REQUEST; }
 
-/*
- * The thread's block is read again after the allocator's call: cheaper than to keep it across. A size that passed
- * count_down is below COUNTDOWN_BYTES, so its class needs no upper bound.
- */
-static inline void *counted(void *object, size_t size) {
-  struct event_counters *events = &own_block()->events;
-  if (unlikely(!object)) {
-    counter_add(&events->failed, 1);
-    return NULL;
-  }
-  counter_add(&events->allocated_bytes, glibc_usable_size(object));
-  counter_add(&events->requested_bytes, size);
-  counter_add(&events->allocations[size_class_unbounded(size)], 1);
+/* Counts an allocation for which there was headroom. */
+INLINE void *count(struct thread_block *block, void *object, size_t usable_size, size_t size) {
+  counter_add(&block->events.allocated_bytes, usable_size);
+  counter_add(&block->events.requested_bytes, size);
+  size_t class = size_class_of_usual(size);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, size, ORIGIN);
   return object;
 }
 
-void *malloc(size_t size) {
-  if (unlikely(!count_down(own_block(), size))) return malloc_slow(size);
+/*
+ * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
+ * the call. All is counted here or all on the slow path.
+ */
+INLINE void *counted(void *object, size_t size) {
+  keep_only(&size);
+  if (unlikely(!object)) return complete_allocation(NULL, size, ORIGIN);
+  struct thread_block *block = own_block();
+  size_t usable_size = glibc_usable_size(object);
+  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_allocation(object, size, ORIGIN);
+  return count(block, object, usable_size, size);
+}
+
+static void *counted_malloc(size_t size) {
+  if (unlikely(!is_usual(size))) return complete_malloc(size, ORIGIN);
   return counted(next.malloc(size), size);
 }
 
-void free(void *object) {
+INLINE void counted_free_of(void *object, bool tracked) {
   /* NULL, the bootstrap buffer and everything before the first event lie below. */
-  if (unlikely((uintptr_t)object < low_range_end)) return free_slow(object);
+  if (unlikely((uintptr_t)object < low_range_end)) return complete_free(object);
+  if (tracked && may_be_sampled(object)) return complete_free(object);
   struct thread_block *block = own_block();
-  if (unlikely(is_stopped(block))) return free_slow(object);
-  counter_add(&block->events.freed_bytes, glibc_usable_size(object));
+  size_t usable_size = glibc_usable_size(object);
+  if (unlikely(!headroom_give(block, (int64_t)usable_size))) return complete_free(object);
+  counter_add(&block->events.freed_bytes, usable_size);
   counter_add(&block->events.frees, 1);
   next.free(object);
 }
 
-void *calloc(size_t count, size_t size) {
+static void counted_free(void *object) { counted_free_of(object, false); }
+
+/* Where call sites are recorded: the object may be a sample. */
+static void tracked_free(void *object) { counted_free_of(object, true); }
+
+static void *counted_calloc(size_t count, size_t size) {
   size_t bytes;
-  if (unlikely(__builtin_mul_overflow(count, size, &bytes) || !count_down(own_block(), bytes))) {
-    return calloc_slow(count, size);
+  if (unlikely(__builtin_mul_overflow(count, size, &bytes) || !is_usual(bytes))) {
+    return complete_calloc(count, size, ORIGIN);
   }
   return counted(next.calloc(count, size), bytes);
 }
 
-void *realloc(void *object, size_t size) {
-  if (unlikely((uintptr_t)object < low_range_end || size == 0 || !count_down(own_block(), size))) {
-    return realloc_slow(object, size);
-  }
+INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
+  if (unlikely((uintptr_t)object < low_range_end || !is_usual(size))) return complete_realloc(object, size, ORIGIN);
+  if (tracked && may_be_sampled(object)) return complete_realloc(object, size, ORIGIN);
   size_t old_size = glibc_usable_size(object);
-  void *moved = counted(next.realloc(object, size), size);
-  if (unlikely(!moved)) return NULL;
-  counter_add(&own_block()->events.freed_bytes, old_size);
-  counter_add(&own_block()->events.frees, 1);
-  return moved;
-}
-
-/* ---- Slow path: passed on at once if nothing is counted, so that such a process pays for nothing else ---- */
-
-static inline bool forwarding(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING; }
-
-static void *malloc_slow(size_t size) { return forwarding() ? next.malloc(size) : complete_malloc(size); }
-
-static void free_slow(void *object) {
-  if (forwarding() && (uintptr_t)object >= low_range_end) {
-    next.free(object);
-  } else {
-    complete_free(object);
+  void *moved = next.realloc(object, size);
+  keep_only(&size);
+  keep_only(&old_size);
+  if (unlikely(!moved)) return complete_allocation(NULL, size, ORIGIN);
+  struct thread_block *block = own_block();
+  size_t usable_size = glibc_usable_size(moved);
+  /* One step, so that a block that grows over and over takes no more than it gives back. */
+  if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
+    complete_departure(old_size);
+    return complete_allocation(moved, size, ORIGIN);
   }
+  counter_add(&block->events.freed_bytes, old_size);
+  counter_add(&block->events.frees, 1);
+  return count(block, moved, usable_size, size);
 }
 
-static void *calloc_slow(size_t count, size_t size) {
-  return forwarding() ? next.calloc(count, size) : complete_calloc(count, size);
+static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
+
+static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
+
+static void *counted_new(size_t size) {
+  void *object = is_usual(size) ? counted(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
 }
 
-static void *realloc_slow(void *object, size_t size) {
-  return forwarding() && (uintptr_t)object >= low_range_end ? next.realloc(object, size)
-                                                            : complete_realloc(object, size);
+static void *counted_new_nothrow(size_t size, const void *nothrow) {
+  void *object = is_usual(size) ? counted(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- Functions that are rare enough to be slow always ------------------------------------------------- */
+/* Reached by a jump; the block is as good as it was, for nothing between may change it. */
+static void *sampled(void *object, size_t size, struct origin origin) {
+  sampler_visit(own_block(), object, size, glibc_usable_size(object), origin);
+  return object;
+}
+
+/* ---- The complete route ------------------------------------------------------------------------------- */
+
+static void *completed_malloc(size_t size) { return complete_malloc(size, ORIGIN); }
+
+static void *completed_calloc(size_t count, size_t size) { return complete_calloc(count, size, ORIGIN); }
+
+static void *completed_realloc(void *object, size_t size) { return complete_realloc(object, size, ORIGIN); }
+
+static void *completed_new(size_t size) {
+  void *object = complete_malloc(size, ORIGIN);
+  return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
+}
+
+static void *completed_new_nothrow(size_t size, const void *nothrow) {
+  void *object = complete_malloc(size, ORIGIN);
+  return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
+}
+
+/* ---- The forwarded route: next.malloc and next.calloc themselves, and these --------------------------- */
+
+static void forwarded_free(void *object) {
+  if ((uintptr_t)object < low_range_end) return complete_free(object);
+  next.free(object);
+}
+
+static void *forwarded_realloc(void *object, size_t size) {
+  if ((uintptr_t)object < low_range_end) return complete_realloc(object, size, ORIGIN);
+  return next.realloc(object, size);
+}
+
+static void *forwarded_new(size_t size) {
+  void *object = next.malloc(size);
+  return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
+}
+
+static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
+  void *object = next.malloc(size);
+  return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
+}
+
+/* ---- The entry ---------------------------------------------------------------------------------------- */
+
+static struct {
+  void *(*malloc)(size_t size);
+  void (*free)(void *object);
+  void *(*calloc)(size_t count, size_t size);
+  void *(*realloc)(void *object, size_t size);
+  void *(*new)(size_t size);
+  void *(*new_nothrow)(size_t size, const void *nothrow);
+} entry = {completed_malloc, complete_free, completed_calloc, completed_realloc, completed_new, completed_new_nothrow};
+
+/* One function after the other: each is right beside any other route's. */
+void hook_route(enum hook_route route) {
+#define TAKE(function, completed, counted, forwarded)        \
+  __atomic_store_n(&entry.function,                          \
+                   route == ROUTE_COUNTED     ? (counted)    \
+                   : route == ROUTE_FORWARDED ? (forwarded)  \
+                                              : (completed), \
+                   __ATOMIC_RELEASE)
+  TAKE(malloc, completed_malloc, counted_malloc, next.malloc);
+  TAKE(free, complete_free, call_sites_on() ? tracked_free : counted_free, forwarded_free);
+  TAKE(calloc, completed_calloc, counted_calloc, next.calloc);
+  TAKE(realloc, completed_realloc, call_sites_on() ? tracked_realloc : counted_realloc, forwarded_realloc);
+  TAKE(new, completed_new, counted_new, forwarded_new);
+  TAKE(new_nothrow, completed_new_nothrow, counted_new_nothrow, forwarded_new_nothrow);
+#undef TAKE
+}
+
+void *malloc(size_t size) { return entry.malloc(size); }
+
+void free(void *object) { entry.free(object); }
+
+void *calloc(size_t count, size_t size) { return entry.calloc(count, size); }
+
+void *realloc(void *object, size_t size) { return entry.realloc(object, size); }
+
+/*
+ * The operators are ours whatever lies below. An allocator that brings its own would otherwise serve `new` past us;
+ * the C++ library's would come back through malloc, one call later. One event for one allocation either way.
+ * Every form of delete is free by another name, and costs nothing more.
+ */
+void *operator_new(size_t size) { return entry.new(size); }
+
+void *operator_new_nothrow(size_t size, const void *nothrow) { return entry.new_nothrow(size, nothrow); }
+
+/* ---- Functions that are rare enough for the complete route always ------------------------------------- */
 
 void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;
-  if (!__builtin_mul_overflow(count, size, &bytes)) return realloc(object, bytes);
+  if (!__builtin_mul_overflow(count, size, &bytes)) return entry.realloc(object, bytes);
   complete_failure();
   return NULL;
 }
 
-void *memalign(size_t alignment, size_t size) {
-  return forwarding() ? next.memalign(alignment, size) : complete_memalign(alignment, size);
-}
+void *memalign(size_t alignment, size_t size) { return complete_memalign(alignment, size, ORIGIN); }
 
-void *aligned_alloc(size_t alignment, size_t size) {
-  return forwarding() ? next.aligned_alloc(alignment, size) : complete_aligned_alloc(alignment, size);
-}
+void *aligned_alloc(size_t alignment, size_t size) { return complete_aligned_alloc(alignment, size, ORIGIN); }
 
 int posix_memalign(void **object, size_t alignment, size_t size) {
-  if (forwarding()) return next.posix_memalign(object, alignment, size);
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING) {
+    return next.posix_memalign(object, alignment, size);
+  }
   int saved_errno = errno;
   void *allocated = NULL;
   int error = EINVAL;
   if (alignment % sizeof(void *) == 0 && alignment != 0 && (alignment & (alignment - 1)) == 0) {
-    allocated = complete_memalign(alignment, size);
+    allocated = complete_memalign(alignment, size, ORIGIN);
     error = ENOMEM;
   } else {
     complete_failure();
@@ -178,51 +260,28 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
-void *valloc(size_t size) { return memalign((size_t)getpagesize(), size); }
+void *valloc(size_t size) { return complete_memalign((size_t)getpagesize(), size, ORIGIN); }
 
 void *pvalloc(size_t size) {
   size_t page = (size_t)getpagesize();
   size_t rounded = (size + page - 1) & ~(page - 1);
   if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
-  return memalign(page, rounded ? rounded : page);
+  return complete_memalign(page, rounded ? rounded : page, ORIGIN);
 }
 
-size_t malloc_usable_size(void *object) {
-  return forwarding() && (uintptr_t)object >= low_range_end ? next.usable_size(object) : complete_usable_size(object);
-}
-
-/* ---- C++ ---------------------------------------------------------------------------------------------- */
-
-/*
- * The operators are ours whatever lies below. An allocator that brings its own would otherwise serve `new` past us;
- * the C++ library's would come back through malloc, one call later. One event for one allocation either way.
- * Every form of delete is free by another name, and costs nothing more.
- */
-
-static inline void *allocate(size_t size) {
-  if (unlikely(!count_down(own_block(), size))) return malloc_slow(size);
-  return counted(next.malloc(size), size);
-}
-
-void *operator_new(size_t size) {
-  void *object = allocate(size);
-  return unlikely(!object) ? operator_new_fails(size, CALLER) : object;
-}
-
-void *operator_new_nothrow(size_t size, const void *nothrow) {
-  void *object = allocate(size);
-  return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, CALLER) : object;
-}
+size_t malloc_usable_size(void *object) { return complete_usable_size(object); }
 
 void *operator_new_aligned(size_t size, size_t alignment) {
-  void *object = memalign(alignment, size);
-  return unlikely(!object) ? operator_new_aligned_fails(size, alignment, CALLER) : object;
+  void *object = complete_memalign(alignment, size, ORIGIN);
+  return unlikely(!object) ? operator_new_aligned_fails(size, alignment, ORIGIN) : object;
 }
 
 void *operator_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow) {
-  void *object = memalign(alignment, size);
-  return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, CALLER) : object;
+  void *object = complete_memalign(alignment, size, ORIGIN);
+  return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
 }
+
+/* ---- Other names -------------------------------------------------------------------------------------- */
 
 #define ALIAS(target) __attribute__((visibility("default"), alias(target)))
 #define NAME_OF_FREE(name)         \

@@ -40,8 +40,19 @@ static bool program_malloc_is_ours(void) {
 static bool counting_is_wanted = true;
 
 static int wanted_state(void) {
-  if (malloc_leads_here && counting_is_wanted) return HOOK_COUNTING;
+  if (malloc_leads_here && __atomic_load_n(&counting_is_wanted, __ATOMIC_SEQ_CST)) return HOOK_COUNTING;
   return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
+}
+
+static enum hook_route route_of(int state) {
+  if (state == HOOK_FORWARDING) return ROUTE_FORWARDED;
+  return state == HOOK_COUNTING && size_source == SIZE_FROM_CHUNK ? ROUTE_COUNTED : ROUTE_COMPLETE;
+}
+
+/* The state first: complete.h must be right for calls that still take the old route. */
+static void change_state(int wanted) {
+  __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
+  hook_route(route_of(wanted));
 }
 
 static void resolve(void) {
@@ -56,7 +67,7 @@ static void resolve(void) {
   if (found && malloc_leads_here) hook_starts();
   if (found) bootstrap_finished();
   this_thread_resolves = false;
-  __atomic_store_n(&hook_state, found ? wanted_state() : HOOK_UNSERVED, __ATOMIC_RELEASE);
+  change_state(found ? wanted_state() : HOOK_UNSERVED);
 }
 
 bool hook_find_allocator(void) {
@@ -73,10 +84,13 @@ bool hook_find_allocator(void) {
 }
 
 void hook_count(bool on) {
-  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_RELAXED);
+  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   if (this_thread_resolves) return; /* resolve() sets the state */
-  __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
-  if (!on) thread_blocks_stop_countdowns();
+  int wanted;
+  do { /* whoever comes last sees to it that state and route are what is wanted in the end */
+    wanted = wanted_state();
+    change_state(wanted);
+  } while (wanted != wanted_state());
 }
 
 void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }

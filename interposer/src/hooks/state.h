@@ -1,8 +1,8 @@
 /*
  * What the hook does with an event, in words that the slow path reads first.
  *
- * Threads notice a change because their countdowns are set to 0 (thread_blocks_stop_countdowns), which sends
- * them to the slow path. While counting is off no countdown is set again.
+ * The fast path reads none of it: the functions that the program calls jump to where `entry` says, and that changes
+ * with the state. A thread that is in the middle of an event when counting stops may count that one.
  */
 #ifndef MALLOMETER_HOOKS_STATE_H
 #define MALLOMETER_HOOKS_STATE_H
@@ -27,6 +27,19 @@ enum hook_state {
 };
 
 extern HIDDEN int hook_state;
+
+/* How the functions that programs call most are served. */
+enum hook_route {
+  /* By complete.h: right in every state. Until the allocator is found, and where sizes cannot be read from chunks. */
+  ROUTE_COMPLETE,
+  /* Counted on the fast path. */
+  ROUTE_COUNTED,
+  /* Passed on to the allocator. */
+  ROUTE_FORWARDED
+};
+
+/* In malloc.c. From any thread; other threads notice at their next event. */
+void hook_route(enum hook_route route);
 
 /* Where the size of an object comes from. Decided before the first object. */
 enum size_source {
