@@ -24,26 +24,33 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
+   * Something that may grow.
+   *
+   * @param limit set by somebody; empty if nobody did
+   * @param now what it takes
+   * @param most what the JVM lets it grow to if nobody set a limit; empty if nothing bounds it
+   */
+  record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
+
+  /**
    * What is configured, and what is used of what may not be.
    *
    * @param maximumHeapBytes the largest heap, set or chosen by the JVM
-   * @param metaspaceLimitBytes empty if nobody set MaxMetaspaceSize
-   * @param metaspaceBytes committed now, class space included
-   * @param codeCacheLimitBytes empty if nobody set ReservedCodeCacheSize
-   * @param codeCacheBytes committed now
-   * @param directLimitBytes empty if nobody set MaxDirectMemorySize
-   * @param directBytes capacity now
+   * @param heapSetting what it follows from
+   * @param sharedHeapBytes what of the heap the kernel charges as shared memory: 0 but under ZGC
+   * @param metaspace MaxMetaspaceSize, and what is committed, class space included
+   * @param codeCache ReservedCodeCacheSize, and what is committed
+   * @param direct MaxDirectMemorySize, and the buffers' capacity
    * @param threads threads of the process
    * @param stackBytes size of a Java thread's stack
    */
   record Configuration(
       OptionalLong maximumHeapBytes,
-      OptionalLong metaspaceLimitBytes,
-      OptionalLong metaspaceBytes,
-      OptionalLong codeCacheLimitBytes,
-      OptionalLong codeCacheBytes,
-      OptionalLong directLimitBytes,
-      OptionalLong directBytes,
+      String heapSetting,
+      long sharedHeapBytes,
+      Growing metaspace,
+      Growing codeCache,
+      Growing direct,
       OptionalLong threads,
       OptionalLong stackBytes) {}
 
@@ -57,22 +64,39 @@ final class BudgetTable {
     BudgetTable table = new BudgetTable();
     table.addConfigured(configuration);
     table.addNative(resident);
-    cgroup.ifPresent(table::addBeside);
+    cgroup.ifPresent(charged -> table.addBeside(charged, configuration.sharedHeapBytes()));
     double total = table.lines.stream().mapToDouble(Line::bytes).sum();
     double limit = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);
-    return new MemoryBudget(table.lines, total, limit, verdict(total, limit));
+    return new MemoryBudget(table.lines, total, limit, verdict(total, held(resident), limit));
   }
 
-  /** What follows from the sums, one sentence. */
-  static String verdict(double totalBytes, double limitBytes) {
+  /** What native code holds, which is what may leak. */
+  private static long held(ResidentMemory resident) {
+    return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
+        + resident.of(ResidentPart.MALLOC).orElse(0L);
+  }
+
+  /**
+   * What follows from the sums, one sentence.
+   *
+   * @param heldBytes the part of the total that would be less without a leak, if there is one
+   */
+  static String verdict(double totalBytes, double heldBytes, double limitBytes) {
     if (Double.isNaN(limitBytes)) {
       return "no limit; this configuration may need " + mebibytes(totalBytes);
     }
-    return totalBytes > limitBytes
-        ? "limit too small by "
-            + mebibytes(totalBytes - limitBytes)
-            + " for this configuration even without a leak"
-        : "limit leaves " + mebibytes(limitBytes - totalBytes) + " above this configuration";
+    double excess = totalBytes - limitBytes;
+    if (excess <= 0) {
+      return "limit leaves " + mebibytes(limitBytes - totalBytes) + " above this configuration";
+    }
+    return "limit too small by "
+        + mebibytes(excess)
+        + " for this configuration "
+        + (excess > heldBytes
+            ? "even without a leak"
+            : "and the "
+                + mebibytes(heldBytes)
+                + " that native code holds now, which may be a leak");
   }
 
   private void addConfigured(Configuration configuration) {
@@ -80,22 +104,10 @@ final class BudgetTable {
         .maximumHeapBytes()
         .ifPresent(
             bytes ->
-                lines.add(new Line("java-heap", bytes, CONFIGURED, "-Xmx, or what the JVM chose")));
-    add(
-        "metaspace",
-        configuration.metaspaceLimitBytes(),
-        "-XX:MaxMetaspaceSize",
-        configuration.metaspaceBytes());
-    add(
-        "code-cache",
-        configuration.codeCacheLimitBytes(),
-        "-XX:ReservedCodeCacheSize",
-        configuration.codeCacheBytes());
-    add(
-        "direct-buffers",
-        configuration.directLimitBytes(),
-        "-XX:MaxDirectMemorySize",
-        configuration.directBytes());
+                lines.add(new Line("java-heap", bytes, CONFIGURED, configuration.heapSetting())));
+    add("metaspace", "-XX:MaxMetaspaceSize", configuration.metaspace());
+    add("code-cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
+    add("direct-buffers", "-XX:MaxDirectMemorySize", configuration.direct());
     if (configuration.threads().isPresent() && configuration.stackBytes().isPresent()) {
       long threads = configuration.threads().getAsLong();
       long stack = configuration.stackBytes().getAsLong();
@@ -108,11 +120,20 @@ final class BudgetTable {
     }
   }
 
-  private void add(String item, OptionalLong limit, String setting, OptionalLong now) {
-    if (limit.isPresent()) {
-      lines.add(new Line(item, limit.getAsLong(), CONFIGURED, setting));
-    } else if (now.isPresent()) {
-      lines.add(new Line(item, now.getAsLong(), MEASURED, "now; " + setting + " is not set"));
+  private void add(String item, String setting, Growing growing) {
+    if (growing.limit().isPresent()) {
+      lines.add(new Line(item, growing.limit().getAsLong(), CONFIGURED, setting));
+    } else if (growing.now().isPresent()) {
+      String bound =
+          growing.most().isPresent()
+              ? "it may reach " + mebibytes(growing.most().getAsLong())
+              : "nothing bounds it";
+      lines.add(
+          new Line(
+              item,
+              growing.now().getAsLong(),
+              MEASURED,
+              "now; " + setting + " is not set, " + bound));
     }
   }
 
@@ -132,12 +153,11 @@ final class BudgetTable {
     lines.add(new Line("native", bytes, MEASURED, "now resident: JVM structures and malloc"));
   }
 
-  private void addBeside(CgroupMemory cgroup) {
-    long bytes = 0;
+  /** A heap that is charged as shared memory counts as heap already. */
+  private void addBeside(CgroupMemory cgroup, long sharedHeap) {
+    long bytes = Math.max(0, cgroup.bytes().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
     for (ChargedPart part :
-        new ChargedPart[] {
-          ChargedPart.OTHER_PROCESSES, ChargedPart.KERNEL, ChargedPart.SOCKETS, ChargedPart.TMPFS
-        }) {
+        new ChargedPart[] {ChargedPart.OTHER_PROCESSES, ChargedPart.KERNEL, ChargedPart.SOCKETS}) {
       bytes += cgroup.bytes().getOrDefault(part, 0L);
     }
     lines.add(

@@ -1,5 +1,7 @@
 package io.mallometer.process;
 
+import io.mallometer.process.BudgetTable.Growing;
+import io.mallometer.process.DiagnosticCommands.Option;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -16,8 +18,9 @@ final class HotSpot {
     return new JvmFacts(
         JvmRanges.parse(
             DiagnosticCommands.run("gcHeapInfo"), DiagnosticCommands.run("compilerCodecache")),
-        classSpaceBytes(),
-        maximumHeapBytes(),
+        metadata(),
+        kilobytes("ThreadStackSize"),
+        Collector.ofThisJvm().largestStructures(maximumHeapBytes().orElse(0)),
         directBytes(),
         NativeMemoryTracking.parse(DiagnosticCommands.run("vmNativeMemory", "summary", "scale=1")));
   }
@@ -26,27 +29,68 @@ final class HotSpot {
   static BudgetTable.Configuration configuration(OptionalLong threads) {
     return new BudgetTable.Configuration(
         maximumHeapBytes(),
-        ifSet("MaxMetaspaceSize"),
-        committed(pool -> pool.equals("Metaspace")),
-        ifSet("ReservedCodeCacheSize"),
-        committed(pool -> pool.startsWith("Code")),
-        ifSet("MaxDirectMemorySize"),
-        directBytes(),
+        heapSetting(),
+        sharedHeapBytes(),
+        new Growing(
+            ifSet("MaxMetaspaceSize"),
+            committed(pool -> pool.equals("Metaspace")),
+            OptionalLong.empty()),
+        new Growing(
+            ifSet("ReservedCodeCacheSize"),
+            committed(pool -> pool.startsWith("Code")),
+            number("ReservedCodeCacheSize")),
+        // Its default is what Runtime.maxMemory() says.
+        new Growing(
+            ifSet("MaxDirectMemorySize"),
+            directBytes(),
+            OptionalLong.of(Runtime.getRuntime().maxMemory())),
         threads,
         kilobytes("ThreadStackSize"));
   }
 
-  private static OptionalLong classSpaceBytes() {
+  /** A percentage also counts if it is the JVM's default: then nobody set anything. */
+  private static String heapSetting() {
+    if (ifSet("MaxHeapSize").isPresent()) {
+      return "-Xmx";
+    }
+    String percentage = DiagnosticCommands.option("MaxRAMPercentage").map(Option::value).orElse("");
+    boolean set =
+        DiagnosticCommands.option("MaxRAMPercentage").filter(o -> !o.byDefault()).isPresent();
+    return set
+        ? "-XX:MaxRAMPercentage=" + percentage.replaceAll("\\.0+$", "")
+        : "chosen by the JVM; -Xmx is not set";
+  }
+
+  private static Metadata metadata() {
     boolean compressed =
         DiagnosticCommands.option("UseCompressedClassPointers")
             .map(option -> option.value().equals("true"))
             .orElse(true);
-    return compressed ? number("CompressedClassSpaceSize") : OptionalLong.empty();
+    OptionalLong classes = committed(pool -> pool.equals("Compressed Class Space"));
+    OptionalLong all = committed(pool -> pool.equals("Metaspace"));
+    return new Metadata(
+        compressed ? number("CompressedClassSpaceSize") : OptionalLong.empty(),
+        classes,
+        all.isPresent()
+            ? OptionalLong.of(Math.max(0, all.getAsLong() - classes.orElse(0)))
+            : OptionalLong.empty());
   }
 
+  /** The bean leaves out a survivor space where only one of two can be in use. */
   private static OptionalLong maximumHeapBytes() {
+    OptionalLong option = number("MaxHeapSize");
+    if (option.orElse(0) > 0) {
+      return option;
+    }
     long maximum = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getMax();
     return maximum < 0 ? OptionalLong.empty() : OptionalLong.of(maximum);
+  }
+
+  /** ZGC keeps its heap in a memfd, all committed pages of which are charged. */
+  private static long sharedHeapBytes() {
+    return Collector.ofThisJvm() == Collector.Z
+        ? ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted()
+        : 0;
   }
 
   private static OptionalLong directBytes() {

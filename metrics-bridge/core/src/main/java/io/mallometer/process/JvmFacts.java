@@ -7,14 +7,16 @@ import java.util.OptionalLong;
  * What the JVM says about itself and a split needs.
  *
  * @param ranges where heap and code lie
- * @param classSpaceBytes reserved for the compressed class space; empty without one
- * @param maximumHeapBytes the largest heap; empty if unknown
+ * @param metadata its class metadata
+ * @param stackBytes size of a Java thread's stack; empty if unknown
+ * @param largestStructures what the collector's tables and the like may take for this heap
  * @param directBytes capacity of the direct buffers; empty if unknown
  * @param tracking the JVM's own account, if native memory tracking is on
  */
 record JvmFacts(
     JvmRanges ranges,
-    OptionalLong classSpaceBytes,
-    OptionalLong maximumHeapBytes,
+    Metadata metadata,
+    OptionalLong stackBytes,
+    long largestStructures,
     OptionalLong directBytes,
     Optional<NativeMemoryTracking> tracking) {}

@@ -1,114 +1,150 @@
 package io.mallometer.process;
 
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Tells objects that glibc mapped singly from other anonymous memory.
+ * Finds objects that glibc mapped singly.
  *
- * <p>Each has a header of two words: what precedes it, 0, and its size, whole pages with the second
- * lowest bit set. The kernel makes one mapping of neighbours, so that such an object and, say, a
- * piece of metaspace above it look like one; objects follow each other from the mapping's start,
- * and what is behind the last is cut off.
+ * <p>What was mapped for one begins with a header of two words: 0, and the size, whole pages with
+ * the second lowest bit set. The kernel makes one mapping of neighbours, so that such an object
+ * and, say, a piece of metaspace beside it look like one. Objects are looked for from a mapping's
+ * beginning on, where another object ends, and, in memory that no rule knows, at the beginning of
+ * every resident page.
+ *
+ * <p>The more places are looked at, the more often other memory looks like a header by chance, so
+ * the last way believes in sizes from glibc's own threshold of 128 KiB on only.
  */
 final class MappedChunks {
-
-  /** What the kernel would show if glibc named these mappings. */
-  static final String NAME = "[anon: singly mapped by malloc]";
 
   /** The flags of a size word: arena, mapped, previous in use. */
   private static final long FLAGS = 7;
 
   private static final long MAPPED = 2;
-  private static final long PAGE = 4096;
+  private static final long PAGE = AddressSpace.PAGE;
+
+  /** Below it glibc maps nothing singly, unless it was told to (mallopt(3), M_MMAP_THRESHOLD). */
+  private static final long GLIBCS_THRESHOLD = 128L << 10;
+
+  /** More than a process can map. */
+  private static final long LARGEST = 1L << 47;
+
+  /** Entries of the page table that are read at once, for 64 MiB. */
+  private static final long WINDOW = 16_384 * PAGE;
+
+  /**
+   * What was searched in vain, and up to which address: a mapping that has the same bounds and the
+   * same resident bytes as at the last search holds what it held, and one that is too large for one
+   * search is searched in several.
+   */
+  static final class Searched {
+    private Map<Mapping, Long> before = new HashMap<>();
+    private Map<Mapping, Long> now = new HashMap<>();
+
+    private long upTo(Mapping mapping) {
+      return before.getOrDefault(mapping, mapping.start());
+    }
+
+    private void remember(Mapping mapping, long address) {
+      now.put(mapping, address);
+    }
+
+    private void forgetWhatIsGone() {
+      before = now;
+      now = new HashMap<>();
+    }
+  }
 
   private final AddressSpace memory;
+  private final Searched searched;
   private int remaining;
 
   /**
-   * Looks at most at a number of objects, so that a split of very many mappings stays cheap; what
-   * is beyond is taken for no object.
+   * Looks at most at a number of places, so that a split of very much memory stays cheap; what is
+   * beyond is taken for no object this time.
+   *
+   * @param searched what former searches found out
    */
-  MappedChunks(AddressSpace memory, int most) {
+  MappedChunks(AddressSpace memory, int most, Searched searched) {
     this.memory = memory;
     this.remaining = most;
+    this.searched = searched;
   }
 
-  /** The same mappings, with singly mapped objects cut off and named {@link #NAME}. */
-  List<Mapping> separate(List<Mapping> mappings) {
-    List<Mapping> separated = new ArrayList<>(mappings.size());
-    for (Mapping mapping : mappings) {
-      long objects = candidate(mapping) ? bytes(mapping) : 0;
-      if (objects == 0) {
-        separated.add(mapping);
-      } else if (objects == mapping.bytes()) {
-        separated.add(mapping.part(mapping.start(), mapping.end(), mapping.residentBytes(), NAME));
-      } else {
-        cut(mapping, mapping.start() + objects, NAME, separated);
-      }
-    }
-    return separated;
-  }
-
-  /**
-   * Cuts mappings that reach beyond the end of a range.
-   *
-   * @param ranges ascending, without overlaps
-   */
-  List<Mapping> cutAtEnds(List<Mapping> mappings, List<Range> ranges) {
-    List<Mapping> pieces = new ArrayList<>(mappings.size());
-    int next = 0;
-    for (Mapping mapping : mappings) {
-      Mapping rest = mapping;
-      while (next < ranges.size() && ranges.get(next).end() <= rest.start()) {
-        next++;
-      }
-      while (next < ranges.size() && ranges.get(next).end() < rest.end()) {
-        cut(rest, ranges.get(next).end(), rest.name(), pieces);
-        rest = pieces.remove(pieces.size() - 1);
-        next++;
-      }
-      pieces.add(rest);
-    }
-    return pieces;
-  }
-
-  private void cut(Mapping mapping, long at, String nameBelow, List<Mapping> to) {
-    long below =
-        Math.min(
-            mapping.residentBytes(),
-            memory.residentBytes(mapping.start(), at).orElse(at - mapping.start()));
-    to.add(mapping.part(mapping.start(), at, below, nameBelow));
-    to.add(mapping.part(at, mapping.end(), mapping.residentBytes() - below, mapping.name()));
-  }
-
-  private static boolean candidate(Mapping mapping) {
-    return mapping.anonymous()
-        && mapping.writable()
-        && !mapping.noReserve()
-        && mapping.residentBytes() > 0;
-  }
-
-  private long bytes(Mapping mapping) {
+  /** Objects that follow each other from the beginning of a mapping on. */
+  List<Range> inRow(Mapping mapping) {
+    List<Range> found = new ArrayList<>();
     long at = mapping.start();
-    while (at < mapping.end() && remaining > 0) {
-      remaining--;
-      long size = size(at);
-      if (size <= 0 || size > mapping.end() - at) {
-        break;
-      }
-      at += size;
+    Optional<Range> object = object(at).filter(mapping::contains);
+    while (object.isPresent()) {
+      found.add(object.get());
+      at = object.get().end();
+      object = at < mapping.end() ? object(at).filter(mapping::contains) : Optional.empty();
     }
-    return at - mapping.start();
+    return found;
   }
 
-  private long size(long header) {
+  /** Objects at the beginning of any resident page. */
+  List<Range> within(List<Mapping> mappings) {
+    List<Range> found = new ArrayList<>();
+    // Small ones first: what is too large to be searched whole shall not keep others from it.
+    mappings.stream()
+        .filter(mapping -> mapping.bytes() >= GLIBCS_THRESHOLD)
+        .sorted(Comparator.comparingLong(Mapping::residentBytes))
+        .forEach(mapping -> search(mapping, found));
+    searched.forgetWhatIsGone();
+    return found;
+  }
+
+  private void search(Mapping mapping, List<Range> found) {
+    int before = found.size();
+    long at = searched.upTo(mapping);
+    while (at < mapping.end() && remaining > 0) {
+      at = searchWindow(mapping, at, found);
+    }
+    if (found.size() == before) {
+      searched.remember(mapping, at);
+    }
+  }
+
+  /** Returns where to go on. */
+  private long searchWindow(Mapping mapping, long start, List<Range> found) {
+    long end = Math.min(mapping.end(), start + WINDOW);
+    BitSet resident = memory.residentPages(start, end).orElse(new BitSet());
+    long next = start;
+    for (int page = resident.nextSetBit(0); page >= 0; page = resident.nextSetBit(page + 1)) {
+      long address = start + page * PAGE;
+      if (remaining <= 0) {
+        return address;
+      }
+      if (address >= next) {
+        Optional<Range> object = object(address).filter(mapping::contains);
+        object.filter(range -> range.bytes() >= GLIBCS_THRESHOLD).ifPresent(found::add);
+        next = object.map(Range::end).orElse(next);
+      }
+    }
+    return Math.max(end, next);
+  }
+
+  /** The object whose header is at an address. */
+  private Optional<Range> object(long header) {
+    if (remaining <= 0) {
+      return Optional.empty();
+    }
+    remaining--;
     OptionalLong word = memory.word(header + Long.BYTES);
     if ((word.orElse(0) & FLAGS) != MAPPED || memory.word(header).orElse(-1) != 0) {
-      return 0;
+      return Optional.empty();
     }
     long size = word.getAsLong() & ~FLAGS;
-    return size % PAGE == 0 ? size : 0;
+    return size > 0 && size % PAGE == 0 && size <= LARGEST
+        ? Optional.of(new Range(header, header + size))
+        : Optional.empty();
   }
 }

@@ -30,9 +30,23 @@ record Mapping(
     return permissions.startsWith("rw-");
   }
 
+  /** Writable memory that the kernel has promised, as malloc and the JVM obtain it. */
+  boolean committed() {
+    return anonymous() && writable() && !noReserve;
+  }
+
+  /** Addresses that the JVM keeps for later. */
+  boolean reserved() {
+    return anonymous() && inaccessible() && noReserve;
+  }
+
   /** A piece of this. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(from, to, permissions, called, resident, noReserve);
+  }
+
+  boolean contains(Range range) {
+    return start <= range.start() && range.end() <= end;
   }
 
   boolean startsAtEndOf(Mapping other) {

@@ -2,6 +2,7 @@ package io.mallometer.process;
 
 import io.mallometer.ProcessMemory;
 import io.mallometer.Snapshot;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
@@ -21,6 +22,15 @@ public interface MemorySource {
    */
   ProcessMemory read(Supplier<Snapshot> counted);
 
+  /** Makes the next {@link #read} read everything again, unless that was asked for just before. */
+  default void renew() {}
+
+  /**
+   * The resident set now. May be called by any thread, at any time; takes about a millisecond for
+   * each gigabyte. Empty if unknown.
+   */
+  OptionalLong residentBytes();
+
   /** This process, where there is a {@code /proc}. */
   static MemorySource ofThisProcess() {
     return new ProcessMemorySource(new ProcessFiles(), System::nanoTime);
@@ -37,6 +47,11 @@ public interface MemorySource {
       @Override
       public ProcessMemory read(Supplier<Snapshot> counted) {
         return ProcessMemory.unknown();
+      }
+
+      @Override
+      public OptionalLong residentBytes() {
+        return OptionalLong.empty();
       }
     };
   }

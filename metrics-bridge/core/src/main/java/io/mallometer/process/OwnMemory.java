@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.BitSet;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -11,8 +13,6 @@ import java.util.OptionalLong;
  * address that is no longer mapped is an error of a read and not a crash.
  */
 final class OwnMemory implements AddressSpace, AutoCloseable {
-
-  private static final int PAGE = 4096;
 
   /** Of a gigabyte, whose entries are 2 MiB; what is larger is not worth the reading. */
   private static final long MOST_PAGES = (1L << 30) / PAGE;
@@ -22,6 +22,7 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
 
   private final RandomAccessFile memory;
   private final RandomAccessFile pages;
+  private final byte[] word = new byte[Long.BYTES];
 
   /**
    * Opens the files.
@@ -41,35 +42,33 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   @Override
   public OptionalLong word(long address) {
     try {
-      return OptionalLong.of(words(memory, address, 1).getLong());
+      return OptionalLong.of(words(memory, address, word).getLong());
     } catch (IOException e) {
       return OptionalLong.empty();
     }
   }
 
   @Override
-  public OptionalLong residentBytes(long start, long end) {
+  public Optional<BitSet> residentPages(long start, long end) {
     long count = (end - start) / PAGE;
-    if (count > MOST_PAGES) {
-      return OptionalLong.empty();
+    if (count < 0 || count > MOST_PAGES) {
+      return Optional.empty();
     }
     try {
-      ByteBuffer entries = words(pages, start / PAGE * Long.BYTES, (int) count);
-      long present = 0;
-      while (entries.hasRemaining()) {
-        if ((entries.getLong() & PRESENT) != 0) {
-          present++;
-        }
+      ByteBuffer entries =
+          words(pages, start / PAGE * Long.BYTES, new byte[(int) count * Long.BYTES]);
+      BitSet present = new BitSet((int) count);
+      for (int i = 0; i < count; i++) {
+        present.set(i, (entries.getLong() & PRESENT) != 0);
       }
-      return OptionalLong.of(present * PAGE);
+      return Optional.of(present);
     } catch (IOException e) {
-      return OptionalLong.empty();
+      return Optional.empty();
     }
   }
 
-  private static ByteBuffer words(RandomAccessFile file, long position, int count)
+  private static ByteBuffer words(RandomAccessFile file, long position, byte[] bytes)
       throws IOException {
-    byte[] bytes = new byte[count * Long.BYTES];
     file.seek(position);
     file.readFully(bytes);
     return ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());

@@ -5,13 +5,11 @@ import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
 import io.mallometer.ProcessMemory;
 import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
 import io.mallometer.Snapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
@@ -36,9 +34,6 @@ final class ProcessMemorySource implements MemorySource {
 
   private static final long COST_SHARE = 1_000;
 
-  /** Headers that are looked at in one split, at one or two microseconds each. */
-  private static final int MOST_CHUNKS = 20_000;
-
   private final ProcessFiles files;
   private final LongSupplier nanoTime;
 
@@ -46,9 +41,13 @@ final class ProcessMemorySource implements MemorySource {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
 
+  private final MappedChunks.Searched searched = new MappedChunks.Searched();
   private ProcessMemory latest = ProcessMemory.unknown();
   private long nextReading = Long.MIN_VALUE;
   private long nextSplit = Long.MIN_VALUE;
+  private long pause = SHORTEST_SPLIT_NANOS;
+  private boolean renewed;
+  private boolean split;
   private Optional<CgroupDirectory> cgroup = Optional.empty();
 
   ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime) {
@@ -68,15 +67,23 @@ final class ProcessMemorySource implements MemorySource {
       nextReading = now + SHORTEST_READING_NANOS;
       StatusFile status = StatusFile.parse(files.own("status").orElse(""));
       Optional<CgroupMemory> charged = charged(status);
-      boolean splitDue = due(nextSplit, now);
+      boolean splitDue = renewed || due(nextSplit, now);
+      long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
+      renewed = false;
+      if (splitDue) {
+        // One that fails is as expensive and is not repeated sooner.
+        nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
+      }
       Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
       Optional<MemoryBudget> budget =
-          splitDue
+          splitDue || !limit(charged).equals(limit(latest.cgroup()))
               ? resident.map(
                   split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
               : latest.budget();
       if (splitDue) {
-        nextSplit = now + interval(resident.map(ResidentMemory::costSeconds).orElse(0.0));
+        pause = interval(costs(resident));
+        nextSplit = now + borrowed + pause;
+        split = true;
       }
       latest =
           new ProcessMemory(
@@ -86,6 +93,34 @@ final class ProcessMemorySource implements MemorySource {
               budget);
     }
     return latest;
+  }
+
+  /**
+   * A split that is renewed is borrowed from the next ones, which come so much later; not more than
+   * two, so that figures which swing around a threshold cost no more than those that do not.
+   */
+  @Override
+  public void renew() {
+    nextReading = Long.MIN_VALUE;
+    renewed = due(nextSplit, nanoTime.getAsLong()) || nextSplit - nanoTime.getAsLong() <= 2 * pause;
+  }
+
+  /** By the page tables: on newer kernels the number in status lags by some megabytes. */
+  @Override
+  public OptionalLong residentBytes() {
+    OptionalLong walked = StatusFile.parse(files.own("smaps_rollup").orElse("")).residentBytes();
+    return walked.isPresent()
+        ? walked
+        : StatusFile.parse(files.own("status").orElse("")).residentBytes();
+  }
+
+  private static Optional<Double> limit(Optional<CgroupMemory> charged) {
+    return charged.map(CgroupMemory::limitBytes);
+  }
+
+  /** The first split loads classes, which no later one does: it tells nothing about their cost. */
+  private double costs(Optional<ResidentMemory> resident) {
+    return split ? resident.map(ResidentMemory::costSeconds).orElse(0.0) : 0;
   }
 
   /** How long to wait after a split of a given cost, in nanoseconds. */
@@ -122,25 +157,24 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    Map<ResidentPart, Long> parts = parts(mappings.get(), jvm, counted);
+    ResidentSplit split = divide(mappings.get(), jvm, counted);
     return Optional.of(
         new ResidentMemory(
             counted.time(),
             mappings.get().stream().mapToLong(Mapping::residentBytes).sum(),
-            parts,
+            split.parts(),
+            split.presumedBytes(),
             jvm.tracking().isPresent(),
             mappings.get().size(),
             (processorNanos() - start) / 1e9));
   }
 
-  private static Map<ResidentPart, Long> parts(
-      List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
+  private ResidentSplit divide(List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
     MallocFacts malloc = malloc(mappings, counted);
     try (OwnMemory memory = new OwnMemory()) {
-      return ResidentSplit.of(mappings, jvm, malloc, new MappedChunks(memory, MOST_CHUNKS));
+      return ResidentSplit.of(mappings, jvm, malloc, memory, searched);
     } catch (IOException e) {
-      MappedChunks none = new MappedChunks(AddressSpace.unreadable(), 0);
-      return ResidentSplit.of(mappings, jvm, malloc, none);
+      return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched);
     }
   }
 

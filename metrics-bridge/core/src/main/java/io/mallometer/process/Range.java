@@ -1,5 +1,9 @@
 package io.mallometer.process;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
 /**
  * A range of addresses.
  *
@@ -8,7 +12,27 @@ package io.mallometer.process;
  */
 record Range(long start, long end) {
 
+  long bytes() {
+    return end - start;
+  }
+
+  /** Whether a mapping begins in this range. */
   boolean contains(Mapping mapping) {
     return start <= mapping.start() && mapping.start() < end;
+  }
+
+  /** The same addresses, ascending and without overlaps. */
+  static List<Range> withoutOverlaps(List<Range> ranges) {
+    List<Range> merged = new ArrayList<>();
+    for (Range range : ranges.stream().sorted(Comparator.comparingLong(Range::start)).toList()) {
+      Range last = merged.isEmpty() ? range : merged.remove(merged.size() - 1);
+      if (range.start() < last.end()) {
+        merged.add(new Range(last.start(), Math.max(last.end(), range.end())));
+      } else {
+        merged.add(last);
+        merged.add(range);
+      }
+    }
+    return merged;
   }
 }

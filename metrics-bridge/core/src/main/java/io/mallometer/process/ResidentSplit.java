@@ -1,6 +1,8 @@
 package io.mallometer.process;
 
 import io.mallometer.ResidentPart;
+import io.mallometer.process.MappingKinds.Kind;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -8,18 +10,9 @@ import java.util.Map;
 /**
  * Divides the resident set into parts that add up to it.
  *
- * <p>Each mapping belongs to one part by what it is; the first rule that fits decides:
- *
- * <ol>
- *   <li>An address in a range that the JVM names: Java heap, code cache. ZGC's heap by its name.
- *   <li>A file, shared memory, the kernel's names {@code [heap]} and {@code [stack]}.
- *   <li>A shape that only one creator makes: an arena of glibc is an unreserved mapping that starts
- *       at a multiple of 64 MiB; a thread's stack has a guard below it that is no reservation;
- *       metaspace is a reservation of known size at a multiple of 16 MiB, committed in granules; an
- *       object that glibc mapped singly has a header.
- *   <li>Zeroed data of a library, right behind its file. Committed parts of a reservation: a
- *       structure of the JVM.
- * </ol>
+ * <p>First the mappings are cut where something begins that can be told by itself, for the kernel
+ * makes one mapping of neighbours: what the JVM and the library name, singly mapped objects of
+ * malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
  *
  * <p>What is left is anonymous memory that no rule knows. The JVM's tables lie in it, so the JVM
  * gets as much of it as it says, or as the tables for this heap may take; where another allocator
@@ -27,99 +20,155 @@ import java.util.Map;
  *
  * <p>Then malloc's memory is divided by who uses it, each byte once and never more than is
  * resident: direct buffers, the JVM's own use if it is tracked, other use, and the rest, which the
- * allocator retains.
+ * allocator retains. Large objects that were never touched are in use and not resident; they are
+ * the JVM's, as far as it uses as much, for its queues are of that kind.
  */
 final class ResidentSplit {
 
-  private static final long ARENA = 64L << 20;
-  private static final long LARGEST_GUARD = 1L << 20;
-  private static final long LARGEST_ZEROED_DATA = 512L << 10;
-  private static final String LIBRARY = "libmallometer";
+  /** Places that are looked at for objects of malloc in one split, at one microsecond each. */
+  private static final int MOST_PLACES = 20_000;
 
-  private final List<Mapping> mappings;
   private final JvmFacts jvm;
   private final MallocFacts malloc;
-  private final MetaspaceRanges metaspace;
   private final Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
   private long mallocResident;
+
+  /** Bytes of singly mapped objects, which are in use, that are not resident. */
+  private long untouched;
+
   private long unknownResident;
+  private long presumed;
 
   /** Committed structures of the JVM that were recognised, resident or not. */
   private long recognisedStructures;
 
-  private ResidentSplit(
-      List<Mapping> mappings, JvmFacts jvm, MallocFacts malloc, MappedChunks chunks) {
-    List<Mapping> separated = malloc.glibc() ? chunks.separate(mappings) : mappings;
-    this.metaspace =
-        MetaspaceRanges.find(
-            separated.stream().filter(mapping -> !named(jvm.ranges(), mapping)).toList(),
-            jvm.classSpaceBytes());
-    this.mappings =
-        chunks.cutAtEnds(
-            chunks.cutAtEnds(separated, metaspace.classSpace()), metaspace.metaspace());
+  private ResidentSplit(JvmFacts jvm, MallocFacts malloc) {
     this.jvm = jvm;
     this.malloc = malloc;
   }
 
   /**
-   * The parts, in bytes.
+   * Divides.
    *
    * @param mappings all of the process, ascending by address
+   * @param memory the memory that they map
+   * @param searched what former splits found out
    */
-  static Map<ResidentPart, Long> of(
-      List<Mapping> mappings, JvmFacts jvm, MallocFacts malloc, MappedChunks chunks) {
-    ResidentSplit split = new ResidentSplit(mappings, jvm, malloc, chunks);
-    for (int i = 0; i < split.mappings.size(); i++) {
-      split.assign(i);
+  static ResidentSplit of(
+      List<Mapping> mappings,
+      JvmFacts jvm,
+      MallocFacts malloc,
+      AddressSpace memory,
+      MappedChunks.Searched searched) {
+    ResidentSplit split = new ResidentSplit(jvm, malloc);
+    List<Mapping> pieces =
+        split.separate(
+            new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched));
+    MappingKinds kinds = split.kinds(pieces);
+    for (int i = 0; i < pieces.size(); i++) {
+      split.assign(kinds.of(i), pieces.get(i));
     }
     split.divideUnknown();
     split.divideMalloc();
-    return split.parts;
+    return split;
   }
 
-  private void assign(int index) {
-    Mapping mapping = mappings.get(index);
-    if (inAny(jvm.ranges().heap(), mapping) || mapping.name().contains("java_heap")) {
-      add(ResidentPart.JAVA_HEAP, mapping.residentBytes());
-    } else if (inAny(jvm.ranges().code(), mapping)) {
-      add(ResidentPart.CODE_CACHE, mapping.residentBytes());
-    } else if (!mapping.anonymous()) {
-      assignNamed(mapping);
-    } else {
-      assignAnonymous(index, mapping);
+  /** The parts, in bytes. */
+  Map<ResidentPart, Long> parts() {
+    return parts;
+  }
+
+  /** Memory that no rule knows and that counts as the JVM's, because it may own as much. */
+  long presumedBytes() {
+    return presumed;
+  }
+
+  private List<Mapping> separate(Pieces pieces, MappedChunks chunks) {
+    pieces.cut(jvm.ranges().heap());
+    pieces.cut(jvm.ranges().code());
+    if (malloc.glibc()) {
+      pieces.cutOut(rows(pieces.all(), chunks), MappingKinds.MAPPED_CHUNKS);
     }
-  }
-
-  private void assignNamed(Mapping mapping) {
-    String name = mapping.name();
-    if (name.equals("[heap]")) {
-      mallocResident += mapping.residentBytes();
-    } else if (name.startsWith("[stack")) {
-      add(ResidentPart.THREAD_STACKS, mapping.residentBytes());
-    } else if (isSharedMemory(name)) {
-      add(ResidentPart.SHARED_MEMORY, mapping.residentBytes());
-    } else {
-      add(partOfFile(name), mapping.residentBytes());
+    pieces.cutOut(
+        MetaspaceNodes.classSpace(maybeMetadata(pieces.all()), jvm.metadata()),
+        MappingKinds.CLASS_SPACE);
+    pieces.cutOut(
+        MetaspaceNodes.others(maybeMetadata(pieces.all()), jvm.metadata()), MappingKinds.METASPACE);
+    if (malloc.glibc()) {
+      pieces.cutOut(chunks.within(doubtful(pieces.all())), MappingKinds.MAPPED_CHUNKS);
     }
+    return pieces.all();
   }
 
-  private void assignAnonymous(int index, Mapping mapping) {
-    long resident = mapping.residentBytes();
-    if (mapping.name().contains("malloc") || isArena(index, mapping)) {
-      mallocResident += resident;
-    } else if (mapping.name().contains("stack") || isStack(index, mapping)) {
-      add(ResidentPart.THREAD_STACKS, resident);
-    } else if (inAny(metaspace.classSpace(), mapping)) {
-      add(ResidentPart.CLASS_SPACE, resident);
-    } else if (inAny(metaspace.metaspace(), mapping)) {
-      add(ResidentPart.METASPACE, resident);
-    } else if (isZeroedData(index, mapping)) {
-      add(partOfFile(mappings.get(index - 1).name()), resident);
-    } else if (isStructure(index, mapping)) {
-      recognisedStructures += mapping.bytes();
-      add(ResidentPart.GC_AND_JVM, resident);
-    } else {
-      unknownResident += resident;
+  private MappingKinds kinds(List<Mapping> pieces) {
+    return new MappingKinds(pieces, jvm, malloc.glibc());
+  }
+
+  private static List<Range> rows(List<Mapping> pieces, MappedChunks chunks) {
+    List<Range> rows = new ArrayList<>();
+    for (Mapping piece : pieces) {
+      if (piece.committed() && piece.name().isEmpty() && piece.residentBytes() > 0) {
+        rows.addAll(chunks.inRow(piece));
+      }
+    }
+    return rows;
+  }
+
+  /** Anonymous memory without a name from the kernel, the JVM or us. */
+  private List<Mapping> maybeMetadata(List<Mapping> pieces) {
+    MappingKinds kinds = kinds(pieces);
+    List<Mapping> maybe = new ArrayList<>();
+    for (Mapping piece : pieces) {
+      if (piece.anonymous() && piece.name().isEmpty() && !kinds.namedByJvm(piece)) {
+        maybe.add(piece);
+      }
+    }
+    return maybe;
+  }
+
+  /**
+   * Where objects of malloc may hide: what has no kind of its own, and stacks that are too large.
+   */
+  private List<Mapping> doubtful(List<Mapping> pieces) {
+    MappingKinds kinds = kinds(pieces);
+    List<Mapping> doubtful = new ArrayList<>();
+    for (int i = 0; i < pieces.size(); i++) {
+      Mapping piece = pieces.get(i);
+      Kind kind = kinds.of(i);
+      boolean hiding =
+          kind == Kind.STRUCTURE
+              || kind == Kind.UNKNOWN
+              || kind == Kind.THREAD_STACK
+                  && piece.bytes() > jvm.stackBytes().orElse(Long.MAX_VALUE);
+      if (hiding && piece.committed() && piece.name().isEmpty() && piece.residentBytes() > 0) {
+        doubtful.add(piece);
+      }
+    }
+    return doubtful;
+  }
+
+  private void assign(Kind kind, Mapping piece) {
+    long resident = piece.residentBytes();
+    switch (kind) {
+      case JAVA_HEAP -> add(ResidentPart.JAVA_HEAP, resident);
+      case CLASS_SPACE -> add(ResidentPart.CLASS_SPACE, resident);
+      case METASPACE -> add(ResidentPart.METASPACE, resident);
+      case CODE_CACHE -> add(ResidentPart.CODE_CACHE, resident);
+      case THREAD_STACK -> add(ResidentPart.THREAD_STACKS, resident);
+      case FILE -> add(ResidentPart.MAPPED_FILES, resident);
+      case SHARED_MEMORY -> add(ResidentPart.SHARED_MEMORY, resident);
+      case MALLOMETER -> add(ResidentPart.MALLOMETER, resident);
+      case MALLOC -> {
+        mallocResident += resident;
+        if (piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
+          untouched += piece.bytes() - resident;
+        }
+      }
+      case UNKNOWN -> unknownResident += resident;
+      case STRUCTURE -> {
+        recognisedStructures += piece.bytes();
+        add(ResidentPart.GC_AND_JVM, resident);
+      }
     }
   }
 
@@ -129,9 +178,9 @@ final class ResidentSplit {
       add(ResidentPart.MALLOMETER, library);
     }
     unknownResident -= library;
-    long structures = Math.min(unknownResident, unrecognisedStructures());
-    add(ResidentPart.GC_AND_JVM, structures);
-    unknownResident -= structures;
+    presumed = Math.min(unknownResident, unrecognisedStructures());
+    add(ResidentPart.GC_AND_JVM, presumed);
+    unknownResident -= presumed;
     if (malloc.glibc()) {
       add(ResidentPart.UNEXPLAINED, unknownResident);
     } else {
@@ -148,11 +197,15 @@ final class ResidentSplit {
       rest -= direct;
     }
     long ownBytes = jvm.tracking().map(NativeMemoryTracking::mallocBytes).orElse(0L);
-    long own = Math.min(ownBytes, rest);
+    long own = Math.min(Math.max(0, ownBytes - untouched), rest);
     add(ResidentPart.GC_AND_JVM, own);
     rest -= own;
     if (malloc.liveBytes().isPresent()) {
-      long others = malloc.liveBytes().getAsLong() - jvm.directBytes().orElse(0) - ownBytes;
+      long others =
+          malloc.liveBytes().getAsLong()
+              - jvm.directBytes().orElse(0)
+              - ownBytes
+              - Math.max(0, untouched - ownBytes);
       long live = Math.max(0, Math.min(others, rest));
       add(ResidentPart.MALLOC_LIVE, live);
       add(ResidentPart.MALLOC_RETAINED, rest - live);
@@ -161,104 +214,11 @@ final class ResidentSplit {
     }
   }
 
-  /**
-   * What structures without a shape of their own may take: by the JVM's account, else by the
-   * largest tables that a collector keeps for a heap, G1's: two mark bitmaps of 1/64 each, four
-   * tables of 1/512 each, and 16 MiB for what does not grow with the heap.
-   */
+  /** What structures without a shape of their own may take: what all may, less what has one. */
   private long unrecognisedStructures() {
-    long heap = jvm.maximumHeapBytes().orElse(0);
     long all =
-        jvm.tracking()
-            .map(NativeMemoryTracking::structureBytes)
-            .orElse(heap / 64 * 2 + heap / 512 * 4 + (16L << 20));
+        jvm.tracking().map(NativeMemoryTracking::structureBytes).orElse(jvm.largestStructures());
     return Math.max(0, all - recognisedStructures);
-  }
-
-  /** Made without a reservation of memory and only then made writable, piece by piece. */
-  private boolean isArena(int index, Mapping mapping) {
-    if (!mapping.writable() || !mapping.noReserve() || !malloc.glibc()) {
-      return false;
-    }
-    long offset = mapping.start() % ARENA;
-    if (offset == 0) {
-      return true;
-    }
-    // Protection of single pages may have cut an arena into several mappings.
-    Mapping first = mapping;
-    for (int i = index - 1; i >= 0 && first.start() % ARENA != 0; i--) {
-      Mapping below = mappings.get(i);
-      if (!first.startsAtEndOf(below) || !below.anonymous() || !below.noReserve()) {
-        return false;
-      }
-      first = below;
-    }
-    return first.start() % ARENA == 0 && mapping.start() - first.start() < ARENA;
-  }
-
-  private boolean isStack(int index, Mapping mapping) {
-    if (!mapping.writable() || mapping.noReserve() || index == 0) {
-      return false;
-    }
-    Mapping below = mappings.get(index - 1);
-    return mapping.startsAtEndOf(below)
-        && below.anonymous()
-        && below.inaccessible()
-        && !below.noReserve()
-        && below.bytes() <= LARGEST_GUARD;
-  }
-
-  private boolean isStructure(int index, Mapping mapping) {
-    if (!mapping.writable() || mapping.noReserve()) {
-      return false;
-    }
-    boolean below = index > 0 && isReservation(mappings.get(index - 1), mapping);
-    boolean above = index + 1 < mappings.size() && isReservation(mappings.get(index + 1), mapping);
-    return below || above;
-  }
-
-  /** Reserved and not committed, next to a mapping, and no rest of an arena. */
-  private static boolean isReservation(Mapping candidate, Mapping mapping) {
-    boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);
-    boolean endsArena = candidate.end() % ARENA == 0 && candidate.end() == mapping.start();
-    return touches
-        && !endsArena
-        && candidate.anonymous()
-        && candidate.inaccessible()
-        && candidate.noReserve();
-  }
-
-  private boolean isZeroedData(int index, Mapping mapping) {
-    if (index == 0 || mapping.bytes() > LARGEST_ZEROED_DATA) {
-      return false;
-    }
-    Mapping below = mappings.get(index - 1);
-    return mapping.startsAtEndOf(below) && below.name().startsWith("/") && below.writable();
-  }
-
-  private static boolean isSharedMemory(String name) {
-    return name.startsWith("/dev/shm/")
-        || name.startsWith("/SYSV")
-        || name.startsWith("/memfd:")
-        || name.startsWith("/dev/zero")
-        || name.startsWith("[anon_shmem");
-  }
-
-  private static ResidentPart partOfFile(String name) {
-    return name.contains(LIBRARY) ? ResidentPart.MALLOMETER : ResidentPart.MAPPED_FILES;
-  }
-
-  private static boolean named(JvmRanges ranges, Mapping mapping) {
-    return inAny(ranges.heap(), mapping) || inAny(ranges.code(), mapping);
-  }
-
-  private static boolean inAny(List<Range> ranges, Mapping mapping) {
-    for (Range range : ranges) {
-      if (range.contains(mapping)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private void add(ResidentPart part, long bytes) {

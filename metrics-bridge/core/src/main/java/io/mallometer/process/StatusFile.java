@@ -4,7 +4,8 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
 /**
- * Reads {@code /proc/self/status}, as described in proc(5).
+ * Reads {@code /proc/self/status}, and the resident set from {@code smaps_rollup}, as described in
+ * proc(5).
  *
  * @param residentBytes the resident set
  * @param anonymousBytes the part of it that no file backs; since Linux 4.5
@@ -12,7 +13,7 @@ import java.util.regex.Pattern;
  */
 record StatusFile(OptionalLong residentBytes, OptionalLong anonymousBytes, OptionalLong threads) {
 
-  private static final Pattern RESIDENT = pattern("VmRSS", " kB");
+  private static final Pattern RESIDENT = pattern("(?:VmRSS|Rss)", " kB");
   private static final Pattern ANONYMOUS = pattern("RssAnon", " kB");
   private static final Pattern THREADS = pattern("Threads", "");
 

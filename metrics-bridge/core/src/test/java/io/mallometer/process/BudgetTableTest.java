@@ -8,6 +8,7 @@ import io.mallometer.MemoryBudget;
 import io.mallometer.MemoryBudget.Line;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
+import io.mallometer.process.BudgetTable.Growing;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -21,12 +22,11 @@ class BudgetTableTest {
   private static final BudgetTable.Configuration CONFIGURATION =
       new BudgetTable.Configuration(
           OptionalLong.of(512 * MIB),
-          OptionalLong.of(128 * MIB),
-          OptionalLong.of(60 * MIB),
-          OptionalLong.empty(),
-          OptionalLong.of(30 * MIB),
-          OptionalLong.empty(),
-          OptionalLong.of(10 * MIB),
+          "-Xmx",
+          0,
+          new Growing(OptionalLong.of(128 * MIB), OptionalLong.of(60 * MIB), OptionalLong.empty()),
+          new Growing(OptionalLong.empty(), OptionalLong.of(30 * MIB), OptionalLong.of(240 * MIB)),
+          new Growing(OptionalLong.empty(), OptionalLong.of(10 * MIB), OptionalLong.of(512 * MIB)),
           OptionalLong.of(50),
           OptionalLong.of(MIB));
 
@@ -40,6 +40,7 @@ class BudgetTableTest {
               ResidentPart.MALLOC_LIVE, 40 * MIB,
               ResidentPart.MALLOC_RETAINED, 10 * MIB,
               ResidentPart.MAPPED_FILES, 30 * MIB),
+          0,
           true,
           100,
           0.01);
@@ -51,10 +52,18 @@ class BudgetTableTest {
 
     assertThat(budget.lines())
         .contains(
-            new Line("java-heap", 512 * MIB, "configured", "-Xmx, or what the JVM chose"),
+            new Line("java-heap", 512 * MIB, "configured", "-Xmx"),
             new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize"),
             new Line(
-                "code-cache", 30 * MIB, "measured", "now; -XX:ReservedCodeCacheSize is not set"),
+                "code-cache",
+                30 * MIB,
+                "measured",
+                "now; -XX:ReservedCodeCacheSize is not set, it may reach 240 MiB"),
+            new Line(
+                "direct-buffers",
+                10 * MIB,
+                "measured",
+                "now; -XX:MaxDirectMemorySize is not set, it may reach 512 MiB"),
             new Line("thread-stacks", 50 * MIB, "configured", "50 threads x 1024 KiB"));
     assertThat(budget.totalBytes()).isEqualTo(822 * MIB);
     assertThat(budget.headroomBytes()).isEqualTo(-180 * MIB);
@@ -66,6 +75,86 @@ class BudgetTableTest {
   void aLimitThatIsLargeEnoughSaysByHowMuch() {
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(1000 * MIB))).verdict())
         .isEqualTo("limit leaves 178 MiB above this configuration");
+  }
+
+  /**
+   * Of 822 MiB native code holds 40. Without them it would still be too much for 760, not for 800.
+   */
+  @Test
+  void whatNativeCodeHoldsMayBeALeak() {
+    assertThat(verdict(760))
+        .isEqualTo("limit too small by 62 MiB for this configuration even without a leak");
+    assertThat(verdict(800))
+        .isEqualTo(
+            "limit too small by 22 MiB for this configuration and the 40 MiB that native code holds"
+                + " now, which may be a leak");
+    assertThat(verdict(822)).isEqualTo("limit leaves 0 MiB above this configuration");
+  }
+
+  /** A JVM that does not see its container takes a quarter of the machine for its heap. */
+  @Test
+  void aHeapThatWasChosenForTheMachineExceedsTheContainer() {
+    BudgetTable.Configuration machine =
+        new BudgetTable.Configuration(
+            OptionalLong.of(4096 * MIB),
+            "chosen by the JVM; -Xmx is not set",
+            0,
+            CONFIGURATION.metaspace(),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+
+    assertThat(BudgetTable.of(machine, RESIDENT, Optional.of(limited(1024 * MIB))).verdict())
+        .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
+  }
+
+  /** Of 10 MiB of shared memory 8 are heap, which counts with its maximum already. */
+  @Test
+  void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
+    assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);
+    assertThat(totalWithSharedHeap(300 * MIB)).isEqualTo((822 - 10) * MIB);
+  }
+
+  private static double totalWithSharedHeap(long sharedHeap) {
+    BudgetTable.Configuration shared =
+        new BudgetTable.Configuration(
+            CONFIGURATION.maximumHeapBytes(),
+            CONFIGURATION.heapSetting(),
+            sharedHeap,
+            CONFIGURATION.metaspace(),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+    return BudgetTable.of(shared, RESIDENT, Optional.of(limited(642 * MIB))).totalBytes();
+  }
+
+  @Test
+  void metaspaceWithoutALimitIsBoundedByNothing() {
+    BudgetTable.Configuration unlimited =
+        new BudgetTable.Configuration(
+            CONFIGURATION.maximumHeapBytes(),
+            CONFIGURATION.heapSetting(),
+            0,
+            new Growing(OptionalLong.empty(), OptionalLong.of(60 * MIB), OptionalLong.empty()),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+
+    assertThat(BudgetTable.of(unlimited, RESIDENT, Optional.empty()).lines())
+        .contains(
+            new Line(
+                "metaspace",
+                60 * MIB,
+                "measured",
+                "now; -XX:MaxMetaspaceSize is not set, nothing bounds it"));
+  }
+
+  private static String verdict(long limitMebibytes) {
+    return BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(limitMebibytes * MIB)))
+        .verdict();
   }
 
   @Test

@@ -6,6 +6,9 @@ import io.mallometer.interposer.Interposer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryUsage;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
@@ -20,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 /**
  * A program that takes memory of one kind after the other, on purpose and a known amount of it, and
@@ -55,8 +59,8 @@ final class Holdings {
   }
 
   private void run(Path directory) throws Exception {
-    // What the first splits load and compile shall not be taken for what is held.
-    for (int i = 0; i < 30; i++) {
+    // What the first splits load shall not be taken for what is held.
+    for (int i = 0; i < 6; i++) {
       split();
     }
     hold("heap", () -> held.add(new byte[HEAP]));
@@ -64,15 +68,32 @@ final class Holdings {
     hold("small objects", this::takeSmallObjects);
     hold("large object", () -> touch(allocate(LARGE_OBJECT), LARGE_OBJECT));
     hold("freed", this::freeSmallObjects);
+    hold("hidden object", this::takeHiddenObject);
     hold("file", () -> held.add(map(directory.resolve("file"), FILE)));
     hold("shared", () -> held.add(map(Path.of("/dev/shm"), SHARED)));
     hold("threads", Holdings::startThreads);
+    Neighbours.besideMetaspace();
     hold("classes", this::defineClasses);
     ResidentMemory last = split();
     print("all", last.bytes());
     System.out.println("total=" + last.totalBytes());
+    printPools("code", pool -> pool.startsWith("Code"));
     System.out.println("tracking=" + last.nativeMemoryTracking());
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
+  }
+
+  /** What the JVM says of the same: {@code code: used=1000000 committed=2000000}. */
+  private static void printPools(String name, Predicate<String> pool) {
+    List<MemoryUsage> usages =
+        ManagementFactory.getMemoryPoolMXBeans().stream()
+            .filter(bean -> pool.test(bean.getName()))
+            .map(MemoryPoolMXBean::getUsage)
+            .toList();
+    System.out.printf(
+        "%s: used=%d committed=%d%n",
+        name,
+        usages.stream().mapToLong(MemoryUsage::getUsed).sum(),
+        usages.stream().mapToLong(MemoryUsage::getCommitted).sum());
   }
 
   @FunctionalInterface
@@ -109,6 +130,13 @@ final class Holdings {
       touch(address, SMALL_OBJECT);
       smallObjects.add(address);
     }
+  }
+
+  /** The kernel makes one mapping of it and what is mapped below. */
+  private void takeHiddenObject() {
+    long address = allocate(LARGE_OBJECT);
+    touch(address, LARGE_OBJECT);
+    Neighbours.below(address);
   }
 
   /** All but the last, so that the allocator cannot give the end of its heap back. */

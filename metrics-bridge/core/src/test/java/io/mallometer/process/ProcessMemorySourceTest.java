@@ -49,12 +49,45 @@ class ProcessMemorySourceTest {
   }
 
   @Test
+  void aSplitIsRenewedAtOnceButInTheLongRunNotMoreOften() {
+    read();
+    source.renew();
+    read();
+    assertThat(files.mappingsRead).isEqualTo(2);
+
+    for (int second = 0; second < 600; second++) {
+      nanos += seconds(1);
+      source.renew();
+      read();
+    }
+    assertThat(files.mappingsRead).isBetween(10, 600 / 15 + 4);
+  }
+
+  @Test
+  void aSplitThatFailsIsNotTriedAgainSooner() {
+    files.failing = true;
+    for (int second = 0; second < 30; second++) {
+      try {
+        read();
+      } catch (OutOfMemoryError e) {
+        assertThat(e).hasMessage("Java heap space");
+      }
+      nanos += seconds(1);
+    }
+
+    assertThat(files.mappingsRead).isEqualTo(2);
+  }
+
+  @Test
   void aLimitThatChangesIsSeen() {
     read();
     files.limit = "2000000\n";
     nanos += Duration.ofSeconds(1).toNanos();
 
-    assertThat(read().cgroup().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+    ProcessMemory memory = read();
+    assertThat(memory.cgroup().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+    assertThat(files.mappingsRead).isEqualTo(1);
   }
 
   @Test
@@ -86,6 +119,7 @@ class ProcessMemorySourceTest {
     int statusRead;
     int mappingsRead;
     boolean readable = true;
+    boolean failing;
     String limit = "1000000\n";
 
     @Override
@@ -110,6 +144,9 @@ class ProcessMemorySourceTest {
     @Override
     Optional<List<Mapping>> mappings() {
       mappingsRead++;
+      if (failing) {
+        throw new OutOfMemoryError("Java heap space");
+      }
       return readable
           ? Optional.of(Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")))
           : Optional.empty();

@@ -1,0 +1,49 @@
+package io.mallometer.process;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Maps a little memory beside what is to be recognised, so that the kernel shows both as one
+ * mapping: what threads, libraries and mallometer itself do now and then by chance.
+ */
+final class Neighbours {
+
+  private static final long BYTES = 64 << 10;
+  private static final int READ_WRITE = 3;
+  private static final int PRIVATE_ANONYMOUS = 0x22;
+  private static final int FIXED_NOREPLACE = 0x100000;
+
+  /** Of {@code VM.metaspace vslist}. */
+  private static final Pattern NODE = Pattern.compile("node #\\d+: base 0x([0-9a-f]+)");
+
+  private Neighbours() {}
+
+  /** Maps right below an object of malloc that is mapped singly, where the address is free. */
+  static void below(long object) {
+    map(object / AddressSpace.PAGE * AddressSpace.PAGE - BYTES);
+  }
+
+  /** Maps below each node of metaspace, where the address is free. */
+  static void besideMetaspace() {
+    Matcher node = NODE.matcher(DiagnosticCommands.run("vmMetaspace", "vslist"));
+    while (node.find()) {
+      map(Long.parseLong(node.group(1), 16) - BYTES);
+    }
+  }
+
+  private static void map(long address) {
+    Function mmap = NativeLibrary.getInstance("c").getFunction("mmap");
+    long mapped =
+        mmap.invokeLong(
+            new Object[] {
+              new Pointer(address), BYTES, READ_WRITE, PRIVATE_ANONYMOUS | FIXED_NOREPLACE, -1, 0L
+            });
+    if (mapped > 0) {
+      new Pointer(mapped).setMemory(0, BYTES, (byte) 1);
+    }
+  }
+}
