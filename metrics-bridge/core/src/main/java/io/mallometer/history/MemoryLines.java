@@ -1,0 +1,91 @@
+package io.mallometer.history;
+
+import io.mallometer.AllocatorStatistics;
+import io.mallometer.CgroupMemory;
+import io.mallometer.ChargedPart;
+import io.mallometer.LargeAllocation;
+import io.mallometer.MemoryBudget;
+import io.mallometer.NativeCounters;
+import io.mallometer.ResidentMemory;
+import io.mallometer.ResidentPart;
+import io.mallometer.Snapshot;
+import java.lang.management.ManagementFactory;
+import java.lang.management.RuntimeMXBean;
+import java.util.List;
+
+/** What of a snapshot goes into the black box, and what of the JVM. */
+final class MemoryLines {
+
+  /** The latest of the large requests; each is a line of some 60 bytes. */
+  private static final int MOST_LARGE = 16;
+
+  private MemoryLines() {}
+
+  /** Where the memory is. */
+  static MemoryText of(Snapshot snapshot) {
+    MemoryText text = new MemoryText();
+    text.line("state", snapshot.status().state());
+    text.figure("resident-bytes", snapshot.memory().residentBytes());
+    snapshot.process().ifPresent(counted -> add(text, counted));
+    snapshot.memory().resident().ifPresent(split -> add(text, split));
+    snapshot.memory().cgroup().ifPresent(cgroup -> add(text, cgroup));
+    snapshot.allocator().ifPresent(allocator -> add(text, allocator));
+    snapshot.memory().budget().ifPresent(budget -> add(text, budget));
+    List<LargeAllocation> large = snapshot.largeAllocations();
+    large
+        .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
+        .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
+    return text;
+  }
+
+  /** Which JVM it is. Its command line is left out: people write secrets into it. */
+  static MemoryText ofThisJvm() {
+    RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+    return new MemoryText()
+        .line("vm-name", runtime.getVmName())
+        .line("vm-version", runtime.getVmVersion())
+        .line("java-version", System.getProperty("java.version", "unknown"))
+        .figure("max-heap-bytes", Runtime.getRuntime().maxMemory())
+        .figure("processors", Runtime.getRuntime().availableProcessors());
+  }
+
+  private static void add(MemoryText text, NativeCounters counted) {
+    text.figure("live-bytes", counted.liveBytes())
+        .figure("live-objects", counted.liveObjects())
+        .figure("peak-bytes", counted.peakBytes());
+  }
+
+  private static void add(MemoryText text, ResidentMemory split) {
+    text.line("split-time", split.time());
+    for (ResidentPart part : split.bytes().keySet().stream().sorted().toList()) {
+      text.line("part", part.tag(), split.bytes().get(part));
+    }
+  }
+
+  private static void add(MemoryText text, CgroupMemory cgroup) {
+    text.figure("charged-bytes", cgroup.chargedBytes())
+        .figure("limit-bytes", cgroup.limitBytes())
+        .figure("working-set-bytes", cgroup.workingSetBytes());
+    for (ChargedPart part : cgroup.bytes().keySet().stream().sorted().toList()) {
+      text.line("charged", part.tag(), cgroup.bytes().get(part));
+    }
+    cgroup.events().keySet().stream()
+        .sorted()
+        .forEach(event -> text.line("event", event, cgroup.events().get(event)));
+  }
+
+  private static void add(MemoryText text, AllocatorStatistics allocator) {
+    text.figure("allocator-arenas", allocator.arenas())
+        .figure("allocator-system-bytes", allocator.systemBytes())
+        .figure("allocator-used-bytes", allocator.usedBytes())
+        .figure("allocator-retained-bytes", allocator.retainedBytes());
+  }
+
+  private static void add(MemoryText text, MemoryBudget budget) {
+    text.line("verdict", budget.verdict());
+    budget
+        .lines()
+        .forEach(
+            line -> text.line("budget", line.item(), line.bytes(), line.basis(), line.detail()));
+  }
+}
