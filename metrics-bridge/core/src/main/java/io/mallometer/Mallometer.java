@@ -3,7 +3,9 @@ package io.mallometer;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -43,6 +45,7 @@ public final class Mallometer implements AutoCloseable {
   }
 
   private final Poller poller;
+  private final MallometerOptions options;
   private final Poller.Lease lease;
 
   /** What this facade's listeners hold; guarded by itself, as is {@link #closed}. */
@@ -52,6 +55,8 @@ public final class Mallometer implements AutoCloseable {
 
   Mallometer(Poller poller, MallometerOptions options) {
     this.poller = poller;
+    this.options = options;
+    options.recordPath().ifPresent(poller.blackBox()::want);
     this.lease = poller.acquire(options.pollInterval());
   }
 
@@ -114,6 +119,64 @@ public final class Mallometer implements AutoCloseable {
       }
     }
     return () -> unsubscribe(subscriber);
+  }
+
+  /**
+   * Tells {@code listener} of each request above {@link SelfReport#hugeThresholdBytes()} once, also
+   * of earlier ones as far as they are known, until the subscription or this facade is closed. At
+   * most 64 a second; what is more is missed and counted. What the listener throws is logged once
+   * and dropped.
+   */
+  public Subscription onLargeAllocation(LargeAllocationListener listener) {
+    LargeAllocationWatch watch =
+        new LargeAllocationWatch(listener, poller.listenerThread(), System::nanoTime);
+    Subscription polls = onPoll(watch);
+    watch.accept(snapshot());
+    return () -> {
+      polls.close();
+      watch.close();
+    };
+  }
+
+  /**
+   * Trims at an interval, whenever a trim would give back at least {@code leastShare} of the
+   * resident set, until the subscription is closed. Each trim is logged at level INFO. {@link
+   * MallometerOptions#minimumTrimInterval()} holds as for {@link #trim()}.
+   *
+   * @param leastShare 0 to 1
+   */
+  public Subscription trimEvery(Duration interval, double leastShare) {
+    AutomaticTrim trims = new AutomaticTrim(this, interval, leastShare);
+    trims.start();
+    return trims;
+  }
+
+  /**
+   * Asks the allocator to give free memory back to the operating system, and tells what came back.
+   * Runs on the calling thread, which may take seconds; threads that allocate wait for the part of
+   * it that concerns their arena. Refused if the latest trim of this class loader is less than
+   * {@link MallometerOptions#minimumTrimInterval()} ago. The latest snapshot is a new one
+   * afterwards.
+   */
+  public TrimReport trim() {
+    TrimReport report = poller.trim(options.minimumTrimInterval());
+    if (report.outcome() == TrimReport.Outcome.DONE) {
+      poll();
+    }
+    return report;
+  }
+
+  /**
+   * The last hour at falling resolution, oldest first: five minutes as often as was polled, a
+   * quarter of an hour by ten seconds, the rest by the minute. At most 550 points.
+   */
+  public List<HistoryPoint> history() {
+    return poller.history().points();
+  }
+
+  /** Whether the last hour is recorded in a file, and where. */
+  public Recording recording() {
+    return poller.blackBox().recording();
   }
 
   /** The clock that {@link Snapshot#time()} is taken from. */

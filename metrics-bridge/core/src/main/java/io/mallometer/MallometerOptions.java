@@ -1,6 +1,8 @@
 package io.mallometer;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How to read the native library.
@@ -8,8 +10,13 @@ import java.time.Duration;
  * @param pollInterval time between two polls. Facades share one poller: the shortest interval of
  *     those that are open holds. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter one is raised
  *     to it
+ * @param minimumTrimInterval the least time between two trims; a trim that comes earlier is refused
+ * @param recordPath the file in which to record the last hour, so that it is known after the
+ *     process was killed; empty for none, unless the environment variable MALLOMETER_BLACKBOX names
+ *     one. A process records into one file: the first that is asked for, or the variable's
  */
-public record MallometerOptions(Duration pollInterval) {
+public record MallometerOptions(
+    Duration pollInterval, Duration minimumTrimInterval, Optional<Path> recordPath) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -17,19 +24,33 @@ public record MallometerOptions(Duration pollInterval) {
   /** Ten milliseconds, many times what a poll takes in a process of some hundred threads. */
   public static final Duration SHORTEST_POLL_INTERVAL = Duration.ofMillis(10);
 
+  /** A minute: a trim keeps other threads from allocating for a while. */
+  public static final Duration DEFAULT_MINIMUM_TRIM_INTERVAL = Duration.ofMinutes(1);
+
   public MallometerOptions {
     if (pollInterval.compareTo(SHORTEST_POLL_INTERVAL) < 0) {
       pollInterval = SHORTEST_POLL_INTERVAL;
     }
   }
 
-  /** The defaults: a poll every five seconds. */
+  /** The defaults: a poll every five seconds, a trim a minute. */
   public static MallometerOptions defaults() {
-    return new MallometerOptions(DEFAULT_POLL_INTERVAL);
+    return new MallometerOptions(
+        DEFAULT_POLL_INTERVAL, DEFAULT_MINIMUM_TRIM_INTERVAL, Optional.empty());
   }
 
   /** These options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
-    return new MallometerOptions(pollInterval);
+    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath);
+  }
+
+  /** These options with another least time between two trims. */
+  public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
+    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath);
+  }
+
+  /** These options with a file to record into. */
+  public MallometerOptions withRecordPath(Path recordPath) {
+    return new MallometerOptions(pollInterval, minimumTrimInterval, Optional.of(recordPath));
   }
 }

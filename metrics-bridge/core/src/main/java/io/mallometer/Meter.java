@@ -13,8 +13,9 @@ import java.util.function.ToDoubleFunction;
  * <p>Names are Micrometer's (dots). In Prometheus they follow by rule: dots become underscores, the
  * unit is appended, and counters end in {@code _total}, so {@code native.malloc.requested} in bytes
  * is {@code native_malloc_requested_bytes_total}. Meters {@code native.malloc.*} have series only
- * while mallometer counts; {@code native.memory.*} and {@code cgroup.*} where the system tells,
- * also without the native library; {@code mallometer.*} always.
+ * while mallometer counts; {@code native.allocator.*} where the allocator tells; {@code
+ * native.memory.*} and {@code cgroup.*} where the system tells, also without the native library;
+ * {@code mallometer.*} always.
  *
  * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
  * has no meter for it: {@link #REQUEST_SIZE}.
@@ -132,6 +133,42 @@ public record Meter(
               NO_UNIT,
               "Successful native allocations above the size MALLOMETER_LARGE",
               untagged(NativeCounters::hugeAllocations)),
+          allocator(
+              "native.allocator.system",
+              Type.GAUGE,
+              BYTES,
+              "Memory that the allocator has from the operating system",
+              AllocatorStatistics::systemBytes),
+          allocator(
+              "native.allocator.used",
+              Type.GAUGE,
+              BYTES,
+              "Memory of the allocator in use, with its overhead for each object",
+              AllocatorStatistics::usedBytes),
+          allocator(
+              "native.allocator.retained",
+              Type.GAUGE,
+              BYTES,
+              "Free memory that the allocator keeps, resident or not",
+              AllocatorStatistics::retainedBytes),
+          allocator(
+              "native.allocator.trimmable",
+              Type.GAUGE,
+              BYTES,
+              "Resident memory that a trim would give back, at least",
+              AllocatorStatistics::trimmableBytes),
+          allocator(
+              "native.allocator.arenas",
+              Type.GAUGE,
+              NO_UNIT,
+              "Arenas of the allocator",
+              AllocatorStatistics::arenas),
+          allocator(
+              "native.allocator.trims",
+              Type.COUNTER,
+              NO_UNIT,
+              "Trims of the allocator by mallometer",
+              AllocatorStatistics::trims),
           new Meter(
               "native.memory.resident",
               Type.GAUGE,
@@ -242,6 +279,36 @@ public record Meter(
         snapshot.process().isPresent()
             ? figure.applyAsDouble(snapshot.process().get())
             : Double.NaN;
+  }
+
+  /** One series, tagged with the allocator that serves, where it tells the figure. */
+  private static Meter allocator(
+      String name,
+      Type type,
+      String unit,
+      String description,
+      ToDoubleFunction<AllocatorStatistics> figure) {
+    Figure ofSnapshot =
+        (snapshot, clock) ->
+            snapshot.allocator().isPresent()
+                ? figure.applyAsDouble(snapshot.allocator().get())
+                : Double.NaN;
+    return new Meter(
+        name,
+        type,
+        unit,
+        description,
+        snapshot ->
+            snapshot
+                .allocator()
+                .filter(statistics -> !Double.isNaN(figure.applyAsDouble(statistics)))
+                .map(
+                    statistics ->
+                        List.of(
+                            new Series(
+                                List.of(new Tag("allocator", statistics.kind().tag())),
+                                ofSnapshot)))
+                .orElse(List.of()));
   }
 
   private static Meter cgroup(

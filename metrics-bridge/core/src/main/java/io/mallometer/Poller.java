@@ -1,5 +1,7 @@
 package io.mallometer;
 
+import io.mallometer.history.BlackBox;
+import io.mallometer.history.History;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.lang.System.Logger;
@@ -8,7 +10,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +64,7 @@ final class Poller {
   private final Interposer interposer;
   private final MemorySource memorySource;
   private final Clock clock;
+  private final ThreadFactory threadFactory;
   private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
 
   /**
@@ -69,6 +74,11 @@ final class Poller {
 
   private volatile Snapshot latest;
   private volatile ProcessMemory memory = ProcessMemory.unknown();
+  private final AllocatorReader allocatorReader;
+  private final Trimmer trimmer;
+  private final ListenerThread listenerThread = new ListenerThread();
+  private final History history = new History();
+  private final BlackBox blackBox;
 
   /** Said once; only the thread looks. */
   private boolean memoryFailed;
@@ -79,9 +89,18 @@ final class Poller {
   private @Nullable Thread thread;
 
   Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
+    this(interposer, memorySource, clock, Poller::newThread);
+  }
+
+  Poller(
+      Interposer interposer, MemorySource memorySource, Clock clock, ThreadFactory threadFactory) {
+    this.threadFactory = threadFactory;
     this.interposer = interposer;
     this.memorySource = memorySource;
     this.clock = clock;
+    this.allocatorReader = new AllocatorReader(interposer, clock, System::nanoTime);
+    this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, System::nanoTime);
+    this.blackBox = new BlackBox(interposer, clock, System::nanoTime);
     this.latest = firstSnapshot();
   }
 
@@ -93,8 +112,20 @@ final class Poller {
     return clock;
   }
 
+  ListenerThread listenerThread() {
+    return listenerThread;
+  }
+
   Snapshot latest() {
     return latest;
+  }
+
+  History history() {
+    return history;
+  }
+
+  BlackBox blackBox() {
+    return blackBox;
   }
 
   /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
@@ -102,13 +133,33 @@ final class Poller {
     Snapshot snapshot;
     synchronized (polling) {
       Snapshot counted = interposer.read(clock.instant());
-      snapshot = memorySource.present() ? counted.with(memory) : counted;
+      snapshot = withObserved(counted);
       latest = snapshot;
+      history.add(snapshot, System.nanoTime());
     }
     for (Subscriber subscriber : subscribers) {
       subscriber.tell(snapshot);
     }
     return snapshot;
+  }
+
+  /** The thread's observations, which a source that is fed by hand brings itself. */
+  private Snapshot withObserved(Snapshot counted) {
+    Snapshot snapshot = memorySource.present() ? counted.with(memory) : counted;
+    Optional<AllocatorStatistics> allocator = allocatorReader.latest();
+    return allocator.isPresent() ? snapshot.with(allocator) : snapshot;
+  }
+
+  /**
+   * Trims on the calling thread, unless the latest trim is less than {@code pause} ago, and
+   * publishes what the allocator says afterwards.
+   */
+  TrimReport trim(Duration pause) {
+    TrimReport report = trimmer.trim(pause);
+    if (report.outcome() == TrimReport.Outcome.DONE) {
+      allocatorReader.readAfterTrim();
+    }
+    return report;
   }
 
   void subscribe(Subscriber subscriber) {
@@ -124,6 +175,8 @@ final class Poller {
     leases.add(lease);
     if (thread == null && (interposer.present() || memorySource.present())) {
       thread = startThread();
+    } else if (thread == null) {
+      blackBox.refuse("on this system there is nothing to record");
     }
     notifyAll();
     return lease;
@@ -147,22 +200,40 @@ final class Poller {
     }
   }
 
-  private Thread startThread() {
-    Thread started = new Thread(null, this::run, "mallometer-poller", 0, false);
-    started.setDaemon(true);
+  private static Thread newThread(Runnable work) {
+    Thread thread = new Thread(null, work, "mallometer-poller", 0, false);
+    thread.setDaemon(true);
     // The creator's loader may be that of a web application that is undeployed before this thread
     // ends.
-    started.setContextClassLoader(Poller.class.getClassLoader());
-    started.start();
-    return started;
+    thread.setContextClassLoader(Poller.class.getClassLoader());
+    return thread;
+  }
+
+  /** Null where the system has no thread left; the next facade tries again. */
+  private @Nullable Thread startThread() {
+    Thread started = threadFactory.newThread(this::run);
+    try {
+      started.start();
+      return started;
+    } catch (OutOfMemoryError e) {
+      logQuietly("Nothing is polled", e);
+      return null;
+    }
   }
 
   private void run() {
     boolean failing = false;
     while (awaitNextPoll()) {
       try {
+        blackBox.begin();
         observe();
-        poll();
+        Snapshot snapshot = poll();
+        if (blackBox.crosses(snapshot)) {
+          memorySource.renew();
+          observe();
+          snapshot = poll();
+        }
+        blackBox.observe(snapshot);
         failing = false;
       } catch (Throwable e) {
         if (!failing) {
@@ -171,13 +242,24 @@ final class Poller {
         }
       }
     }
+    stopRecording();
+  }
+
+  /** Unless another thread has begun to poll meanwhile. */
+  private synchronized void stopRecording() {
+    if (thread == null) {
+      blackBox.close();
+    }
   }
 
   /** Whatever fails here must not keep the counters from being read. */
   private void observe() {
     try {
       memory = memorySource.read(() -> interposer.read(clock.instant()));
-    } catch (RuntimeException | LinkageError e) {
+      if (!trimmer.running()) {
+        allocatorReader.read(memory);
+      }
+    } catch (Throwable e) {
       if (!memoryFailed) {
         memoryFailed = true;
         logQuietly("Where the memory goes cannot be read; the last reading stays", e);
@@ -185,12 +267,15 @@ final class Poller {
     }
   }
 
-  /** Sleeps for one interval. Returns false when this thread is no longer wanted. */
+  /**
+   * Sleeps for one interval, or until a recording is asked for. Returns false when this thread is
+   * no longer wanted.
+   */
   private synchronized boolean awaitNextPoll() {
     long start = System.nanoTime();
     while (thread == Thread.currentThread()) {
       long remaining = shortestInterval().toNanos() - (System.nanoTime() - start);
-      if (remaining <= 0) {
+      if (remaining <= 0 || blackBox.askedAnew()) {
         return true;
       }
       try {

@@ -11,6 +11,8 @@ import java.util.Optional;
  * @param totalBytes the resident set: the sum of all mappings, and of all parts
  * @param bytes resident bytes by part. A part that cannot be told apart on this JVM is absent; its
  *     memory is in another part, in doubt in {@link ResidentPart#UNEXPLAINED}
+ * @param presumedBytes what of {@link ResidentPart#GC_AND_JVM} nothing identifies: anonymous memory
+ *     that counts as the JVM's because its tables may be as large
  * @param nativeMemoryTracking whether the JVM's own figures were there to help
  * @param mappings how many mappings were read
  * @param costSeconds processor time that this split took
@@ -19,6 +21,7 @@ public record ResidentMemory(
     Instant time,
     long totalBytes,
     Map<ResidentPart, Long> bytes,
+    long presumedBytes,
     boolean nativeMemoryTracking,
     int mappings,
     double costSeconds) {

@@ -5,7 +5,8 @@ package io.mallometer;
  *
  * @param build the native library's version, such as {@code "0.1.0"}; {@value #UNKNOWN} without it
  * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
- *     "libjemalloc.so.2"}; {@value #UNKNOWN} without the library
+ *     "jemalloc 5.3.0"}; without the library {@value #UNKNOWN}, or {@code "musl"} where musl is the
+ *     C library
  * @param mode how the library came into the process: {@code "preload"}, or {@code "none"}
  * @param byteUnit the unit of allocated, freed and live bytes
  * @param footprintBytes memory that the native library has mapped in this process, resident or not:
@@ -38,9 +39,14 @@ public record SelfReport(
 
   /** The report of a process without the library. */
   public static SelfReport absent() {
+    return absent(UNKNOWN);
+  }
+
+  /** The report of a process without the library, of which it is known what serves. */
+  public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,
-        UNKNOWN,
+        allocator,
         "none",
         ByteUnit.UNKNOWN,
         Double.NaN,

@@ -3,6 +3,7 @@ package io.mallometer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -15,17 +16,37 @@ import java.util.Optional;
  * @param self what mallometer itself is and costs
  * @param memory where the memory of the process goes as the operating system sees it; known with
  *     and without the native library
+ * @param allocator the latest statistics of the allocator below, some seconds older than the rest;
+ *     empty without the native library
+ * @param largeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
+ *     first; the library keeps 64
  */
 public record Snapshot(
     Instant time,
     Status status,
     Optional<NativeCounters> process,
     SelfReport self,
-    ProcessMemory memory) {
+    ProcessMemory memory,
+    Optional<AllocatorStatistics> allocator,
+    List<LargeAllocation> largeAllocations) {
+
+  public Snapshot {
+    largeAllocations = List.copyOf(largeAllocations);
+  }
 
   /** A snapshot of what the library counts alone. */
   public Snapshot(Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
-    this(time, status, process, self, ProcessMemory.unknown());
+    this(time, status, process, self, List.of());
+  }
+
+  /** A snapshot of what the library counts, with the large requests. */
+  public Snapshot(
+      Instant time,
+      Status status,
+      Optional<NativeCounters> process,
+      SelfReport self,
+      List<LargeAllocation> largeAllocations) {
+    this(time, status, process, self, ProcessMemory.unknown(), Optional.empty(), largeAllocations);
   }
 
   /** A snapshot of a process whose library cannot be read. */
@@ -35,7 +56,12 @@ public record Snapshot(
 
   /** This snapshot with what the operating system says. */
   Snapshot with(ProcessMemory known) {
-    return new Snapshot(time, status, process, self, known);
+    return new Snapshot(time, status, process, self, known, allocator, largeAllocations);
+  }
+
+  /** This snapshot with what the allocator says. */
+  Snapshot with(Optional<AllocatorStatistics> known) {
+    return new Snapshot(time, status, process, self, memory, known, largeAllocations);
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

@@ -33,7 +33,8 @@ class ArrowsTest {
           .resideInAnyPackage(FACES)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("io.mallometer.interposer..", "io.mallometer.process..");
+          .resideInAnyPackage(
+              "io.mallometer.interposer..", "io.mallometer.process..", "io.mallometer.history..");
 
   @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
@@ -46,7 +47,11 @@ class ArrowsTest {
   static final ArchRule recordsAndFacadeKnowNoFace =
       noClasses()
           .that()
-          .resideInAnyPackage("io.mallometer", "io.mallometer.interposer", "io.mallometer.process")
+          .resideInAnyPackage(
+              "io.mallometer",
+              "io.mallometer.interposer",
+              "io.mallometer.process",
+              "io.mallometer.history")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(FACES);
@@ -59,6 +64,7 @@ class ArrowsTest {
               "io.mallometer",
               "io.mallometer.interposer",
               "io.mallometer.process",
+              "io.mallometer.history",
               "io.mallometer.jmx")
           .should()
           .onlyDependOnClassesThat()

@@ -53,6 +53,12 @@ public final class ChildJvm {
     return this;
   }
 
+  /** Starts with nothing but what is added from here on. */
+  public ChildJvm withoutOptions() {
+    options.clear();
+    return this;
+  }
+
   /** Runs on another JDK. */
   public ChildJvm java(Path home) {
     java = home.resolve("bin/java").toString();

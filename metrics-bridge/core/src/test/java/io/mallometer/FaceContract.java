@@ -113,6 +113,34 @@ public abstract class FaceContract {
   }
 
   @Test
+  void whatTheAllocatorSaysIsShownBesideTheCounters() {
+    library.says(allocator(7_000));
+
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.addAll(whatTheAllocatorSays());
+    all.add(gauge("native_allocator_trimmable_bytes", 7_000, "allocator", "glibc"));
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
+  }
+
+  @Test
+  void whatTheAllocatorDoesNotTellIsNotShown() {
+    library.says(allocator(Double.NaN));
+
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.addAll(whatTheAllocatorSays());
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
+  }
+
+  @Test
+  void theAllocatorIsNotShownWithoutTheLibrary() {
+    library.says(allocator(7_000));
+    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+
+    assertThat(ours(face(Map.of())))
+        .noneMatch(sample -> sample.name().startsWith("native_allocator_"));
+  }
+
+  @Test
   void partsComeAndGoWithWhatIsKnown() {
     Mallometer mallometer = mallometer();
     Face face = face(mallometer, Map.of());
@@ -250,6 +278,7 @@ public abstract class FaceContract {
                     ResidentPart.JAVA_HEAP, 200_000L,
                     ResidentPart.MALLOC_LIVE, 99_000L,
                     ResidentPart.UNEXPLAINED, 1_000L),
+                2_000,
                 true,
                 321,
                 0.005)),
@@ -275,6 +304,36 @@ public abstract class FaceContract {
                 600_000,
                 limitBytes,
                 "no limit; this configuration may need 1 MiB")));
+  }
+
+  /** What an allocator may say, all figures different. */
+  public static AllocatorStatistics allocator(double trimmableBytes) {
+    return new AllocatorStatistics(
+        Instant.parse("2026-01-01T00:00:00Z"),
+        AllocatorKind.GLIBC,
+        3,
+        90_000,
+        60_000,
+        30_000,
+        10_000,
+        20_000,
+        Double.NaN,
+        trimmableBytes,
+        2,
+        List.of(
+            new AllocatorStatistics.Arena(0, 50_000, 40_000, 10_000, 8_000, 5_000),
+            new AllocatorStatistics.Arena(1, 40_000, 20_000, 20_000, 12_000, 4_000)),
+        List.of(new Advice("arenas", "3 arenas for 1 processor", "MALLOC_ARENA_MAX=2")),
+        0.001);
+  }
+
+  private static List<Published> whatTheAllocatorSays() {
+    return List.of(
+        gauge("native_allocator_system_bytes", 90_000, "allocator", "glibc"),
+        gauge("native_allocator_used_bytes", 60_000, "allocator", "glibc"),
+        gauge("native_allocator_retained_bytes", 30_000, "allocator", "glibc"),
+        gauge("native_allocator_arenas", 3, "allocator", "glibc"),
+        counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
   private static List<Published> whereMemoryGoes() {
@@ -383,7 +442,10 @@ public abstract class FaceContract {
   private static List<Published> ours(Face face) {
     return face.shown().stream()
         .filter(
-            sample -> sample.name().matches("(native_malloc|native_memory|cgroup|mallometer)_.*"))
+            sample ->
+                sample
+                    .name()
+                    .matches("(native_malloc|native_memory|native_allocator|cgroup|mallometer)_.*"))
         .map(FaceContract::normalBound)
         .toList();
   }

@@ -7,7 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A library that counts what a test says, at the time that the test says. */
 public final class HandFedInterposer implements Interposer {
@@ -20,6 +22,10 @@ public final class HandFedInterposer implements Interposer {
   private volatile NativeCounters counters;
   private volatile SelfReport self;
   private volatile ProcessMemory memory = ProcessMemory.unknown();
+  private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
+  private volatile List<LargeAllocation> largeAllocations = List.of();
+  private volatile Runnable onAllocator = () -> {};
+  private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
   /** Starts with these counters, active. */
@@ -31,7 +37,8 @@ public final class HandFedInterposer implements Interposer {
   /** A facade over this. */
   public Mallometer open() {
     return new Mallometer(
-        new Poller(this, MemorySource.none(), clock()), new MallometerOptions(NEVER));
+        new Poller(this, MemorySource.none(), clock()),
+        MallometerOptions.defaults().withPollInterval(NEVER));
   }
 
   /** What the next poll reads. */
@@ -42,6 +49,26 @@ public final class HandFedInterposer implements Interposer {
   /** What the operating system says at the next poll. */
   public void remembers(ProcessMemory memory) {
     this.memory = memory;
+  }
+
+  /** What the allocator says at the next poll. */
+  public void says(AllocatorStatistics statistics) {
+    this.allocator = Optional.of(statistics);
+  }
+
+  /** What happens while the allocator is asked. */
+  public void onAllocator(Runnable action) {
+    this.onAllocator = action;
+  }
+
+  /** The large requests that the next poll finds. */
+  public void notes(List<LargeAllocation> allocations) {
+    this.largeAllocations = allocations;
+  }
+
+  /** How often the allocator was trimmed. */
+  public int trims() {
+    return trims.get();
   }
 
   /** What the next poll finds. A status that is UNAVAILABLE should be set before opening. */
@@ -63,8 +90,10 @@ public final class HandFedInterposer implements Interposer {
   @Override
   public Snapshot read(Instant time) {
     Snapshot counted =
-        present ? new Snapshot(time, status, process(), self) : Snapshot.absent(time, status);
-    return counted.with(memory);
+        present
+            ? new Snapshot(time, status, process(), self, largeAllocations)
+            : Snapshot.absent(time, status);
+    return counted.with(memory).with(present ? allocator : Optional.empty());
   }
 
   @Override
@@ -75,6 +104,17 @@ public final class HandFedInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     return process();
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    onAllocator.run();
+    return present ? allocator : Optional.empty();
+  }
+
+  @Override
+  public boolean trim() {
+    return present && trims.incrementAndGet() > 0;
   }
 
   private Clock clock() {

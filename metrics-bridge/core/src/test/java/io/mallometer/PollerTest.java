@@ -10,9 +10,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +53,25 @@ class PollerTest {
   }
 
   @Test
+  void aSystemWithoutAnotherThreadKeepsNobodyFromOpening() {
+    Poller exhausted =
+        new Poller(
+            library,
+            MemorySource.none(),
+            Clock.systemUTC(),
+            work ->
+                new Thread(work) {
+                  @Override
+                  public synchronized void start() {
+                    throw new OutOfMemoryError("unable to create native thread");
+                  }
+                });
+    try (Mallometer opened = new Mallometer(exhausted, FAST)) {
+      assertThat(opened.poll().status().active()).isTrue();
+    }
+  }
+
+  @Test
   void theShortestIntervalOfThoseOpenHolds() throws Exception {
     try (Mallometer slow = new Mallometer(poller, SLOW)) {
       try (Mallometer fast = new Mallometer(poller, FAST)) {
@@ -81,6 +102,33 @@ class PollerTest {
         library.awaitReadings(2);
         assertThat(mallometer.snapshot().time()).isAfter(stuck);
       }
+    }
+  }
+
+  @Test
+  void countersAreReadAlsoWhereMemoryRunsOutOverTheMappings() throws Exception {
+    MemorySource exhausted =
+        new MemorySource() {
+          @Override
+          public boolean present() {
+            return true;
+          }
+
+          @Override
+          public ProcessMemory read(Supplier<Snapshot> counted) {
+            throw new OutOfMemoryError("made up");
+          }
+
+          @Override
+          public OptionalLong residentBytes() {
+            return OptionalLong.empty();
+          }
+        };
+    try (Mallometer mallometer =
+        new Mallometer(new Poller(library, exhausted, Clock.systemUTC()), FAST)) {
+      Instant first = mallometer.snapshot().time();
+      library.awaitReadings(2);
+      assertThat(mallometer.snapshot().time()).isAfter(first);
     }
   }
 
@@ -247,6 +295,16 @@ class PollerTest {
     @Override
     public Optional<NativeCounters> thread() {
       return process();
+    }
+
+    @Override
+    public Optional<AllocatorStatistics> allocator(Instant time) {
+      return Optional.of(FaceContract.allocator(Double.NaN));
+    }
+
+    @Override
+    public boolean trim() {
+      return false;
     }
   }
 }

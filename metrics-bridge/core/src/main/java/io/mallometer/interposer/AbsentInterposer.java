@@ -1,13 +1,23 @@
 package io.mallometer.interposer;
 
+import io.mallometer.AllocatorStatistics;
 import io.mallometer.NativeCounters;
+import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
 import io.mallometer.Status;
 import java.time.Instant;
 import java.util.Optional;
 
-/** No library, or none that can be read: only the status says something. */
-record AbsentInterposer(Status status) implements Interposer {
+/**
+ * No library, or none that can be read: only the status says something.
+ *
+ * @param allocator what serves the allocations, as far as that shows from outside
+ */
+record AbsentInterposer(Status status, String allocator) implements Interposer {
+
+  AbsentInterposer(Status status) {
+    this(status, SelfReport.UNKNOWN);
+  }
 
   @Override
   public boolean present() {
@@ -16,7 +26,7 @@ record AbsentInterposer(Status status) implements Interposer {
 
   @Override
   public Snapshot read(Instant time) {
-    return Snapshot.absent(time, status);
+    return new Snapshot(time, status, Optional.empty(), SelfReport.absent(allocator));
   }
 
   @Override
@@ -27,5 +37,15 @@ record AbsentInterposer(Status status) implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     return Optional.empty();
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    return Optional.empty();
+  }
+
+  @Override
+  public boolean trim() {
+    return false;
   }
 }

@@ -1,6 +1,7 @@
 package io.mallometer.interposer;
 
 import com.sun.jna.NativeLibrary;
+import io.mallometer.SelfReport;
 import io.mallometer.State;
 import io.mallometer.Status;
 import java.nio.file.Files;
@@ -30,15 +31,36 @@ final class Availability {
   private static final Pattern MAPPED =
       Pattern.compile("/" + LIBRARY_FILE + "[^/\n]*\\.so[^/\n]*$", Pattern.MULTILINE);
 
+  private static final Pattern OTHER_ALLOCATOR = Pattern.compile("/lib(je|tc|mi)malloc");
+
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
+
+  /** Set by GraalVM. */
+  private static final String IMAGE_CODE = "org.graalvm.nativeimage.imagecode";
 
   private Availability() {}
 
   static Interposer ofThisProcess() {
+    return of(System.getProperty(IMAGE_CODE));
+  }
+
+  /**
+   * The library in this process.
+   *
+   * @param imageCode {@code "runtime"} in a native image, where JNA finds no class of its own by
+   *     reflection
+   */
+  static Interposer of(@Nullable String imageCode) {
+    if ("runtime".equals(imageCode)) {
+      return new AbsentInterposer(
+          unavailable("a native image cannot read the library; a JVM can", ""));
+    }
     try {
       Optional<String> maps = ProcFiles.mappedFiles();
       String preload = preloadVariable();
-      return seemsLoaded(maps, preload) ? link() : new AbsentInterposer(notLoaded(preload));
+      return seemsLoaded(maps, preload)
+          ? link()
+          : new AbsentInterposer(notLoaded(preload), allocator(maps));
     } catch (RuntimeException | LinkageError e) {
       return new AbsentInterposer(unavailable("the library cannot be read: " + e, ""));
     }
@@ -64,6 +86,19 @@ final class Availability {
    */
   static boolean seemsLoaded(Optional<String> maps, String preload) {
     return maps.isPresent() ? MAPPED.matcher(maps.get()).find() : namesLibrary(preload);
+  }
+
+  /**
+   * What serves the allocations of a process without the library: {@code "musl"} where musl is the
+   * C library and no other allocator is mapped, else unknown.
+   *
+   * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
+   */
+  static String allocator(Optional<String> maps) {
+    return maps.filter(text -> text.contains("/ld-musl-"))
+        .filter(text -> !OTHER_ALLOCATOR.matcher(text).find())
+        .map(text -> "musl")
+        .orElse(SelfReport.UNKNOWN);
   }
 
   private static boolean namesLibrary(String preload) {

@@ -1,7 +1,10 @@
 package io.mallometer.interposer;
 
+import io.mallometer.AllocatorStatistics;
 import io.mallometer.NativeCounters;
+import io.mallometer.Recording;
 import io.mallometer.Snapshot;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -27,6 +30,33 @@ public interface Interposer {
 
   /** Reads the counters of the calling thread; empty unless it counts. Never throws. */
   Optional<NativeCounters> thread();
+
+  /**
+   * Asks the allocator for its statistics; empty if it has none. Locks its arenas, one after the
+   * other. Never throws.
+   *
+   * @param time the time of the statistics
+   */
+  Optional<AllocatorStatistics> allocator(Instant time);
+
+  /**
+   * Makes the allocator give free memory back; that can take seconds. Returns false if it cannot.
+   * Never throws.
+   */
+  boolean trim();
+
+  /** Whether the library records into a file. Never throws. */
+  default Recording recording() {
+    return Recording.off();
+  }
+
+  /**
+   * Asks the library to record into a file, unless it does already, and returns what it does then:
+   * {@link Recording.State#OFF} if it is not there to do so. Never throws.
+   */
+  default Recording record(Path path) {
+    return Recording.off();
+  }
 
   /** The library in this process. Never throws: what cannot be reached is absent with a reason. */
   static Interposer ofThisProcess() {

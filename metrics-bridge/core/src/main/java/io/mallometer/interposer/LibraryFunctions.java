@@ -28,4 +28,27 @@ final class LibraryFunctions {
 
   /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
   static native int mallometer_self(long self);
+
+  /**
+   * Copies {@code struct mallometer_event}s with numbers above {@code after}; returns how many, or
+   * a negative errno value.
+   */
+  static native int mallometer_events(long events, int eventSize, int capacity, long after);
+
+  /**
+   * Fills a {@code struct mallometer_allocator_state} and up to {@code capacity} of {@code struct
+   * mallometer_arena}; returns 0 or a negative errno value.
+   */
+  static native int mallometer_allocator(long state, long rows, int rowSize, int capacity);
+
+  /**
+   * Starts to record into a file, given as a zero-terminated path; returns 0 or a negative errno.
+   */
+  static native int mallometer_record(long path);
+
+  /** Fills a {@code struct mallometer_black_box}; returns 0 or a negative errno value. */
+  static native int mallometer_recording(long recording);
+
+  /** Trims; returns 0 or a negative errno value. */
+  static native int mallometer_trim();
 }

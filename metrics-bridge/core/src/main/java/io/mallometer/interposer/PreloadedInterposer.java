@@ -2,14 +2,20 @@ package io.mallometer.interposer;
 
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import io.mallometer.AllocatorStatistics;
+import io.mallometer.LargeAllocation;
 import io.mallometer.NativeCounters;
+import io.mallometer.Recording;
 import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
 import io.mallometer.Status;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -22,16 +28,30 @@ import org.jspecify.annotations.Nullable;
  */
 final class PreloadedInterposer implements Interposer {
 
+  /** EINVAL as the library returns it. */
+  private static final int INVALID = -22;
+
+  /** How this JVM encodes the names of files. */
+  private static final Charset FILE_NAMES =
+      Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
   private static final Status COUNTING = Status.counting();
 
   private final ByteBuffer process = struct(CountersLayout.BYTES);
   private final ByteBuffer self = struct(ReportLayout.BYTES);
   private final ByteBuffer state = struct(ReportLayout.BYTES_TO_STATE);
   private final ByteBuffer thread = struct(CountersLayout.BYTES);
+  private final ByteBuffer allocator = struct(AllocatorLayout.BYTES);
+  private final ByteBuffer arenas =
+      struct(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
+  private final ByteBuffer events = struct(EventLayout.BYTES * EventLayout.CAPACITY);
   private final long processAddress = address(process);
   private final long selfAddress = address(self);
   private final long stateAddress = address(state);
   private final long threadAddress = address(thread);
+  private final long allocatorAddress = address(allocator);
+  private final long arenasAddress = address(arenas);
+  private final long eventsAddress = address(events);
 
   /** What {@link #self} held when {@link #texts} were decoded. */
   private final ByteBuffer decoded =
@@ -40,6 +60,11 @@ final class PreloadedInterposer implements Interposer {
   private Texts texts = Texts.NONE;
 
   private @Nullable Status notPreloaded;
+
+  /** The large requests at the time when there had been {@link #knownHuge} of them. */
+  private List<LargeAllocation> largeAllocations = List.of();
+
+  private long knownHuge;
 
   /** Time spent in this class after the native calls returned; guarded by {@link #process}. */
   private long decodingNanos;
@@ -78,9 +103,11 @@ final class PreloadedInterposer implements Interposer {
       Optional<NativeCounters> counters =
           status.active() ? Optional.of(CountersLayout.process(process)) : Optional.empty();
       Texts current = texts();
+      counters.ifPresent(this::readLargeAllocations);
       long end = System.nanoTime();
       decodingNanos += end - read;
-      return new Snapshot(time, status, counters, report(current, (end - start) / 1e9));
+      return new Snapshot(
+          time, status, counters, report(current, (end - start) / 1e9), largeAllocations);
     }
   }
 
@@ -100,6 +127,64 @@ final class PreloadedInterposer implements Interposer {
       return counting() && LibraryFunctions.mallometer_thread_snapshot(threadAddress) == 0
           ? Optional.of(CountersLayout.thread(thread))
           : Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    synchronized (allocator) {
+      long start = System.nanoTime();
+      allocator.putInt(AllocatorLayout.SIZE, AllocatorLayout.BYTES);
+      int result =
+          LibraryFunctions.mallometer_allocator(
+              allocatorAddress,
+              arenasAddress,
+              AllocatorLayout.ROW_BYTES,
+              AllocatorStatistics.MOST_ARENAS);
+      double cost = (System.nanoTime() - start) / 1e9;
+      return result == 0
+          ? Optional.of(AllocatorLayout.statistics(allocator, arenas, time, cost))
+          : Optional.empty();
+    }
+  }
+
+  @Override
+  public boolean trim() {
+    return LibraryFunctions.mallometer_trim() == 0;
+  }
+
+  @Override
+  public Recording recording() {
+    ByteBuffer struct = struct(RecordingLayout.BYTES);
+    struct.putInt(RecordingLayout.SIZE, RecordingLayout.BYTES);
+    return LibraryFunctions.mallometer_recording(address(struct)) == 0
+        ? RecordingLayout.recording(struct)
+        : Recording.off();
+  }
+
+  @Override
+  public Recording record(Path path) {
+    byte[] encoded = path.toAbsolutePath().toString().getBytes(FILE_NAMES);
+    ByteBuffer text = struct(encoded.length + 1).put(encoded);
+    int result = LibraryFunctions.mallometer_record(address(text));
+    return result == INVALID
+        ? Recording.failed(path.toString(), "the path is longer than 700 bytes")
+        : recording();
+  }
+
+  /** An event whose entry is being written is seen at the next reading, as all are read again. */
+  private void readLargeAllocations(NativeCounters counters) {
+    if (counters.hugeAllocations() == knownHuge) {
+      return;
+    }
+    int count =
+        LibraryFunctions.mallometer_events(
+            eventsAddress, EventLayout.BYTES, EventLayout.CAPACITY, 0);
+    if (count >= 0) {
+      largeAllocations = EventLayout.allocations(events, count);
+      boolean complete =
+          count > 0 && largeAllocations.get(count - 1).number() >= counters.hugeAllocations();
+      knownHuge = complete ? counters.hugeAllocations() : knownHuge;
     }
   }
 

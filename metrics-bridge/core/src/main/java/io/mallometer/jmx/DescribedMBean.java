@@ -6,19 +6,29 @@ import javax.management.MBeanInfo;
 import javax.management.MBeanOperationInfo;
 import javax.management.MBeanRegistration;
 import javax.management.MBeanServer;
+import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
-import javax.management.StandardMBean;
+import javax.management.StandardEmitterMBean;
 
 /**
  * The MXBean with the descriptions that {@link Attribute} carries, and with the knowledge whether
  * it is registered, so that nobody unregisters another one of the same name.
  */
-final class DescribedMBean extends StandardMBean implements MBeanRegistration {
+final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
   private volatile boolean registered;
 
-  DescribedMBean(NativeMemory bean) {
-    super(bean, NativeMemoryMXBean.class, true);
+  private final String description;
+
+  /**
+   * An MXBean.
+   *
+   * @param description what it is, one sentence
+   * @param emitter sends its notifications
+   */
+  <T> DescribedMBean(T bean, Class<T> type, String description, NotificationEmitter emitter) {
+    super(bean, type, true, emitter);
+    this.description = description;
   }
 
   boolean registered() {
@@ -27,7 +37,7 @@ final class DescribedMBean extends StandardMBean implements MBeanRegistration {
 
   @Override
   protected String getDescription(MBeanInfo info) {
-    return "Native memory of this process, counted at every malloc and free";
+    return description;
   }
 
   @Override

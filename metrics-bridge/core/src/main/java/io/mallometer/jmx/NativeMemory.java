@@ -6,6 +6,7 @@ import io.mallometer.ChargedPart;
 import io.mallometer.Mallometer;
 import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
+import io.mallometer.Recording;
 import io.mallometer.ResidentPart;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
@@ -169,6 +170,22 @@ final class NativeMemory implements NativeMemoryMXBean {
   @Override
   public String getBudgetVerdict() {
     return snapshot().memory().budget().map(MemoryBudget::verdict).orElse("");
+  }
+
+  @Override
+  public List<HistoryRow> getHistory() {
+    return mallometer.history().stream().map(HistoryRow::of).toList();
+  }
+
+  @Override
+  public String getRecordPath() {
+    Recording recording = mallometer.recording();
+    return recording.state() == Recording.State.ON ? recording.path() : "";
+  }
+
+  @Override
+  public String getRecordFailure() {
+    return mallometer.recording().reason();
   }
 
   @Override

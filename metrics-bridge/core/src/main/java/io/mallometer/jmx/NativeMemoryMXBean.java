@@ -144,6 +144,15 @@ public interface NativeMemoryMXBean {
   @Attribute("Whether the limit is large enough for the configuration; empty if unknown")
   String getBudgetVerdict();
 
+  @Attribute("The last hour, oldest first: by the second, ten seconds, the minute")
+  List<HistoryRow> getHistory();
+
+  @Attribute("The file that the last hour is recorded in; empty if there is none")
+  String getRecordPath();
+
+  @Attribute("Why there is no such file although one was asked for; empty otherwise")
+  String getRecordFailure();
+
   @Attribute("Whether native allocations are counted now")
   boolean isActive();
 

@@ -13,6 +13,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.noop.NoopGauge;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +35,9 @@ import org.jspecify.annotations.Nullable;
  * leaves the registries alone.
  *
  * <p>May be bound to any number of registries, early or late; binding twice to the same does
- * nothing. Micrometer has no meter that carries the histogram of request sizes: see {@link
- * #requestSizeId}.
+ * nothing. A registry has each meter once, also if two binders are bound to it: when one is closed,
+ * its meters are back with the other's next poll. Micrometer has no meter that carries the
+ * histogram of request sizes: see {@link #requestSizeId}.
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
@@ -112,7 +115,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   private synchronized void updateAll() {
     boolean changed = look(mallometer.snapshot());
     for (Binding binding : bindings.values()) {
-      if (changed || !binding.complete) {
+      if (changed || !binding.complete || binding.disturbed) {
         binding.updateOrLog();
       }
     }
@@ -157,10 +160,14 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     /** Whether the registry holds exactly the current series. */
     private boolean complete;
 
+    /** Somebody removed a meter, which may have been one of these. */
+    private volatile boolean disturbed;
+
     private boolean failed;
 
     Binding(MeterRegistry registry) {
       this.registry = registry;
+      registry.config().onMeterRemoved(disturbing(new WeakReference<>(this)));
     }
 
     /** One registry that fails must not keep the others from being updated. */
@@ -178,6 +185,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
 
     private void update() {
+      if (disturbed) {
+        disturbed = false;
+        registered.values().retainAll(Set.copyOf(registry.getMeters()));
+      }
       Set<Key> wanted = new HashSet<>();
       for (int i = 0; i < meters.size(); i++) {
         Meter meter = meters.get(i);
@@ -218,6 +229,17 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
                 .register(registry);
       };
     }
+  }
+
+  /** A registry keeps its listeners for good; this one does not keep the binding. */
+  private static Consumer<io.micrometer.core.instrument.Meter> disturbing(
+      WeakReference<Binding> binding) {
+    return removed -> {
+      Binding disturbed = binding.get();
+      if (disturbed != null) {
+        disturbed.disturbed = true;
+      }
+    };
   }
 
   private static Tag tag(Meter.Tag tag) {

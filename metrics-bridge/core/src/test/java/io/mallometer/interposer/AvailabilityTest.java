@@ -2,6 +2,8 @@ package io.mallometer.interposer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.State;
+import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -32,5 +34,31 @@ class AvailabilityTest {
   void theVariableStandsInWhereProcIsHidden() {
     assertThat(Availability.seemsLoaded(Optional.empty(), "/opt/libmallometer.so")).isTrue();
     assertThat(Availability.seemsLoaded(Optional.empty(), "/opt/libjemalloc.so.2")).isFalse();
+  }
+
+  @Test
+  void aNativeImageIsToldSo() {
+    Interposer library = Availability.of("runtime");
+
+    assertThat(library.present()).isFalse();
+    assertThat(library.read(Instant.EPOCH).status().state()).isEqualTo(State.UNAVAILABLE);
+    assertThat(library.read(Instant.EPOCH).status().reason()).startsWith("a native image ");
+    assertThat(library.allocator(Instant.EPOCH)).isEmpty();
+    assertThat(library.trim()).isFalse();
+    assertThat(Availability.of("buildtime").read(Instant.EPOCH).status().reason())
+        .doesNotContain("native image");
+  }
+
+  @Test
+  void muslIsNamedWhereItServes() {
+    String musl = "7f00-7f10 r-xp 00000000 08:01 12 /lib/ld-musl-x86_64.so.1\n";
+    assertThat(Availability.allocator(Optional.of(musl))).isEqualTo("musl");
+    assertThat(
+            Availability.allocator(
+                Optional.of(musl + "7f20-7f30 r-xp 00000000 08:01 13 /usr/lib/libjemalloc.so.2\n")))
+        .isEqualTo("unknown");
+    assertThat(Availability.allocator(Optional.of("7f00-7f10 r-xp 0 08:01 12 /lib/libc.so.6\n")))
+        .isEqualTo("unknown");
+    assertThat(Availability.allocator(Optional.empty())).isEqualTo("unknown");
   }
 }

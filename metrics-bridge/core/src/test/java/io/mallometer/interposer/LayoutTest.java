@@ -2,12 +2,14 @@ package io.mallometer.interposer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.AllocatorKind;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Map.Entry;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +34,43 @@ class LayoutTest {
           Map.entry("MALLOMETER_UNIT_USABLE", 1),
           Map.entry("MALLOMETER_UNIT_GLIBC_CHUNK", 2),
           Map.entry("MALLOMETER_UNIT_REQUESTED", 3),
+          Map.entry("MALLOMETER_UNKNOWN", (int) AllocatorLayout.UNKNOWN),
+          kind("GLIBC", AllocatorKind.GLIBC),
+          kind("JEMALLOC", AllocatorKind.JEMALLOC),
+          kind("TCMALLOC", AllocatorKind.TCMALLOC),
+          kind("MIMALLOC", AllocatorKind.MIMALLOC),
+          Map.entry("sizeof(struct mallometer_allocator_state)", AllocatorLayout.BYTES),
+          allocator("size", AllocatorLayout.SIZE),
+          allocator("kind", AllocatorLayout.KIND),
+          allocator("rows", AllocatorLayout.ROWS),
+          allocator("arenas", AllocatorLayout.ARENAS),
+          allocator("system_bytes", AllocatorLayout.SYSTEM_BYTES),
+          allocator("used_bytes", AllocatorLayout.USED_BYTES),
+          allocator("retained_bytes", AllocatorLayout.RETAINED_BYTES),
+          allocator("mapped_bytes", AllocatorLayout.MAPPED_BYTES),
+          allocator("releasable_bytes", AllocatorLayout.RELEASABLE_BYTES),
+          allocator("resident_bytes", AllocatorLayout.RESIDENT_BYTES),
+          allocator("trims", AllocatorLayout.TRIMS),
+          Map.entry("sizeof(struct mallometer_arena)", AllocatorLayout.ROW_BYTES),
+          arena("number", AllocatorLayout.ROW_NUMBER),
+          arena("system_bytes", AllocatorLayout.ROW_SYSTEM_BYTES),
+          arena("retained_bytes", AllocatorLayout.ROW_RETAINED_BYTES),
+          arena("releasable_bytes", AllocatorLayout.ROW_RELEASABLE_BYTES),
+          arena("top_bytes", AllocatorLayout.ROW_TOP_BYTES),
+          Map.entry("MALLOMETER_RECORDING_OFF", RecordingLayout.STATE_OFF),
+          Map.entry("MALLOMETER_RECORDING_ON", RecordingLayout.STATE_ON),
+          Map.entry("sizeof(struct mallometer_black_box)", RecordingLayout.BYTES),
+          blackBox("size", RecordingLayout.SIZE),
+          blackBox("state", RecordingLayout.STATE),
+          blackBox("life", RecordingLayout.LIFE),
+          blackBox("path", RecordingLayout.PATH),
+          blackBox("reason", RecordingLayout.REASON),
+          Map.entry("sizeof(struct mallometer_event)", EventLayout.BYTES),
+          event("number", EventLayout.NUMBER),
+          event("realtime_ns", EventLayout.REALTIME_NS),
+          event("requested_bytes", EventLayout.REQUESTED_BYTES),
+          event("thread_id", EventLayout.THREAD_ID),
+          event("thread_name", EventLayout.THREAD_NAME),
           Map.entry("sizeof(struct mallometer_counters)", CountersLayout.BYTES),
           counters("size", CountersLayout.SIZE),
           counters("flags", CountersLayout.FLAGS),
@@ -46,7 +85,8 @@ class LayoutTest {
           counters("peak_error_bytes", CountersLayout.PEAK_ERROR_BYTES),
           counters("largest_request_bytes", CountersLayout.LARGEST_REQUEST_BYTES),
           counters("huge_allocations", CountersLayout.HUGE_ALLOCATIONS),
-          Map.entry("sizeof(struct mallometer_report)", ReportLayout.BYTES),
+          // The bridge asks for no more than what comes before this field.
+          report("sample_interval_bytes", ReportLayout.BYTES),
           report("size", ReportLayout.SIZE),
           report("state", ReportLayout.STATE),
           report("byte_unit", ReportLayout.BYTE_UNIT),
@@ -91,6 +131,27 @@ class LayoutTest {
 
   private static Entry<String, Integer> counters(String field, int offset) {
     return Map.entry("offsetof(struct mallometer_counters, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> kind(String name, AllocatorKind kind) {
+    int number = IntStream.range(0, 10).filter(n -> AllocatorLayout.kind(n) == kind).sum();
+    return Map.entry("MALLOMETER_ALLOCATOR_" + name, number);
+  }
+
+  private static Entry<String, Integer> allocator(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_allocator_state, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> blackBox(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_black_box, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> arena(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_arena, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> event(String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_event, " + field + ")", offset);
   }
 
   private static Entry<String, Integer> report(String field, int offset) {

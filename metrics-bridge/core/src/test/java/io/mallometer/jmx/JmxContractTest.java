@@ -49,6 +49,15 @@ class JmxContractTest extends FaceContract {
           "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
           "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""));
 
+  private static final Map<String, String> ALLOCATOR_NAMES =
+      Map.of(
+          "SystemBytes", "native_allocator_system",
+          "UsedBytes", "native_allocator_used",
+          "RetainedBytes", "native_allocator_retained",
+          "TrimmableBytes", "native_allocator_trimmable",
+          "Arenas", "native_allocator_arenas",
+          "Trims", "native_allocator_trims");
+
   private static Map.Entry<String, Published> named(String attribute, String name) {
     return Map.entry(attribute, Published.of(name, "", 0));
   }
@@ -66,7 +75,12 @@ class JmxContractTest extends FaceContract {
       public List<Published> shown() {
         try {
           ObjectName name = new ObjectName(NativeMemoryMBeans.NAME);
-          return server.isRegistered(name) ? translate(server, name) : List.of();
+          if (!server.isRegistered(name)) {
+            return List.of();
+          }
+          List<Published> shown = new ArrayList<>(translate(server, name));
+          shown.addAll(ofAllocator(server, new ObjectName(NativeMemoryMBeans.ALLOCATOR_NAME)));
+          return shown;
         } catch (JMException e) {
           throw new AssertionError(e);
         }
@@ -133,6 +147,27 @@ class JmxContractTest extends FaceContract {
     return shown;
   }
 
+  private static List<Published> ofAllocator(MBeanServer server, ObjectName name)
+      throws JMException {
+    String kind = (String) server.getAttribute(name, "Kind");
+    List<Published> shown = new ArrayList<>();
+    for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
+      String metric = ALLOCATOR_NAMES.get(info.getName());
+      Number value = metric == null ? null : (Number) server.getAttribute(name, info.getName());
+      if (value != null) {
+        String type = (String) info.getDescriptor().getFieldValue("metricType");
+        shown.add(
+            Published.of(
+                metric + suffix(info.getDescriptor(), type),
+                type,
+                value.doubleValue(),
+                "allocator",
+                kind));
+      }
+    }
+    return shown;
+  }
+
   private static List<Published> rows(MBeanAttributeInfo info, TabularData table) {
     Published metric = TABLES.getOrDefault(info.getName(), Published.of("", "", 0));
     String label = metric.labels().firstKey();
@@ -157,7 +192,7 @@ class JmxContractTest extends FaceContract {
         switch ((String) descriptor.getFieldValue("units")) {
           case "bytes" -> "_bytes";
           case "seconds" -> "_seconds";
-          case "allocations", "frees", "objects", "events" -> "";
+          case "allocations", "frees", "objects", "events", "arenas", "trims" -> "";
           default -> "_of_unknown_unit";
         };
     return unit + (type.equals("counter") ? "_total" : "");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
+import io.mallometer.Logged;
 import io.mallometer.Mallometer;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
@@ -54,6 +55,22 @@ class NativeMemoryMBeansTest {
   }
 
   @Test
+  void whereNoMBeanCanBeMadeTheProgramGoesOn() {
+    try (Logged logged = new Logged(NativeMemoryMBeans.class.getName());
+        Registration registration =
+            Registration.of(
+                server,
+                NativeMemoryMBeans.NAME,
+                () -> {
+                  throw new IllegalArgumentException("no metadata for reflection");
+                })) {
+      assertThat(registration.registered()).isFalse();
+      assertThat(server.isRegistered(name)).isFalse();
+      assertThat(logged.messages()).hasSize(1);
+    }
+  }
+
+  @Test
   void somebodyElsesMBeanStays() throws Exception {
     server.registerMBean(new Stranger(), name);
     NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
@@ -91,6 +108,21 @@ class NativeMemoryMBeansTest {
         .filteredOn(attribute -> attribute.getName().endsWith("Bytes"))
         .isNotEmpty()
         .allSatisfy(attribute -> assertThat(units(attribute)).isEqualTo("bytes"));
+  }
+
+  @Test
+  void theLastHourIsATable() throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    mallometer.poll();
+    NativeMemoryMXBean bean = JMX.newMXBeanProxy(server, name, NativeMemoryMXBean.class);
+
+    assertThat(bean.getHistory()).isNotEmpty();
+    HistoryRow latest = bean.getHistory().get(bean.getHistory().size() - 1);
+    assertThat(latest.liveBytes()).isEqualTo(bean.getLiveBytes());
+    assertThat(latest.time()).endsWith("Z");
+    assertThat(latest.limitBytes()).isNull();
+    assertThat(bean.getRecordPath()).isEmpty();
+    assertThat(bean.getRecordFailure()).isEmpty();
   }
 
   @Test

@@ -59,6 +59,24 @@ class NativeMemoryMetricsTest {
   }
 
   @Test
+  void whenOneOfTwoBindersIsClosedTheOthersMetersAreBackWithTheNextPoll() {
+    MeterRegistry shared = new SimpleMeterRegistry();
+    NativeMemoryMetrics other = new NativeMemoryMetrics(mallometer);
+    metrics.bindTo(shared);
+    other.bindTo(shared);
+    assertThat(shared.getMeters()).hasSize(SERIES);
+
+    metrics.close();
+    mallometer.poll();
+    assertThat(shared.getMeters()).hasSize(SERIES);
+    assertThat(shared.get("native.malloc.frees").functionCounter().count()).isEqualTo(12);
+
+    other.close();
+    mallometer.poll();
+    assertThat(shared.getMeters()).isEmpty();
+  }
+
+  @Test
   void aRegistryThatComesLateGetsEverything() {
     CompositeMeterRegistry composite = new CompositeMeterRegistry();
     metrics.bindTo(composite);

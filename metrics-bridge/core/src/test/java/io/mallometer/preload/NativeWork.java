@@ -1,6 +1,7 @@
 package io.mallometer.preload;
 
 import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import java.util.zip.Deflater;
  * <p>Of 3 MiB each: nothing else in a small JVM mallocs that much at once, so they are alone in
  * their size class and can be counted exactly.
  */
-final class NativeWork implements AutoCloseable {
+public final class NativeWork implements AutoCloseable {
 
   static final int BYTES = 3 << 20;
 
@@ -68,12 +69,18 @@ final class NativeWork implements AutoCloseable {
   }
 
   /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
-  static long allocateMemory(long bytes) {
+  public static long allocateMemory(long bytes) {
     return (long) call("allocateMemory", bytes);
   }
 
-  static void freeMemory(long address) {
+  /** Frees what {@link #allocateMemory} allocated. */
+  public static void freeMemory(long address) {
     call("freeMemory", address);
+  }
+
+  /** Writes to all of an object, so that its pages are there. */
+  public static void fill(long address, long bytes) {
+    new Pointer(address).setMemory(0, bytes, (byte) 1);
   }
 
   private static Object call(String method, long argument) {

@@ -1,0 +1,39 @@
+package io.mallometer;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** One daemon thread that is there while listeners have to be told something, and soon gone. */
+final class ListenerThread implements Executor {
+
+  static final String NAME = "mallometer-listeners";
+
+  private static final int IDLE_SECONDS = 5;
+
+  private final ThreadPoolExecutor threads =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          ListenerThread::newThread);
+
+  ListenerThread() {
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    threads.execute(task);
+  }
+
+  private static Thread newThread(Runnable task) {
+    Thread thread = new Thread(null, task, NAME, 0, false);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(ListenerThread.class.getClassLoader());
+    return thread;
+  }
+}

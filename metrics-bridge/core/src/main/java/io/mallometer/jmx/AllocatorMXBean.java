@@ -1,0 +1,156 @@
+package io.mallometer.jmx;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The allocator below mallometer, as of its latest statistics, and what can be done about it.
+ *
+ * <p>What is unknown is null, which JConsole shows as an empty value: everything without the native
+ * library, and each figure that this allocator does not tell.
+ *
+ * <p>Each large request is sent as a notification of type {@value #LARGE_ALLOCATION}.
+ */
+public interface AllocatorMXBean {
+
+  /**
+   * The type of the notifications. Their sequence number is the request's number, the time stamp
+   * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
+   * bytes}, {@code threadId}, {@code threadName} as in {@link LargeRequest}, and {@code
+   * missedBefore}: how many requests between this one and the one before are not known any more.
+   */
+  String LARGE_ALLOCATION = "io.mallometer.allocation.large";
+
+  @Attribute("Whose malloc serves: glibc, jemalloc, tcmalloc, mimalloc or unknown")
+  String getKind();
+
+  @Attribute("The same with its version, as far as it tells")
+  String getAllocator();
+
+  @Attribute(value = "Arenas of the allocator", units = "arenas", type = Attribute.GAUGE)
+  @Nullable Long getArenas();
+
+  @Attribute(
+      value = "Memory that the allocator has from the operating system",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getSystemBytes();
+
+  @Attribute(
+      value = "Memory of the allocator in use, with its overhead for each object",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getUsedBytes();
+
+  @Attribute(
+      value = "Free memory that the allocator keeps, resident or not",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getRetainedBytes();
+
+  @Attribute(
+      value = "Objects that are mapped singly; part of used",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getMappedBytes();
+
+  @Attribute(
+      value = "Part of retained: whole pages that a trim would give back, resident or not",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getReleasableBytes();
+
+  @Attribute(
+      value = "Resident memory that a trim would give back, at least",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getTrimmableBytes();
+
+  @Attribute(
+      value = "Resident memory in the allocator's own view",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getResidentBytes();
+
+  @Attribute(
+      value = "Trims of the allocator by mallometer",
+      units = "trims",
+      type = Attribute.COUNTER)
+  @Nullable Long getTrims();
+
+  @Attribute(
+      value = "Time since these statistics were read",
+      units = "seconds",
+      type = Attribute.GAUGE)
+  @Nullable Double getStatisticsAge();
+
+  @Attribute("The arenas one by one, where the allocator tells; empty if unknown")
+  List<Arena> getArenaTable();
+
+  @Attribute("The latest requests above the size MALLOMETER_LARGE, oldest first")
+  List<LargeRequest> getLargeAllocations();
+
+  @Attribute("What could be done about memory that the allocator keeps; empty if all is well")
+  List<AdviceLine> getAdvice();
+
+  @Attribute("Asks the allocator to give free memory back; tells what came back, or why not now")
+  Trim trim();
+
+  /**
+   * One arena, as composite data. Bytes.
+   *
+   * @param number 0 is the main one
+   * @param systemBytes obtained from the system
+   * @param usedBytes in use
+   * @param retainedBytes free
+   * @param releasableBytes whole pages that a trim would give back, resident or not
+   * @param topBytes free at the end
+   */
+  record Arena(
+      long number,
+      long systemBytes,
+      long usedBytes,
+      long retainedBytes,
+      long releasableBytes,
+      long topBytes) {}
+
+  /**
+   * One piece of advice, as composite data.
+   *
+   * @param topic what it is about
+   * @param reason what was found, in words and numbers
+   * @param setting what to set, literally
+   */
+  record AdviceLine(String topic, String reason, String setting) {}
+
+  /**
+   * One large request, as composite data.
+   *
+   * @param number 1 for the process's first
+   * @param time ISO 8601
+   * @param bytes what was asked for
+   * @param threadId the kernel's number of the thread
+   * @param threadName the kernel's name of the thread, at most 15 bytes
+   */
+  record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
+
+  /**
+   * What became of a trim, as composite data.
+   *
+   * @param outcome DONE, REFUSED or UNSUPPORTED
+   * @param explanation one sentence
+   * @param residentBeforeBytes the resident set before; null if unknown or not done
+   * @param residentAfterBytes the same after
+   * @param returnedBytes by how much the resident set shrank; negative if it grew meanwhile
+   * @param seconds how long it took; null if not done
+   * @param nextPossible from when on it is not refused as too early, ISO 8601; null if unknown
+   */
+  record Trim(
+      String outcome,
+      String explanation,
+      @Nullable Long residentBeforeBytes,
+      @Nullable Long residentAfterBytes,
+      @Nullable Long returnedBytes,
+      @Nullable Double seconds,
+      @Nullable String nextPossible) {}
+}

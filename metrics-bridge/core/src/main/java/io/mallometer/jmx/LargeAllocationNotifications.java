@@ -1,0 +1,98 @@
+package io.mallometer.jmx;
+
+import io.mallometer.LargeAllocation;
+import io.mallometer.LargeAllocationListener;
+import io.mallometer.Mallometer;
+import java.util.Locale;
+import java.util.Map;
+import javax.management.MBeanNotificationInfo;
+import javax.management.Notification;
+import javax.management.NotificationBroadcasterSupport;
+import javax.management.openmbean.CompositeDataSupport;
+import javax.management.openmbean.CompositeType;
+import javax.management.openmbean.OpenDataException;
+import javax.management.openmbean.OpenType;
+import javax.management.openmbean.SimpleType;
+
+/**
+ * Sends each large request as a notification, as long as its MBean is registered. What it carries
+ * is open data, which clients understand without classes of mallometer.
+ */
+final class LargeAllocationNotifications extends NotificationBroadcasterSupport
+    implements LargeAllocationListener, AutoCloseable {
+
+  private static final String[] NAMES = {
+    "number", "time", "bytes", "threadId", "threadName", "missedBefore"
+  };
+
+  private static final CompositeType TYPE = type();
+
+  private final Mallometer.Subscription subscription;
+
+  LargeAllocationNotifications(Mallometer mallometer) {
+    super(
+        new MBeanNotificationInfo(
+            new String[] {AllocatorMXBean.LARGE_ALLOCATION},
+            Notification.class.getName(),
+            "A request above the size MALLOMETER_LARGE"));
+    subscription = mallometer.onLargeAllocation(this);
+  }
+
+  @Override
+  public void onLargeAllocation(LargeAllocation allocation, long missedBefore) {
+    Notification notification =
+        new Notification(
+            AllocatorMXBean.LARGE_ALLOCATION,
+            Registration.objectName(NativeMemoryMBeans.ALLOCATOR_NAME),
+            allocation.number(),
+            allocation.time().toEpochMilli(),
+            String.format(
+                Locale.ROOT,
+                "%s asked for %.1f MiB",
+                allocation.threadName(),
+                allocation.bytes() / (double) (1 << 20)));
+    notification.setUserData(data(allocation, missedBefore));
+    sendNotification(notification);
+  }
+
+  @Override
+  public void close() {
+    subscription.close();
+  }
+
+  private static CompositeDataSupport data(LargeAllocation allocation, long missedBefore) {
+    try {
+      return new CompositeDataSupport(
+          TYPE,
+          Map.of(
+              "number", allocation.number(),
+              "time", allocation.time().toString(),
+              "bytes", allocation.bytes(),
+              "threadId", allocation.threadId(),
+              "threadName", allocation.threadName(),
+              "missedBefore", missedBefore));
+    } catch (OpenDataException e) {
+      throw new IllegalStateException("the values are those of the type", e);
+    }
+  }
+
+  private static CompositeType type() {
+    try {
+      return new CompositeType(
+          "LargeAllocation",
+          "A large request for native memory",
+          NAMES,
+          NAMES,
+          new OpenType<?>[] {
+            SimpleType.LONG,
+            SimpleType.STRING,
+            SimpleType.LONG,
+            SimpleType.INTEGER,
+            SimpleType.STRING,
+            SimpleType.LONG
+          });
+    } catch (OpenDataException e) {
+      throw new IllegalStateException("a constant type is valid", e);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package io.mallometer.jmx;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.function.Supplier;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.ListenerNotFoundException;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerDelegate;
+import javax.management.MBeanServerNotification;
+import javax.management.MalformedObjectNameException;
+import javax.management.Notification;
+import javax.management.NotificationListener;
+import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One MBean under its name, or waiting for it.
+ *
+ * <p>The name belongs to whoever registers first: another one waits without a word and registers
+ * when the name becomes free. Closing unregisters only what this object registered.
+ */
+final class Registration implements AutoCloseable {
+
+  private static final Logger LOGGER = System.getLogger(NativeMemoryMBeans.class.getName());
+
+  private final MBeanServer server;
+  private final ObjectName name;
+  private final @Nullable DescribedMBean bean;
+  private final NotificationListener whenFreed = this::onNotification;
+  private boolean closed;
+
+  private Registration(MBeanServer server, String name, Supplier<DescribedMBean> bean) {
+    this.server = server;
+    this.name = objectName(name);
+    this.bean = make(bean);
+  }
+
+  /**
+   * Registers. Never throws: what prevents it is logged. A native image may lack what it takes to
+   * make an MBean at all.
+   */
+  static Registration of(MBeanServer server, String name, Supplier<DescribedMBean> bean) {
+    Registration registration = new Registration(server, name, bean);
+    registration.watchName();
+    registration.tryRegister();
+    return registration;
+  }
+
+  /** Whether the MBean that answers under the name is this one. */
+  boolean registered() {
+    return bean != null && bean.registered();
+  }
+
+  /** Unregisters. Does nothing the second time. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    unwatchName();
+    if (registered()) {
+      try {
+        server.unregisterMBean(name);
+      } catch (InstanceNotFoundException e) {
+        LOGGER.log(Level.DEBUG, "Somebody unregistered {0} first", name);
+      } catch (JMException | RuntimeException e) {
+        LOGGER.log(Level.WARNING, "Cannot unregister " + name, e);
+      }
+    }
+  }
+
+  private @Nullable DescribedMBean make(Supplier<DescribedMBean> bean) {
+    try {
+      return bean.get();
+    } catch (RuntimeException | LinkageError e) {
+      LOGGER.log(Level.WARNING, "Cannot make " + name, e);
+      return null;
+    }
+  }
+
+  private synchronized void tryRegister() {
+    if (closed || bean == null || bean.registered()) {
+      return;
+    }
+    try {
+      server.registerMBean(bean, name);
+    } catch (InstanceAlreadyExistsException e) {
+      LOGGER.log(Level.DEBUG, "{0} is registered already; waiting until it is free", name);
+    } catch (JMException | RuntimeException e) {
+      LOGGER.log(Level.WARNING, "Cannot register " + name, e);
+    }
+  }
+
+  private void onNotification(Notification notification, Object handback) {
+    if (notification instanceof MBeanServerNotification change
+        && change.getType().equals(MBeanServerNotification.UNREGISTRATION_NOTIFICATION)
+        && change.getMBeanName().equals(name)) {
+      tryRegister();
+    }
+  }
+
+  private void watchName() {
+    try {
+      server.addNotificationListener(MBeanServerDelegate.DELEGATE_NAME, whenFreed, null, null);
+    } catch (JMException | RuntimeException e) {
+      LOGGER.log(Level.DEBUG, "Cannot watch for a free name", e);
+    }
+  }
+
+  private void unwatchName() {
+    try {
+      server.removeNotificationListener(MBeanServerDelegate.DELEGATE_NAME, whenFreed);
+    } catch (ListenerNotFoundException e) {
+      LOGGER.log(Level.DEBUG, "Was not watching for a free name");
+    } catch (JMException | RuntimeException e) {
+      LOGGER.log(Level.DEBUG, "Cannot stop watching for a free name", e);
+    }
+  }
+
+  static ObjectName objectName(String name) {
+    try {
+      return new ObjectName(name);
+    } catch (MalformedObjectNameException e) {
+      throw new IllegalStateException("a constant name is well-formed", e);
+    }
+  }
+}

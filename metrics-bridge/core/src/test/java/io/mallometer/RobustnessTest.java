@@ -1,0 +1,279 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.mallometer.interposer.Interposer;
+import io.mallometer.process.MemorySource;
+import io.mallometer.prometheus.NativeMemoryCollector;
+import io.prometheus.client.Collector.MetricFamilySamples;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** Scrapes, interrupts and clocks that no sane system has: values stay right. */
+class RobustnessTest {
+
+  private static final int SCRAPERS = 4;
+  private static final int SCRAPES = 1_000;
+  private static final int READINGS = 20;
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final MallometerOptions FAST =
+      MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
+
+  private final GrowingLibrary library = new GrowingLibrary();
+  private final JumpingClock clock = new JumpingClock();
+
+  /** Thousands of scrapes as fast as they go, while the counters are read 100 times a second. */
+  @Test
+  void countersNeverFallHoweverOftenTheyAreScraped() throws Exception {
+    try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
+      ExecutorService scrapers = Executors.newFixedThreadPool(SCRAPERS);
+      List<Future<List<Double>>> all = new ArrayList<>();
+      for (int i = 0; i < SCRAPERS; i++) {
+        all.add(scrapers.submit(() -> scrape(mallometer)));
+      }
+      for (Future<List<Double>> one : all) {
+        List<Double> frees = one.get(2, TimeUnit.MINUTES);
+        assertThat(frees).isSorted();
+        assertThat(frees.get(frees.size() - 1)).isGreaterThan(frees.get(0));
+      }
+      scrapers.shutdown();
+    }
+  }
+
+  private List<Double> scrape(Mallometer mallometer) {
+    NativeMemoryCollector collector = new NativeMemoryCollector(mallometer);
+    List<Double> frees = new ArrayList<>();
+    long enough = library.readings.get() + READINGS;
+    for (int i = 0; i < SCRAPES || library.readings.get() < enough; i++) {
+      frees.add(value(collector.collect(), "native_malloc_frees"));
+      partsAddUp(mallometer.snapshot());
+    }
+    return frees;
+  }
+
+  @Test
+  void aSplitThatHangsKeepsNobodyWaiting() throws Exception {
+    CountDownLatch hanging = new CountDownLatch(1);
+    CountDownLatch released = new CountDownLatch(1);
+    MemorySource hangs =
+        source(
+            counted -> {
+              hanging.countDown();
+              awaitUninterrupted(released);
+              return ProcessMemory.unknown();
+            });
+    try (Mallometer mallometer = open(hangs)) {
+      hanging.await();
+      NativeMemoryCollector collector = new NativeMemoryCollector(mallometer);
+
+      assertTimeoutPreemptively(
+          LONG,
+          () -> {
+            assertThat(collector.collect()).isNotEmpty();
+            double before = mallometer.snapshot().process().orElseThrow().frees();
+            assertThat((double) mallometer.poll().process().orElseThrow().frees())
+                .isGreaterThan(before);
+          });
+      clock.jump(Duration.ofMinutes(5));
+      assertThat(value(collector.collect(), "mallometer_snapshot_age_seconds"))
+          .isGreaterThanOrEqualTo(300);
+      released.countDown();
+    }
+  }
+
+  @Test
+  void anInterruptedThreadReadsOn() throws Exception {
+    AtomicLong failures = new AtomicLong();
+    AtomicBoolean split = new AtomicBoolean();
+    MemorySource process = MemorySource.ofThisProcess();
+    MemorySource observed =
+        source(
+            counted -> {
+              // As an application would that sweeps its threads, and at the worst moment.
+              Thread.currentThread().interrupt();
+              ProcessMemory memory = process.read(counted);
+              failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
+              split.set(memory.resident().isPresent());
+              return memory;
+            });
+    try (Mallometer mallometer = open(observed)) {
+      library.awaitReadings(50);
+      assertThat(mallometer.snapshot().memory().resident()).isPresent();
+    }
+    assertThat(failures).hasValue(0);
+    assertThat(split).isTrue();
+  }
+
+  /**
+   * Time is what the clock says; what is counted, and how often it is read, is not its business.
+   */
+  @Test
+  void clocksMayJump() throws Exception {
+    try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
+      NativeMemoryCollector collector = new NativeMemoryCollector(mallometer);
+      List<Double> frees = new ArrayList<>();
+      for (Duration jump :
+          List.of(Duration.ofHours(-1), Duration.ofDays(3650), Duration.ofDays(-7300))) {
+        clock.jump(jump);
+        List<MetricFamilySamples> families = collector.collect();
+        assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
+        frees.add(value(families, "native_malloc_frees"));
+        library.awaitReadings(3);
+
+        assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);
+        frees.add(value(collector.collect(), "native_malloc_frees"));
+      }
+      assertThat(frees).isSorted();
+      assertThat(frees.get(frees.size() - 1)).isGreaterThanOrEqualTo(frees.get(0) + 9);
+    }
+  }
+
+  private Mallometer open(MemorySource source) {
+    return new Mallometer(new Poller(library, source, clock), FAST);
+  }
+
+  private static double value(List<MetricFamilySamples> families, String name) {
+    return families.stream()
+        .filter(family -> family.name.equals(name))
+        .mapToDouble(family -> family.samples.get(0).value)
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no " + name));
+  }
+
+  private static void partsAddUp(Snapshot snapshot) {
+    snapshot
+        .memory()
+        .resident()
+        .ifPresent(
+            split ->
+                assertThat(split.bytes().values().stream().mapToLong(bytes -> bytes).sum())
+                    .isEqualTo(split.totalBytes()));
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static MemorySource source(Function<Supplier<Snapshot>, ProcessMemory> read) {
+    return new MemorySource() {
+      @Override
+      public boolean present() {
+        return true;
+      }
+
+      @Override
+      public ProcessMemory read(Supplier<Snapshot> counted) {
+        return read.apply(counted);
+      }
+
+      @Override
+      public OptionalLong residentBytes() {
+        return OptionalLong.empty();
+      }
+    };
+  }
+
+  private static final class JumpingClock extends Clock {
+
+    private volatile Duration ahead = Duration.ZERO;
+
+    void jump(Duration by) {
+      ahead = ahead.plus(by);
+    }
+
+    @Override
+    public Instant instant() {
+      return Clock.systemUTC().instant().plus(ahead);
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+
+  /** Each reading finds one more free. */
+  private static final class GrowingLibrary implements Interposer {
+
+    private final AtomicLong readings = new AtomicLong();
+
+    void awaitReadings(int more) throws InterruptedException {
+      long enough = readings.get() + more;
+      for (int i = 0; i < 3_000 && readings.get() < enough; i++) {
+        Thread.sleep(10);
+      }
+      assertThat(readings).hasValueGreaterThanOrEqualTo(enough);
+    }
+
+    @Override
+    public boolean present() {
+      return true;
+    }
+
+    @Override
+    public Snapshot read(Instant time) {
+      return new Snapshot(time, Status.counting(), process(), FaceContract.selfReport());
+    }
+
+    @Override
+    public Optional<NativeCounters> process() {
+      NativeCounters counters = FaceContract.counters(true, Double.NaN);
+      return Optional.of(
+          new NativeCounters(
+              counters.allocationsBySize(),
+              readings.incrementAndGet(),
+              counters.failed(),
+              counters.requestedBytes(),
+              counters.allocatedBytes(),
+              counters.freedBytes(),
+              counters.peakBytes(),
+              counters.peakErrorBytes(),
+              counters.largestRequestBytes(),
+              counters.hugeAllocations(),
+              counters.threads(),
+              counters.complete()));
+    }
+
+    @Override
+    public Optional<NativeCounters> thread() {
+      return process();
+    }
+
+    @Override
+    public Optional<AllocatorStatistics> allocator(Instant time) {
+      return Optional.empty();
+    }
+
+    @Override
+    public boolean trim() {
+      return false;
+    }
+  }
+}
