@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}: the MBean {@code
- * io.mallometer:type=NativeMemory} and, if a port is given, an endpoint for Prometheus, without a
- * change to the application.
+ * io.mallometer:type=NativeMemory} and, if a port is given, an endpoint for Prometheus, and with
+ * {@code record=FILE} a black box, without a change to the application.
  *
  * <p>The library must be preloaded as well; an agent comes too late to count. Whatever fails is one
  * line on standard error, and the application runs on.
@@ -29,7 +29,7 @@ public final class Agent {
 
   private static void start(AgentOptions options) throws Exception {
     Payload payload = Payload.load();
-    String complaint = payload.start();
+    String complaint = payload.start(options.record());
     if (!complaint.isEmpty()) {
       say(complaint);
     }

@@ -4,12 +4,13 @@ import java.util.OptionalInt;
 
 /**
  * What follows the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
- * port=9464,host=127.0.0.1}.
+ * port=9464,host=127.0.0.1,record=/var/lib/app/mallometer.box}.
  *
  * @param port where to serve Prometheus' formats; empty for nowhere
  * @param host the address to listen on; the loopback address unless said otherwise
+ * @param record the file in which to record the last hour; empty for none
  */
-record AgentOptions(OptionalInt port, String host) {
+record AgentOptions(OptionalInt port, String host, String record) {
 
   private static final String LOOPBACK = "127.0.0.1";
   private static final int HIGHEST_PORT = 65_535;
@@ -22,6 +23,7 @@ record AgentOptions(OptionalInt port, String host) {
   static AgentOptions parse(String text) {
     OptionalInt port = OptionalInt.empty();
     String host = LOOPBACK;
+    String record = "";
     for (String option : text.isBlank() ? new String[0] : text.split(",")) {
       String[] pair = option.strip().split("=", 2);
       if (pair.length != 2 || pair[1].isEmpty()) {
@@ -30,12 +32,13 @@ record AgentOptions(OptionalInt port, String host) {
       switch (pair[0]) {
         case "port" -> port = OptionalInt.of(port(pair[1]));
         case "host" -> host = pair[1];
+        case "record" -> record = pair[1];
         default ->
             throw new IllegalArgumentException(
-                "unknown option \"" + pair[0] + "\"; there are port and host");
+                "unknown option \"" + pair[0] + "\"; there are port, host and record");
       }
     }
-    return new AgentOptions(port, host);
+    return new AgentOptions(port, host, record);
   }
 
   private static int port(String text) {

@@ -7,14 +7,15 @@ import java.util.List;
 /**
  * {@code java -jar mallometer-agent.jar COMMAND}.
  *
- * <p>Exit codes: 0 if it worked, 1 if it failed, 2 if the command was not understood. {@code run}
- * exits with the code of the program that it ran.
+ * <p>Exit codes: 0 if it worked, 1 if it failed, 2 if the command was not understood, 3 if a file
+ * is no black box that can be read. {@code run} exits with the code of the program that it ran.
  */
 public final class Main {
 
   static final int OK = 0;
   static final int FAILURE = 1;
   static final int USAGE = 2;
+  static final int NO_BLACK_BOX = 3;
 
   private static final String HELP =
       """
@@ -22,11 +23,15 @@ public final class Main {
           unpacks libmallometer.so, into DIR or where only this user can write, and prints its path
       java -jar mallometer-agent.jar run [--] COMMAND...
           runs COMMAND with the library preloaded and exits as it exits
+      java -jar mallometer-agent.jar report FILE
+          prints what a black box (MALLOMETER_BLACKBOX) recorded, and how the process ended
       java -jar mallometer-agent.jar --version | --help
-      java -javaagent:mallometer-agent.jar[=port=PORT[,host=HOST]] ...
-          registers the MBean io.mallometer:type=NativeMemory; with a port, serves Prometheus there
+      java -javaagent:mallometer-agent.jar[=port=PORT,host=HOST,record=FILE] ...
+          registers the MBean io.mallometer:type=NativeMemory; with a port, serves Prometheus there;
+          with a file, records the last hour in it
 
-      Exit codes: 0 it worked, 1 it failed, 2 the command was not understood.
+      Exit codes: 0 it worked, 1 it failed, 2 the command was not understood, 3 the file is no black
+      box, or a torn one, or of another version.
       """;
 
   private Main() {}
@@ -42,6 +47,7 @@ public final class Main {
     try {
       return switch (command) {
         case "extract" -> rest.size() <= 1 ? extract(rest, out) : usage(err);
+        case "report" -> rest.size() == 1 ? report(rest.get(0), out) : usage(err);
         case "run" -> runProgram(rest, err);
         case "--version" -> print(out, version());
         case "--help", "-h" -> print(out, HELP.strip());
@@ -49,12 +55,17 @@ public final class Main {
       };
     } catch (Exception e) {
       err.println("mallometer: " + (e.getMessage() == null ? e : e.getMessage()));
-      return FAILURE;
+      return Payload.isUnreadableBox(e) ? NO_BLACK_BOX : FAILURE;
     }
   }
 
   private static int extract(List<String> directory, PrintStream out) throws Exception {
     return print(out, Payload.load().extract(directory.isEmpty() ? "" : directory.get(0)));
+  }
+
+  private static int report(String file, PrintStream out) throws Exception {
+    out.print(Payload.load().report(file));
+    return OK;
   }
 
   private static int runProgram(List<String> words, PrintStream err) throws Exception {

@@ -9,6 +9,8 @@ final class Payload {
 
   private static final String ENTRY = "io.mallometer.agent.payload.Entry";
 
+  private static final String UNREADABLE_BOX = "io.mallometer.history.UnreadableBoxException";
+
   private final Class<?> entry;
 
   private Payload(Class<?> entry) {
@@ -26,9 +28,22 @@ final class Payload {
         Objects.requireNonNull(call("extract", new Class<?>[] {String.class}, directory));
   }
 
-  /** Starts polling and the MBean; returns why nothing is counted, or an empty text. */
-  String start() throws Exception {
-    return (String) Objects.requireNonNull(call("start", new Class<?>[0]));
+  /** What a black box recorded, as text. */
+  String report(String file) throws Exception {
+    return (String) Objects.requireNonNull(call("report", new Class<?>[] {String.class}, file));
+  }
+
+  /** Whether {@link #report} failed because of what is in the file. */
+  static boolean isUnreadableBox(Exception failure) {
+    return failure.getClass().getName().equals(UNREADABLE_BOX);
+  }
+
+  /**
+   * Starts polling, the MBean, and a recording if the path is not empty; returns why nothing is
+   * counted, or an empty text.
+   */
+  String start(String record) throws Exception {
+    return (String) Objects.requireNonNull(call("start", new Class<?>[] {String.class}, record));
   }
 
   /** Serves Prometheus' formats. */

@@ -13,14 +13,20 @@ class AgentOptionsTest {
   @Test
   void nothingMeansNoPort() {
     assertThat(AgentOptions.parse(""))
-        .isEqualTo(new AgentOptions(OptionalInt.empty(), "127.0.0.1"));
+        .isEqualTo(new AgentOptions(OptionalInt.empty(), "127.0.0.1", ""));
+  }
+
+  @Test
+  void theFileToRecordIntoIsAPath() {
+    assertThat(AgentOptions.parse("record=/var/lib/app/box").record())
+        .isEqualTo("/var/lib/app/box");
   }
 
   @Test
   void onlyTheLoopbackAddressIsServedUnlessSaidOtherwise() {
     assertThat(AgentOptions.parse("port=9464").host()).isEqualTo("127.0.0.1");
     assertThat(AgentOptions.parse("port=9464, host=0.0.0.0"))
-        .isEqualTo(new AgentOptions(OptionalInt.of(9464), "0.0.0.0"));
+        .isEqualTo(new AgentOptions(OptionalInt.of(9464), "0.0.0.0", ""));
   }
 
   @ParameterizedTest

@@ -82,6 +82,19 @@ class AgentTest {
   }
 
   @Test
+  void aFileToRecordIntoIsMade() throws Exception {
+    Path box = cache.resolve("box");
+    int port = freePort();
+    Result result =
+        application("=port=" + port + ",record=" + box)
+            .preload(LIBRARY)
+            .run(Application.class, "" + port);
+
+    assertThat(result.output()).contains("main ends").doesNotContain("No black box");
+    assertThat(box).hasSize(2 << 20);
+  }
+
+  @Test
   void aTakenPortIsOneLine() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, LOOPBACK)) {
       Result result =
@@ -101,7 +114,8 @@ class AgentTest {
     Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
-        .contains("mallometer: not started: unknown option \"prot\"; there are port and host")
+        .contains(
+            "mallometer: not started: unknown option \"prot\"; there are port, host and record")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();

@@ -118,6 +118,37 @@ class CommandLineTest {
   }
 
   @Test
+  void reportPrintsWhatABlackBoxRecorded() throws Exception {
+    Path box = directory.resolve("box");
+    ProcessBuilder program = builder("--version");
+    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("LD_PRELOAD", System.getProperty("library"));
+    assertThat(finish(program).exitCode()).isZero();
+    Result result = call("report", box.toString());
+
+    assertThat(result).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(result.out())
+        .startsWith("Black box " + box)
+        .contains("This process exited with code 0", "malloc live");
+  }
+
+  @Test
+  void reportOnSomethingElseIsOneLineAndCodeThree() throws Exception {
+    Path text = Files.writeString(directory.resolve("text"), "the grocery list");
+    Path empty = Files.createFile(directory.resolve("empty"));
+
+    for (Path file : List.of(text, empty)) {
+      Result result = call("report", file.toString());
+      assertThat(result.exitCode()).isEqualTo(3);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err()).startsWith("mallometer: " + file + ": ").hasLineCount(1);
+    }
+    Result missing = call("report", directory.resolve("missing").toString());
+    assertThat(missing.exitCode()).isEqualTo(1);
+    assertThat(missing.err()).startsWith("mallometer: ").hasLineCount(1);
+  }
+
+  @Test
   void versionAndHelpSucceed() throws Exception {
     assertThat(call("--version").out()).matches("mallometer \\d+\\.\\d+\\.\\d+\\S*\n");
     assertThat(call("--help")).extracting(Result::exitCode, Result::err).containsExactly(0, "");
@@ -128,7 +159,11 @@ class CommandLineTest {
   void whatIsNotUnderstoodGetsTheHelp() throws Exception {
     for (List<String> words :
         List.of(
-            List.<String>of(), List.of("nonsense"), List.of("run"), List.of("extract", "a", "b"))) {
+            List.<String>of(),
+            List.of("nonsense"),
+            List.of("report"),
+            List.of("run"),
+            List.of("extract", "a", "b"))) {
       Result result = call(words.toArray(String[]::new));
 
       assertThat(result.exitCode()).as(words.toString()).isEqualTo(2);

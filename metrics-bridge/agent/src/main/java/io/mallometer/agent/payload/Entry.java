@@ -1,7 +1,9 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
 import io.mallometer.Status;
+import io.mallometer.history.BlackBoxReport;
 import io.mallometer.interposer.BundledLibrary;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.prometheus.NativeMemoryCollector;
@@ -28,12 +30,24 @@ public final class Entry {
   }
 
   /**
+   * What a black box recorded, as text.
+   *
+   * @throws IOException if the file cannot be read, or is no black box; the message names the file
+   */
+  public static String report(String file) throws IOException {
+    return BlackBoxReport.of(Path.of(file));
+  }
+
+  /**
    * Starts polling and registers the MBean, for the life of the JVM.
    *
+   * @param record the file in which to record the last hour; empty for none
    * @return why nothing is counted and what to do, in one line; empty while counting
    */
-  public static String start() {
-    Mallometer mallometer = Mallometer.open();
+  public static String start(String record) {
+    MallometerOptions options = MallometerOptions.defaults();
+    Mallometer mallometer =
+        Mallometer.open(record.isEmpty() ? options : options.withRecordPath(Path.of(record)));
     NativeMemoryMBeans.register(mallometer);
     Status status = mallometer.status();
     return status.active() ? "" : status.toString();
