@@ -25,7 +25,11 @@ final class BackgroundStart implements ApplicationListener<ApplicationEnvironmen
       Thread thread = new Thread(() -> openIfEnabled(event.getEnvironment()), THREAD);
       thread.setDaemon(true);
       thread.setContextClassLoader(BackgroundStart.class.getClassLoader());
-      thread.start();
+      try {
+        thread.start();
+      } catch (OutOfMemoryError e) {
+        return; // no thread is left; the application's own facade says so
+      }
     }
   }
 

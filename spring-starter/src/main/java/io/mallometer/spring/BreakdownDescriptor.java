@@ -15,6 +15,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param time when the parts were split, in ISO 8601; null until they were
  * @param totalBytes the sum of the parts: the resident set at that time
  * @param parts the parts that can be told apart, in the order in which people read them
+ * @param presumedJvmBytes what of the part {@code gc-and-jvm} nothing identifies: it counts as the
+ *     JVM's because its tables may be as large
  * @param nativeMemoryTracking whether the JVM's own account helped
  * @param mappings how many mappings were read
  * @param costSeconds processor time that the split took
@@ -24,6 +26,7 @@ public record BreakdownDescriptor(
     @Nullable String time,
     @Nullable Long totalBytes,
     List<Part> parts,
+    @Nullable Long presumedJvmBytes,
     @Nullable Boolean nativeMemoryTracking,
     @Nullable Integer mappings,
     @Nullable Double costSeconds)
@@ -43,7 +46,7 @@ public record BreakdownDescriptor(
         .resident()
         .map(split -> of(resident, split))
         .orElseGet(
-            () -> new BreakdownDescriptor(resident, null, null, List.of(), null, null, null));
+            () -> new BreakdownDescriptor(resident, null, null, List.of(), null, null, null, null));
   }
 
   private static BreakdownDescriptor of(@Nullable Long resident, ResidentMemory split) {
@@ -52,6 +55,7 @@ public record BreakdownDescriptor(
         split.time().toString(),
         split.totalBytes(),
         split.bytes().keySet().stream().sorted().map(part -> part(split, part)).toList(),
+        split.presumedBytes(),
         split.nativeMemoryTracking(),
         split.mappings(),
         split.costSeconds());

@@ -2,22 +2,28 @@ package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * What every application gets: the facade, the MBean, and, without the native library, the advice
- * how to start with it.
+ * What every application gets: the facade, the MBeans, an event for each large request, and,
+ * without the native library, the advice how to start with it. Automatic trims where they are asked
+ * for.
  *
- * <p>The MBean and the advice are there for people outside the application, so they exist also
- * where beans are created lazily.
+ * <p>All but the facade are there for people outside the application, so they exist also where
+ * beans are created lazily.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
 @EnableConfigurationProperties(MallometerProperties.class)
+@ImportRuntimeHints(NativeMemoryRuntimeHints.class)
 public final class MallometerAutoConfiguration {
 
   @Bean
@@ -32,6 +38,22 @@ public final class MallometerAutoConfiguration {
   @ConditionalOnEnabledProperty("mallometer.jmx.enabled")
   NativeMemoryMBeans nativeMemoryMBeans(Mallometer mallometer) {
     return NativeMemoryMBeans.register(mallometer);
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
+  LargeAllocationPublisher largeAllocationPublisher(
+      Mallometer mallometer, ApplicationEventPublisher events) {
+    return new LargeAllocationPublisher(mallometer, events);
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
+  @ConditionalOnProperty("mallometer.trim.interval")
+  @Nullable AutomaticTrims automaticTrims(Mallometer mallometer, MallometerProperties properties) {
+    return properties.automaticTrims(mallometer);
   }
 
   @Bean

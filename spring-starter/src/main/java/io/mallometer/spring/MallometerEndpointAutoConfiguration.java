@@ -23,4 +23,11 @@ public final class MallometerEndpointAutoConfiguration {
   NativeMemoryEndpoint nativeMemoryEndpoint(Mallometer mallometer) {
     return new NativeMemoryEndpoint(mallometer);
   }
+
+  @Bean
+  @ConditionalOnBean(NativeMemoryEndpoint.class)
+  @ConditionalOnMissingBean
+  NativeMemoryEndpointWebExtension nativeMemoryEndpointWebExtension(NativeMemoryEndpoint endpoint) {
+    return new NativeMemoryEndpointWebExtension(endpoint);
+  }
 }

@@ -1,10 +1,17 @@
 package io.mallometer.spring;
 
+import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.convert.DurationStyle;
 
 /**
  * What can be set in the application's configuration.
@@ -12,15 +19,30 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param enabled Whether to read and publish what the native library counts. Does not stop the
  *     counting itself; the environment variable MALLOMETER_ENABLED does.
  * @param pollInterval Time between two readings of the native counters. At least 10ms.
+ * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
  * @param jmx JMX.
+ * @param trim Trimming the allocator.
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("5s") Duration pollInterval,
+    @DefaultValue BlackBox record,
     @DefaultValue Metrics metrics,
-    @DefaultValue Jmx jmx) {
+    @DefaultValue Jmx jmx,
+    @DefaultValue Trim trim) {
+
+  private static final Duration SHORTEST_TRIM_INTERVAL = Duration.ofSeconds(1);
+
+  /**
+   * Recording of the last hour in a file that outlives the process.
+   *
+   * @param path File of 2 MiB in which to record the last hour, so that it is known after the
+   *     process was killed: on a volume that survives the container. The environment variable
+   *     MALLOMETER_BLACKBOX does the same from the start of the process on, and goes first.
+   */
+  public record BlackBox(@Nullable String path) {}
 
   /**
    * Metrics.
@@ -33,24 +55,99 @@ public record MallometerProperties(
   /**
    * JMX.
    *
-   * @param enabled Whether to register the MBean io.mallometer:type=NativeMemory in the platform's
-   *     MBean server.
+   * @param enabled Whether to register the MBeans io.mallometer:type=NativeMemory and
+   *     io.mallometer:type=Allocator in the platform's MBean server.
    */
   public record Jmx(@DefaultValue("true") boolean enabled) {}
 
   /**
+   * Trimming the allocator: making it give free memory back.
+   *
+   * @param interval Time between two automatic trims. Without it nothing is trimmed automatically.
+   *     At least the minimum interval.
+   * @param retainedShare An automatic trim is left out if it would give back less than this share
+   *     of the resident set, 0 to 1.
+   * @param minimumInterval Least time between two trims, whoever asks for them. One that comes
+   *     earlier is refused.
+   */
+  public record Trim(
+      @Nullable Duration interval,
+      @DefaultValue("0.1") double retainedShare,
+      @DefaultValue("1m") Duration minimumInterval) {}
+
+  /**
    * The options of the facade.
    *
-   * @throws InvalidConfigurationPropertyValueException if the poll interval is too short
+   * @throws MallometerPropertyException if a value makes no sense
    */
   MallometerOptions options() {
-    if (pollInterval.compareTo(MallometerOptions.SHORTEST_POLL_INTERVAL) < 0) {
-      throw new InvalidConfigurationPropertyValueException(
+    long shortest = MallometerOptions.SHORTEST_POLL_INTERVAL.toMillis();
+    if (pollInterval.toMillis() < shortest) {
+      throw new MallometerPropertyException(
           "mallometer.poll-interval",
-          pollInterval,
-          "it must be at least %d ms"
-              .formatted(MallometerOptions.SHORTEST_POLL_INTERVAL.toMillis()));
+          text(pollInterval),
+          "must be at least %d ms".formatted(shortest),
+          "Set mallometer.poll-interval to some seconds, or remove it to have the default of 5s.");
     }
-    return MallometerOptions.defaults().withPollInterval(pollInterval);
+    if (trim.minimumInterval().isNegative()) {
+      throw new MallometerPropertyException(
+          "mallometer.trim.minimum-interval",
+          text(trim.minimumInterval()),
+          "must not be negative",
+          "Remove mallometer.trim.minimum-interval to have the default of 1m.");
+    }
+    MallometerOptions options =
+        MallometerOptions.defaults()
+            .withPollInterval(pollInterval)
+            .withMinimumTrimInterval(trim.minimumInterval());
+    String path = record.path();
+    return path == null || path.isBlank() ? options : options.withRecordPath(recordPath(path));
+  }
+
+  private static Path recordPath(String path) {
+    try {
+      return Path.of(path);
+    } catch (InvalidPathException e) {
+      throw new MallometerPropertyException(
+          "mallometer.record.path",
+          path,
+          "must be the path of a file",
+          "Set mallometer.record.path to a file on a volume that survives the container.");
+    }
+  }
+
+  /**
+   * Starts automatic trims. Null where no interval is set, or an empty one, as for any property.
+   *
+   * @throws MallometerPropertyException if a value makes no sense
+   */
+  @Nullable AutomaticTrims automaticTrims(Mallometer mallometer) {
+    Duration interval = trim.interval();
+    if (interval == null) {
+      return null;
+    }
+    Duration shortest = Collections.max(List.of(trim.minimumInterval(), SHORTEST_TRIM_INTERVAL));
+    if (interval.compareTo(shortest) < 0) {
+      throw new MallometerPropertyException(
+          "mallometer.trim.interval",
+          text(interval),
+          "must be at least %s, as mallometer.trim.minimum-interval is %s"
+              .formatted(text(shortest), text(trim.minimumInterval())),
+          "Set mallometer.trim.interval to some minutes, or remove it: nothing is trimmed"
+              + " automatically then.");
+    }
+    if (!(trim.retainedShare() >= 0 && trim.retainedShare() <= 1)) {
+      throw new MallometerPropertyException(
+          "mallometer.trim.retained-share",
+          trim.retainedShare(),
+          "must be from 0 to 1",
+          "Set mallometer.trim.retained-share to a share of the resident set such as 0.1.");
+    }
+    return new AutomaticTrims(mallometer, interval, trim.retainedShare());
+  }
+
+  private static String text(Duration duration) {
+    boolean whole = duration.toMillis() % 1000 == 0;
+    return DurationStyle.SIMPLE.print(duration, whole ? ChronoUnit.SECONDS : ChronoUnit.MILLIS);
   }
 }

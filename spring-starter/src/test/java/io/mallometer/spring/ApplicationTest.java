@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.Mallometer;
 import io.mallometer.SizeDistribution;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import javax.management.ObjectName;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.util.ClassUtils;
@@ -22,13 +24,20 @@ import org.springframework.util.ClassUtils;
 @Tag("application")
 class ApplicationTest {
 
+  @TempDir private static Path directory;
+
   private static RunningApplication application;
 
   @BeforeAll
   static void start() {
     application =
         RunningApplication.start(
-            "--management.metrics.tags.region=north", "--mallometer.poll-interval=50ms");
+            "--management.metrics.tags.region=north",
+            "--mallometer.poll-interval=50ms",
+            "--mallometer.record.path=" + directory.resolve("box"),
+            "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics,health,info",
+            "--management.endpoint.health.show-details=always",
+            "--management.info.nativememory.enabled=true");
   }
 
   @AfterAll
@@ -133,6 +142,7 @@ class ApplicationTest {
       sum += ((Number) ((Map<?, ?>) part).get("bytes")).longValue();
     }
     assertThat(sum).isEqualTo(number(breakdown, "totalBytes")).isGreaterThan(50_000_000);
+    assertThat(number(breakdown, "presumedJvmBytes")).isBetween(0L, 50_000_000L);
 
     Map<String, Object> budget = application.json("/actuator/nativememory/budget");
     assertThat(budget.get("verdict").toString()).containsAnyOf("limit ", "no limit");
@@ -142,6 +152,61 @@ class ApplicationTest {
     assertThat(cgroup).containsKeys("parts", "events");
     assertThat(application.scrape().keySet())
         .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java-heap\""));
+  }
+
+  @Test
+  void healthTellsAndIsNeverDown() {
+    Map<String, Object> all = application.json("/actuator/health");
+    assertThat(all).containsEntry("status", "UP");
+
+    Map<String, Object> body = application.json("/actuator/health/nativeMemory");
+    Map<String, Object> details = map(body, "details");
+    assertThat(body).containsEntry("status", Matrix.preloaded() ? "UP" : "UNKNOWN");
+    assertThat(details).containsEntry("state", Matrix.preloaded() ? "ACTIVE" : "UNAVAILABLE");
+    assertThat(details.containsKey("reason")).isNotEqualTo(Matrix.preloaded());
+    assertThat(details.containsKey("liveBytes")).isEqualTo(Matrix.preloaded());
+  }
+
+  @Test
+  void infoTellsWhatCounts() {
+    Map<String, Object> info = map(application.json("/actuator/info"), "nativeMemory");
+
+    assertThat(info)
+        .containsEntry("state", Matrix.preloaded() ? "ACTIVE" : "UNAVAILABLE")
+        .containsKeys("build", "allocator", "accounting");
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void endpointAndScrapeTellOfTheAllocator() throws InterruptedException {
+    Map<String, Object> body = Map.of();
+    for (int i = 0; i < 100 && body.get("systemBytes") == null; i++) {
+      body = application.json("/actuator/nativememory/allocator");
+      Thread.sleep(50);
+    }
+    assertThat(body).containsEntry("kind", "glibc");
+    assertThat(number(body, "usedBytes") + number(body, "retainedBytes"))
+        .isEqualTo(number(body, "systemBytes"));
+    assertThat((List<?>) body.get("arenaTable")).hasSize((int) number(body, "arenas"));
+    assertThat(application.scrape())
+        .containsKey("native_allocator_system_bytes{allocator=\"glibc\",region=\"north\"}");
+  }
+
+  @Test
+  void endpointTellsTheLastHourAndWhereItIsRecorded() {
+    Map<String, Object> history = Map.of();
+    for (int i = 0; i < 100 && !history.toString().contains("state=ON"); i++) {
+      history = application.json("/actuator/nativememory/history");
+    }
+    assertThat(map(history, "record"))
+        .containsEntry("state", "ON")
+        .containsEntry("path", directory.resolve("box").toString());
+    assertThat(directory.resolve("box")).hasSize(2 << 20);
+    List<?> points = (List<?>) history.get("points");
+    Map<?, ?> latest = (Map<?, ?>) points.get(points.size() - 1);
+    assertThat(latest.get("time").toString()).endsWith("Z");
+    assertThat(((Number) latest.get("residentBytes")).longValue()).isGreaterThan(50_000_000);
+    assertThat(latest.get("liveBytes") != null).isEqualTo(Matrix.preloaded());
   }
 
   @Test

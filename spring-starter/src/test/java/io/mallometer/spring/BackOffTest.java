@@ -24,7 +24,10 @@ class BackOffTest {
                   MallometerAutoConfiguration.class,
                   MallometerMetricsAutoConfiguration.class,
                   MallometerPrometheusAutoConfiguration.class,
-                  MallometerEndpointAutoConfiguration.class))
+                  MallometerEndpointAutoConfiguration.class,
+                  MallometerHealthAutoConfiguration.class,
+                  MallometerActuatorHealthAutoConfiguration.class,
+                  MallometerInfoAutoConfiguration.class))
           .withPropertyValues("management.endpoints.web.exposure.include=nativememory");
 
   @Test
@@ -40,7 +43,12 @@ class BackOffTest {
                     .hasSingleBean(NativeMemoryMBeans.class)
                     .hasSingleBean(NativeMemoryMetrics.class)
                     .hasSingleBean(RequestSizes.class)
-                    .hasSingleBean(NativeMemoryEndpoint.class));
+                    .hasSingleBean(NativeMemoryEndpoint.class)
+                    .hasSingleBean(NativeMemoryEndpointWebExtension.class)
+                    .hasSingleBean(LargeAllocationPublisher.class)
+                    .hasBean("nativeMemoryHealthIndicator")
+                    .doesNotHaveBean(NativeMemoryInfoContributor.class)
+                    .doesNotHaveBean(AutomaticTrims.class));
   }
 
   @Test
@@ -55,6 +63,9 @@ class BackOffTest {
                     .doesNotHaveBean(NativeMemoryMBeans.class)
                     .doesNotHaveBean(NativeMemoryMetrics.class)
                     .doesNotHaveBean(NativeMemoryEndpoint.class)
+                    .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
+                    .doesNotHaveBean(LargeAllocationPublisher.class)
+                    .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(PreloadAdvice.class));
   }
 
@@ -134,7 +145,9 @@ class BackOffTest {
                 assertThat(context)
                     .hasNotFailed()
                     .hasSingleBean(Mallometer.class)
-                    .doesNotHaveBean("nativeMemoryEndpoint"));
+                    .doesNotHaveBean("nativeMemoryEndpoint")
+                    .doesNotHaveBean("nativeMemoryEndpointWebExtension")
+                    .doesNotHaveBean("nativeMemoryInfoContributor"));
   }
 
   @Test
@@ -142,6 +155,92 @@ class BackOffTest {
     application
         .withPropertyValues("management.endpoints.web.exposure.include=health")
         .run(context -> assertThat(context).doesNotHaveBean(NativeMemoryEndpoint.class));
+  }
+
+  @Test
+  void noHealthWithoutSpringBootsHealth() {
+    application
+        .withClassLoader(
+            new FilteredClassLoader(
+                "org.springframework.boot.actuate.health", "org.springframework.boot.health"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(Mallometer.class)
+                    .doesNotHaveBean("nativeMemoryHealthIndicator"));
+  }
+
+  @Test
+  void noHealthWhereItIsSwitchedOff() {
+    application
+        .withPropertyValues("management.health.nativememory.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean("nativeMemoryHealthIndicator"));
+    application
+        .withPropertyValues("management.health.defaults.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean("nativeMemoryHealthIndicator"));
+  }
+
+  @Test
+  void ownHealthIsKept() {
+    application
+        .withBean("nativeMemoryHealthIndicator", String.class, () -> "own")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .getBean("nativeMemoryHealthIndicator")
+                    .isEqualTo("own"));
+  }
+
+  @Test
+  void infoWhereItIsSwitchedOn() {
+    application
+        .withPropertyValues("management.info.nativememory.enabled=true")
+        .run(context -> assertThat(context).hasSingleBean(NativeMemoryInfoContributor.class));
+  }
+
+  @Test
+  void ownWebExtensionIsKept() {
+    application
+        .withBean(
+            "own",
+            NativeMemoryEndpointWebExtension.class,
+            () -> new NativeMemoryEndpointWebExtension(new NativeMemoryEndpoint(Mallometer.open())))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(NativeMemoryEndpointWebExtension.class)
+                    .hasBean("own"));
+  }
+
+  @Test
+  void automaticTrimsWhereAnIntervalIsSet() {
+    application
+        .withPropertyValues("mallometer.trim.interval=5m")
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(AutomaticTrims.class);
+              assertThat(trimThreads()).isEqualTo(1);
+            });
+  }
+
+  /** As a template leaves an environment variable that nobody gave a value. */
+  @Test
+  void noAutomaticTrimsWhereTheIntervalIsEmpty() {
+    application
+        .withPropertyValues("mallometer.trim.interval=")
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              assertThat(trimThreads()).isZero();
+            });
+  }
+
+  private static long trimThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("mallometer-trim"))
+        .count();
   }
 
   @Test

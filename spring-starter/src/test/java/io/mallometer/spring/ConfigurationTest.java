@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -24,6 +25,9 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class ConfigurationTest {
 
+  private static final Set<String> OFF_BY_DEFAULT =
+      Set.of("mallometer.record.path", "mallometer.trim.interval");
+
   @Test
   void everyPropertyHasADescriptionAndADefault() throws IOException {
     Map<String, Map<String, Object>> properties = metadata();
@@ -33,12 +37,17 @@ class ConfigurationTest {
             "mallometer.enabled",
             "mallometer.poll-interval",
             "mallometer.metrics.enabled",
-            "mallometer.jmx.enabled");
+            "mallometer.jmx.enabled",
+            "mallometer.record.path",
+            "mallometer.trim.interval",
+            "mallometer.trim.retained-share",
+            "mallometer.trim.minimum-interval");
     assertThat(properties.values())
         .allSatisfy(
             property -> {
               assertThat(property.get("description").toString()).endsWith(".");
-              assertThat(property.get("defaultValue")).isNotNull();
+              assertThat(property.get("defaultValue") != null)
+                  .isNotEqualTo(OFF_BY_DEFAULT.contains(property.get("name").toString()));
             });
     assertThat(properties.get("mallometer.enabled").get("description").toString())
         .startsWith("Whether to ");
@@ -66,6 +75,8 @@ class ConfigurationTest {
   @CsvSource({
     "mallometer.poll-interval, 0s, at least 10 ms",
     "mallometer.poll-interval, soon, mallometer.poll-interval",
+    "mallometer.trim.interval, 30s, must be at least 60s",
+    "mallometer.trim.minimum-interval, -5ms, must not be negative",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",
     "mallometer.jmx.enabled, perhaps, mallometer.jmx.enabled"
@@ -83,6 +94,22 @@ class ConfigurationTest {
         .contains(property)
         .contains(value)
         .contains(message);
+  }
+
+  @Test
+  void aShareThatIsNoneStopsTheStartupAndSaysWhereItWasSet(CapturedOutput output) {
+    SpringApplication application = new SpringApplication(TestApplication.class);
+    application.setWebApplicationType(WebApplicationType.NONE);
+    application.setDefaultProperties(Map.of("mallometer.trim.interval", "5m"));
+
+    assertThatThrownBy(() -> application.run("--mallometer.trim.retained-share=10"))
+        .isInstanceOf(Exception.class);
+
+    assertThat(output)
+        .contains("APPLICATION FAILED TO START")
+        .contains("'mallometer.trim.retained-share' must be from 0 to 1, but is '10.0'")
+        .contains("from \"mallometer.trim.retained-share\" from property source")
+        .contains("Set mallometer.trim.retained-share to a share of the resident set such as 0.1");
   }
 
   private static Map<String, Map<String, Object>> metadata() throws IOException {

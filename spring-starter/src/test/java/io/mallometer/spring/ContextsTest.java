@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
+import io.mallometer.LargeAllocation;
 import io.mallometer.Mallometer;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.micrometer.core.instrument.Meter;
@@ -14,19 +15,24 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.management.ManagementFactory;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Contexts come and go: alone, side by side, one in another, again. There is one MBean while any is
- * open, each meter once in each registry, and nothing afterwards.
+ * Contexts come and go: alone, side by side, one in another, again. Each MBean is there once while
+ * any is open, each meter once in each registry, and nothing afterwards.
  */
 @Tag("context")
 class ContextsTest {
@@ -48,7 +54,7 @@ class ContextsTest {
     try (ConfigurableApplicationContext context =
         Contexts.with("outer", MeterRegistry.class, outer).run()) {
       assertThat(ours(outer)).contains("mallometer.active");
-      assertThat(mbeans()).hasSize(1);
+      assertThat(mbeans()).hasSize(2);
       assertThat(context.getBean(NativeMemoryMBeans.class).registered()).isTrue();
     }
 
@@ -61,12 +67,12 @@ class ContextsTest {
     ConfigurableApplicationContext second = Contexts.with(counting).run();
     assertThat(scrape(first)).contains("native_malloc_request_size_bytes_count 22");
     assertThat(scrape(second)).contains("native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(1);
+    assertThat(mbeans()).hasSize(2);
 
     first.close();
     assertThat(scrape(second))
         .contains("mallometer_active 1.0", "native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(1);
+    assertThat(mbeans()).hasSize(2);
 
     second.close();
   }
@@ -78,9 +84,9 @@ class ContextsTest {
         assertThat(child.getBean(Mallometer.class)).isSameAs(counting);
         assertThat(child.getBean(NativeMemoryMBeans.class))
             .isSameAs(parent.getBean(NativeMemoryMBeans.class));
-        assertThat(mbeans()).hasSize(1);
+        assertThat(mbeans()).hasSize(2);
       }
-      assertThat(mbeans()).hasSize(1);
+      assertThat(mbeans()).hasSize(2);
       assertThat(scrape(parent))
           .containsOnlyOnce("# TYPE native_malloc_live_bytes gauge")
           .containsOnlyOnce("# TYPE native_malloc_request_size_bytes histogram");
@@ -106,7 +112,7 @@ class ContextsTest {
         assertThat(scrape(context))
             .containsOnlyOnce("native_malloc_live_bytes 600000.0")
             .containsOnlyOnce("native_malloc_request_size_bytes_count 22");
-        assertThat(mbeans()).hasSize(1);
+        assertThat(mbeans()).hasSize(2);
       }
       assertThat(mbeans()).isEmpty();
     }
@@ -116,7 +122,7 @@ class ContextsTest {
   void lazyApplicationIsVisibleFromOutside() {
     try (ConfigurableApplicationContext context =
         Contexts.with(counting).lazyInitialization(true).run()) {
-      assertThat(mbeans()).hasSize(1);
+      assertThat(mbeans()).hasSize(2);
       assertThat(scrape(context))
           .contains("native_malloc_live_bytes 600000.0")
           .contains("native_malloc_request_size_bytes_count 22");
@@ -157,6 +163,28 @@ class ContextsTest {
           .containsOnlyOnce("native_malloc_request_size_bytes_count{registry=\"late\"} 22");
     }
     assertThat(late.scrape()).doesNotContain("native_malloc");
+  }
+
+  @Test
+  void largeRequestsArePublishedAsEventsOnceInEachContext() throws Exception {
+    BlockingQueue<LargeAllocationEvent> events = new LinkedBlockingQueue<>();
+    ApplicationListener<LargeAllocationEvent> listener = events::add;
+    library.notes(List.of(new LargeAllocation(3, Instant.EPOCH, 1 << 30, 7, "worker")));
+    counting.poll();
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with(counting).listeners(listener).run()) {
+      assertThat(context.isActive()).isTrue();
+      counting.poll();
+      LargeAllocationEvent event = events.poll(20, TimeUnit.SECONDS);
+      assertThat(event).isNotNull();
+      assertThat(event.allocation().bytes()).isEqualTo(1 << 30);
+      assertThat(event.allocation().threadName()).isEqualTo("worker");
+      assertThat(event.getTimestamp()).isZero();
+      assertThat(event.missedBefore()).isEqualTo(2);
+      counting.poll();
+      assertThat(events.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    }
   }
 
   @Test

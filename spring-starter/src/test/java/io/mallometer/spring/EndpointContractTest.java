@@ -39,6 +39,7 @@ class EndpointContractTest extends FaceContract {
     List<Published> shown = new ArrayList<>();
     addBreakdown(shown, (BreakdownDescriptor) endpoint.nativeMemory("breakdown"));
     addCgroup(shown, (CgroupDescriptor) endpoint.nativeMemory("cgroup"));
+    addAllocator(shown, (AllocatorDescriptor) endpoint.nativeMemory("allocator"));
     shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
     for (String state : List.of("ACTIVE", "DISABLED", "UNAVAILABLE")) {
       double value = body.state().equals(state) ? 1 : 0;
@@ -73,9 +74,22 @@ class EndpointContractTest extends FaceContract {
     addKnown(shown, "cgroup_memory_swap_bytes", cgroup.swapBytes());
   }
 
-  private static void addKnown(List<Published> shown, String name, @Nullable Long value) {
+  private static void addAllocator(List<Published> shown, AllocatorDescriptor allocator) {
+    String[] label = {"allocator", allocator.kind()};
+    addKnown(shown, "native_allocator_system_bytes", allocator.systemBytes(), label);
+    addKnown(shown, "native_allocator_used_bytes", allocator.usedBytes(), label);
+    addKnown(shown, "native_allocator_retained_bytes", allocator.retainedBytes(), label);
+    addKnown(shown, "native_allocator_trimmable_bytes", allocator.trimmableBytes(), label);
+    addKnown(shown, "native_allocator_arenas", allocator.arenas(), label);
+    if (allocator.trims() != null) {
+      shown.add(counter("native_allocator_trims_total", allocator.trims(), label));
+    }
+  }
+
+  private static void addKnown(
+      List<Published> shown, String name, @Nullable Long value, String... labels) {
     if (value != null) {
-      shown.add(gauge(name, value));
+      shown.add(gauge(name, value, labels));
     }
   }
 

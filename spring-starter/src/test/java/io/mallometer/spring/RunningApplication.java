@@ -29,6 +29,11 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return start(new SpringApplication(TestApplication.class), arguments);
   }
 
+  /** With one more class of beans, which need not be loadable elsewhere. */
+  static RunningApplication start(Class<?> configuration, String... arguments) {
+    return start(new SpringApplication(TestApplication.class, configuration), arguments);
+  }
+
   static RunningApplication start(SpringApplication application, String... arguments) {
     return new RunningApplication(
         application.run(
@@ -45,11 +50,27 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   }
 
   HttpResponse<String> response(String path) {
-    String port = context.getEnvironment().getProperty("local.server.port");
-    HttpRequest request =
+    return send("GET", "local.server.port", path);
+  }
+
+  /** The status of a POST without a body. */
+  int post(String path, String... headers) {
+    return send("POST", "local.server.port", path, headers).statusCode();
+  }
+
+  /**
+   * Sends a request without a body.
+   *
+   * @param portProperty where the environment has the port
+   * @param headers names and values in turn
+   */
+  HttpResponse<String> send(String method, String portProperty, String path, String... headers) {
+    String port = context.getEnvironment().getProperty(portProperty);
+    HttpRequest.Builder builder =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
             .timeout(Duration.ofSeconds(20))
-            .build();
+            .method(method, HttpRequest.BodyPublishers.noBody());
+    HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
     try {
       return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException | InterruptedException e) {

@@ -1,0 +1,46 @@
+package io.mallometer.spring;
+
+import io.mallometer.LargeAllocation;
+import io.mallometer.Mallometer;
+import java.io.Serial;
+import java.time.Clock;
+import java.time.ZoneOffset;
+import org.springframework.context.ApplicationEvent;
+
+/**
+ * A request for native memory above the size {@code MALLOMETER_LARGE} (64 MiB), up to a poll
+ * interval after it was made.
+ *
+ * <pre>{@code
+ * @EventListener
+ * void onLargeAllocation(LargeAllocationEvent event) {
+ *   log.warn("{} asked for {} bytes", event.allocation().threadName(), event.allocation().bytes());
+ * }
+ * }</pre>
+ *
+ * <p>Each is published once in a context, on a thread of mallometer's, at most 64 a second. Those
+ * of the time before the context was ready are published then, as far as they are known.
+ */
+public final class LargeAllocationEvent extends ApplicationEvent {
+
+  @Serial private static final long serialVersionUID = 1;
+
+  private final transient LargeAllocation allocation;
+  private final long missedBefore;
+
+  LargeAllocationEvent(Mallometer source, LargeAllocation allocation, long missedBefore) {
+    super(source, Clock.fixed(allocation.time(), ZoneOffset.UTC));
+    this.allocation = allocation;
+    this.missedBefore = missedBefore;
+  }
+
+  /** The request: its size, time and thread. */
+  public LargeAllocation allocation() {
+    return allocation;
+  }
+
+  /** How many requests between this one and the one published before are not known any more. */
+  public long missedBefore() {
+    return missedBefore;
+  }
+}

@@ -1,0 +1,70 @@
+package io.mallometer.spring;
+
+import io.mallometer.AllocatorStatistics;
+import io.mallometer.CgroupMemory;
+import io.mallometer.NativeCounters;
+import io.mallometer.SelfReport;
+import io.mallometer.Snapshot;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The few figures that health and info show. What is unknown is left out; bytes are whole numbers.
+ */
+final class NativeMemoryDetails {
+
+  private NativeMemoryDetails() {}
+
+  /**
+   * How much memory there is, and how near the limit: state, reason if nothing is counted, and in
+   * bytes resident, live, retained, trimmable, charged, limit; and the charge without page cache
+   * that can be reclaimed as a share of the limit.
+   */
+  static Map<String, Object> health(Snapshot snapshot) {
+    Map<String, Object> details = state(snapshot);
+    put(details, "residentBytes", snapshot.memory().residentBytes());
+    put(details, "liveBytes", snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN));
+    snapshot.allocator().ifPresent(allocator -> addAllocator(details, allocator));
+    snapshot.memory().cgroup().ifPresent(cgroup -> addCgroup(details, cgroup));
+    return details;
+  }
+
+  /** What counts: state, build, allocator, unit. */
+  static Map<String, Object> info(Snapshot snapshot) {
+    SelfReport self = snapshot.self();
+    Map<String, Object> details = state(snapshot);
+    details.put("build", self.build());
+    details.put("allocator", self.allocator());
+    details.put("accounting", self.byteUnit().tag());
+    return details;
+  }
+
+  private static Map<String, Object> state(Snapshot snapshot) {
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("state", snapshot.status().state().name());
+    if (!snapshot.status().active()) {
+      details.put("reason", snapshot.status().reason());
+    }
+    return details;
+  }
+
+  private static void addAllocator(Map<String, Object> details, AllocatorStatistics allocator) {
+    put(details, "retainedBytes", allocator.retainedBytes());
+    put(details, "trimmableBytes", allocator.trimmableBytes());
+  }
+
+  private static void addCgroup(Map<String, Object> details, CgroupMemory cgroup) {
+    put(details, "workingSetBytes", cgroup.workingSetBytes());
+    put(details, "limitBytes", cgroup.limitBytes());
+    double share = cgroup.workingSetBytes() / cgroup.limitBytes();
+    if (Double.isFinite(share)) {
+      details.put("shareOfLimit", share);
+    }
+  }
+
+  private static void put(Map<String, Object> details, String name, double value) {
+    if (Double.isFinite(value)) {
+      details.put(name, (long) value);
+    }
+  }
+}

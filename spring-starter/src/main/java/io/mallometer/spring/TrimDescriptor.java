@@ -1,0 +1,44 @@
+package io.mallometer.spring;
+
+import io.mallometer.TrimReport;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What a POST to {@code nativememory/trim} answers. Unknown numbers are null, all of them if
+ * nothing was trimmed.
+ *
+ * @param outcome {@code DONE}, {@code REFUSED} or {@code UNSUPPORTED}
+ * @param explanation one sentence
+ * @param time when it ended, in ISO 8601
+ * @param residentBeforeBytes the resident set of the process before
+ * @param residentAfterBytes the same after
+ * @param returnedBytes by how much it shrank; negative if others took more meanwhile
+ * @param tookSeconds how long it took
+ * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; null if
+ *     unknown
+ */
+public record TrimDescriptor(
+    String outcome,
+    String explanation,
+    String time,
+    @Nullable Long residentBeforeBytes,
+    @Nullable Long residentAfterBytes,
+    @Nullable Long returnedBytes,
+    @Nullable Double tookSeconds,
+    @Nullable String nextPossible)
+    implements OperationResponseBody {
+
+  static TrimDescriptor of(TrimReport report) {
+    return new TrimDescriptor(
+        report.outcome().name(),
+        report.explanation(),
+        report.time().toString(),
+        NativeMemoryDescriptor.wholeOrNull(report.residentBeforeBytes()),
+        NativeMemoryDescriptor.wholeOrNull(report.residentAfterBytes()),
+        NativeMemoryDescriptor.wholeOrNull(report.returnedBytes()),
+        NativeMemoryDescriptor.knownOrNull(report.seconds()),
+        report.nextPossible().map(Instant::toString).orElse(null));
+  }
+}

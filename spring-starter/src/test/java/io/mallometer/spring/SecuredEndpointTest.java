@@ -1,0 +1,68 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** With Spring Security the endpoint is as closed as the application's rules make it. */
+@Tag("secured")
+class SecuredEndpointTest {
+
+  private static final String READ = "/actuator/nativememory/allocator";
+  private static final String TRIM = "/actuator/nativememory/trim";
+  private static final String UNRESTRICTED =
+      "--management.endpoint.nativememory.access=unrestricted";
+  private static final String[] CREDENTIALS = {
+    "Authorization",
+    "Basic " + Base64.getEncoder().encodeToString("kim:pass".getBytes(StandardCharsets.ISO_8859_1))
+  };
+
+  @Test
+  void springBootsOwnRulesLetNobodyInAndNoPostWithoutAToken() {
+    try (RunningApplication application =
+        RunningApplication.start(
+            UNRESTRICTED,
+            "--spring.security.user.name=kim",
+            "--spring.security.user.password=pass")) {
+      assertThat(application.response(READ).statusCode()).isEqualTo(401);
+      assertThat(application.post(TRIM)).isIn(401, 403);
+      assertThat(application.post(TRIM, CREDENTIALS)).isIn(401, 403);
+      assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
+          .isEqualTo(200);
+    }
+  }
+
+  @Test
+  void whoMayReadMayNotTrimUnlessTheApplicationSaysSo() throws Exception {
+    try (RunningApplication application = withOwnRules("USER")) {
+      assertThat(application.response(READ).statusCode()).isEqualTo(401);
+      assertThat(application.post(TRIM)).isEqualTo(401);
+      assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
+          .isEqualTo(200);
+      assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(403);
+    }
+  }
+
+  @Test
+  void whoMayTrimTrims() throws Exception {
+    try (RunningApplication application = withOwnRules("ADMIN")) {
+      // Without the library it answers 501: the request came through.
+      assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(501);
+      assertThat(application.post("/actuator/nativememory/breakdown", CREDENTIALS)).isEqualTo(404);
+    }
+  }
+
+  /** Loaded by name: the other web stack's security is not on the class path. */
+  private static RunningApplication withOwnRules(String role) throws ClassNotFoundException {
+    String rules = Matrix.servlet() ? "ServletRules" : "ReactiveRules";
+    return RunningApplication.start(
+        Class.forName(SecuredEndpointTest.class.getPackageName() + "." + rules),
+        UNRESTRICTED,
+        "--spring.security.user.name=kim",
+        "--spring.security.user.password=pass",
+        "--spring.security.user.roles=" + role);
+  }
+}
