@@ -83,6 +83,8 @@ def variants(library):
         Variant(FORWARD_ONLY, lambda: str(BUILD / "libforward_only.so")),
         Variant("minimal counters", lambda: str(BUILD / "libminimal_counters.so")),
         Variant(MALLOMETER, mallometer, {}, COUNTING),
+        Variant("mallometer, call sites", mallometer, {"MALLOMETER_STACKS": "native"}, COUNTING),
+        Variant("mallometer, no samples", mallometer, {"MALLOMETER_SAMPLE_INTERVAL": "0"}, COUNTING),
         Variant(HEADER, mallometer, {"MALLOMETER_ACCOUNTING": "header"}, COUNTING, UNIT_REQUESTED),
         Variant(IS_DISABLED, mallometer, {"MALLOMETER_ENABLED": "false"}, DISABLED),
         Variant(IS_EXCLUDED, mallometer, {"MALLOMETER_ONLY": "other"}, EXCLUDED),

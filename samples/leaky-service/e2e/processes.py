@@ -53,8 +53,8 @@ class Demo:
 
     START_SECONDS = 60
 
-    def __init__(self, *arguments, **properties):
-        """Arguments of bin/demo and Spring properties."""
+    def __init__(self, *arguments, java_options="", **properties):
+        """Arguments of bin/demo, options of the JVM, and Spring properties."""
         self.port, self.jmx_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile("w+")
@@ -62,7 +62,11 @@ class Demo:
         self.process = subprocess.Popen(
             ["bin/demo", "--port", str(self.port), "--jmx-port", str(self.jmx_port), *arguments],
             cwd=REPOSITORY,
-            env=os.environ | {"SPRING_APPLICATION_JSON": json.dumps(properties), "JAVA_TOOL_OPTIONS": QUIET_COMPILER},
+            env=os.environ
+            | {
+                "SPRING_APPLICATION_JSON": json.dumps(properties),
+                "JAVA_TOOL_OPTIONS": f"{QUIET_COMPILER} {java_options}".strip(),
+            },
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=subprocess.STDOUT,

@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-from processes import JAVA, REPOSITORY, Demo, Prometheus, get, post
+from processes import JAVA, REPOSITORY, Demo, Prometheus, get, post, wait_until
 
 sys.path.insert(0, str(REPOSITORY / "dashboards"))
 import expressions  # noqa: E402
@@ -29,6 +29,36 @@ PHASE_SECONDS = 20
 POLL_SECONDS = 1
 # How far rate() looks back; a phase has to be longer.
 WINDOW_SECONDS = 10
+
+
+# Of the resident set, at most.
+UNEXPLAINED = 0.03
+
+
+def check_breakdown(test, demo, tracked):
+    """Waits until the service's memory was split, and looks at the parts."""
+    answers = []
+
+    def is_split():
+        answers[:] = [json.loads(get(f"{demo.url}/actuator/nativememory/breakdown"))]
+        return answers[0].get("totalBytes")
+
+    wait_until(is_split, 30, "the resident set is split")
+    parts = {part["part"]: part["bytes"] for part in answers[0]["parts"]}
+    test.assertEqual(answers[0]["totalBytes"], sum(parts.values()))
+    test.assertEqual(tracked, answers[0]["nativeMemoryTracking"])
+    test.assertLessEqual(parts["unexplained"], UNEXPLAINED * answers[0]["totalBytes"], parts)
+    for part in "java-heap", "metaspace", "code-cache", "thread-stacks", "malloc-live", "mapped-files":
+        test.assertGreater(parts[part], MIB, parts)
+
+
+class DemoWithTracking(unittest.TestCase):
+    def test_the_breakdown_explains_the_resident_set(self):
+        with Demo(
+            java_options="-XX:NativeMemoryTracking=summary",
+            **{"mallometer.poll-interval": f"{POLL_SECONDS}s", "leaky.load.reports-per-second": BUSY_LOAD},
+        ) as demo:
+            check_breakdown(self, demo, tracked=True)
 
 
 class DemoUnderPrometheus(unittest.TestCase):
@@ -128,6 +158,9 @@ class DemoUnderPrometheus(unittest.TestCase):
         first = int(self.read_mbean()["AllocationCount"])
         time.sleep(2)
         self.assertGreater(int(self.read_mbean()["AllocationCount"]), first)
+
+    def test_the_breakdown_explains_the_resident_set(self):
+        check_breakdown(self, self.demo, tracked=False)
 
     def test_the_endpoint_answers(self):
         self.assertIn("ACTIVE", get(f"{self.demo.url}/actuator/nativememory").upper())

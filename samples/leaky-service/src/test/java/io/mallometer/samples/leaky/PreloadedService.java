@@ -43,8 +43,21 @@ final class PreloadedService implements AutoCloseable {
   /** Starts the service with these arguments and waits until it listens. */
   static PreloadedService start(Path log, String... arguments)
       throws IOException, InterruptedException {
+    return start(log, List.of(), arguments);
+  }
+
+  /** Starts the service as it was processed ahead of time. */
+  static PreloadedService startProcessed(Path log, String... arguments)
+      throws IOException, InterruptedException {
+    return start(log, List.of("-Dspring.aot.enabled=true"), arguments);
+  }
+
+  private static PreloadedService start(Path log, List<String> options, String... arguments)
+      throws IOException, InterruptedException {
     List<String> command =
-        new ArrayList<>(List.of(required("service.java"), "-Xmx96m", QUIET_COMPILER, "-jar"));
+        new ArrayList<>(List.of(required("service.java"), "-Xmx96m", QUIET_COMPILER));
+    command.addAll(options);
+    command.add("-jar");
     command.addAll(List.of(required("service.jar"), "--server.port=0"));
     command.addAll(List.of(arguments));
     ProcessBuilder builder =

@@ -52,6 +52,18 @@ class PreloadedServiceIT {
     assertThat(service.output()).doesNotContain("WARNING:", "Exception");
   }
 
+  @Test
+  void aServiceThatWasProcessedAheadOfTimeIsCountedToo() throws Exception {
+    try (PreloadedService processed =
+        PreloadedService.startProcessed(
+            directory.resolve("processed.log"), "--mallometer.poll-interval=250ms")) {
+      assertThat(processed.output()).contains("Starting AOT-processed ");
+      assertThat(processed.metric("mallometer_active")).isEqualTo(1);
+      assertThat(processed.metric("native_malloc_request_size_bytes_count")).isPositive();
+      assertThat(processed.output()).doesNotContain("WARNING:", "Exception");
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(Leak.class)
   void liveBytesRiseByWhatALeakLosesAndNoMoreOnceItIsOff(Leak leak) throws Exception {
