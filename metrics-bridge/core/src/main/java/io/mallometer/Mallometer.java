@@ -167,6 +167,14 @@ public final class Mallometer implements AutoCloseable {
   }
 
   /**
+   * Who allocated what, and what of it is live, read now; takes milliseconds. If the latest reading
+   * is less than a second old, that is returned.
+   */
+  public CallSites callSites() {
+    return poller.callSites();
+  }
+
+  /**
    * The last hour at falling resolution, oldest first: five minutes as often as was polled, a
    * quarter of an hour by ten seconds, the rest by the minute. At most 550 points.
    */

@@ -150,6 +150,10 @@ final class Poller {
     return allocator.isPresent() ? snapshot.with(allocator) : snapshot;
   }
 
+  CallSites callSites() {
+    return interposer.callSites(clock.instant());
+  }
+
   /**
    * Trims on the calling thread, unless the latest trim is less than {@code pause} ago, and
    * publishes what the allocator says afterwards.

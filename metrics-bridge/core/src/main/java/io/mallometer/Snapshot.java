@@ -20,6 +20,8 @@ import java.util.Optional;
  *     empty without the native library
  * @param largeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
  *     first; the library keeps 64
+ * @param sites who holds most of the live memory, some seconds older than the rest; empty if call
+ *     sites are not recorded
  */
 public record Snapshot(
     Instant time,
@@ -28,7 +30,8 @@ public record Snapshot(
     SelfReport self,
     ProcessMemory memory,
     Optional<AllocatorStatistics> allocator,
-    List<LargeAllocation> largeAllocations) {
+    List<LargeAllocation> largeAllocations,
+    Optional<SiteSummary> sites) {
 
   public Snapshot {
     largeAllocations = List.copyOf(largeAllocations);
@@ -46,7 +49,15 @@ public record Snapshot(
       Optional<NativeCounters> process,
       SelfReport self,
       List<LargeAllocation> largeAllocations) {
-    this(time, status, process, self, ProcessMemory.unknown(), Optional.empty(), largeAllocations);
+    this(
+        time,
+        status,
+        process,
+        self,
+        ProcessMemory.unknown(),
+        Optional.empty(),
+        largeAllocations,
+        Optional.empty());
   }
 
   /** A snapshot of a process whose library cannot be read. */
@@ -56,12 +67,18 @@ public record Snapshot(
 
   /** This snapshot with what the operating system says. */
   Snapshot with(ProcessMemory known) {
-    return new Snapshot(time, status, process, self, known, allocator, largeAllocations);
+    return new Snapshot(time, status, process, self, known, allocator, largeAllocations, sites);
   }
 
   /** This snapshot with what the allocator says. */
   Snapshot with(Optional<AllocatorStatistics> known) {
-    return new Snapshot(time, status, process, self, memory, known, largeAllocations);
+    return new Snapshot(time, status, process, self, memory, known, largeAllocations, sites);
+  }
+
+  /** This snapshot with who holds the memory. */
+  Snapshot with(SiteSummary known) {
+    return new Snapshot(
+        time, status, process, self, memory, allocator, largeAllocations, Optional.of(known));
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

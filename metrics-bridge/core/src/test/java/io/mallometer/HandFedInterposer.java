@@ -24,6 +24,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
   private volatile List<LargeAllocation> largeAllocations = List.of();
+  private volatile Optional<CallSites> callSites = Optional.empty();
   private volatile Runnable onAllocator = () -> {};
   private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -59,6 +60,11 @@ public final class HandFedInterposer implements Interposer {
   /** What happens while the allocator is asked. */
   public void onAllocator(Runnable action) {
     this.onAllocator = action;
+  }
+
+  /** The call sites that are known. */
+  public void knows(CallSites sites) {
+    this.callSites = Optional.of(sites);
   }
 
   /** The large requests that the next poll finds. */
@@ -110,6 +116,11 @@ public final class HandFedInterposer implements Interposer {
   public Optional<AllocatorStatistics> allocator(Instant time) {
     onAllocator.run();
     return present ? allocator : Optional.empty();
+  }
+
+  @Override
+  public CallSites callSites(Instant time) {
+    return callSites.orElseGet(() -> Interposer.super.callSites(time));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.mallometer.interposer;
 
 import io.mallometer.AllocatorStatistics;
+import io.mallometer.CallSites;
 import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
 import io.mallometer.Snapshot;
@@ -44,6 +45,16 @@ public interface Interposer {
    * Never throws.
    */
   boolean trim();
+
+  /**
+   * Reads all call sites, with names; none, with the reason, where they are not recorded. Takes
+   * milliseconds. Never throws.
+   *
+   * @param time the time of the reading
+   */
+  default CallSites callSites(Instant time) {
+    return CallSites.none(time, "the native library is not there to record them");
+  }
 
   /** Whether the library records into a file. Never throws. */
   default Recording recording() {

@@ -363,6 +363,7 @@ class BlackBoxTest {
         SelfReport.absent(),
         new ProcessMemory(80.0 * MIB, Optional.of(resident), Optional.of(cgroup), Optional.empty()),
         Optional.empty(),
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 }

@@ -1,0 +1,44 @@
+package io.mallometer.report;
+
+import io.mallometer.CallSite;
+import io.mallometer.Estimate;
+
+/** Which figure of a call site a report is about. */
+public enum ReportMetric {
+  /** Bytes in use. */
+  LIVE_BYTES("live", "bytes"),
+  /** Objects in use. */
+  LIVE_OBJECTS("live-objects", "objects"),
+  /** Bytes allocated since the process started. */
+  ALLOCATED_BYTES("allocated", "bytes"),
+  /** Objects allocated since the process started. */
+  ALLOCATED_OBJECTS("allocated-objects", "objects");
+
+  private final String id;
+  private final String unit;
+
+  ReportMetric(String id, String unit) {
+    this.id = id;
+    this.unit = unit;
+  }
+
+  /** The name in addresses and options. */
+  public String id() {
+    return id;
+  }
+
+  /** {@code bytes} or {@code objects}. */
+  public String unit() {
+    return unit;
+  }
+
+  /** The figure of a site. */
+  public Estimate of(CallSite site) {
+    return switch (this) {
+      case LIVE_BYTES -> site.liveBytes();
+      case LIVE_OBJECTS -> site.liveObjects();
+      case ALLOCATED_BYTES -> site.allocatedBytes();
+      case ALLOCATED_OBJECTS -> site.allocatedObjects();
+    };
+  }
+}

@@ -1,0 +1,13 @@
+package io.mallometer.symbol;
+
+/**
+ * A library or executable as the native library found it when a sample's stack first led through
+ * it. It may have been unloaded since, and its file deleted.
+ *
+ * @param begin the first address of its mappings
+ * @param end the address behind its last mapping
+ * @param bias what the loader added to the addresses in the file
+ * @param path its path, as the loader knows it; empty for an executable whose path is unknown
+ * @param buildId its build id in hexadecimal digits; empty if it has none
+ */
+public record RecordedModule(long begin, long end, long bias, String path, String buildId) {}
