@@ -123,7 +123,8 @@ struct mallometer_report {
    * stack of the recording thread. Not the recording's file, which is page cache.
    */
   uint64_t footprint_bytes;
-  /* Time spent in mallometer_snapshot and by the recording thread since the process started, in nanoseconds. */
+  /* Time spent in mallometer_snapshot, on samples and by the recording thread since the process started, in nanoseconds.
+   */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
@@ -150,6 +151,31 @@ struct mallometer_report {
   /* Sampled objects that are live. */
   uint32_t live_samples;
   uint32_t call_sites;
+  /* Stacks that had more frames than are kept (128 native ones, 512 of Java). */
+  uint64_t samples_truncated;
+  /* Samples of Java threads whose Java frames the JVM did not tell. */
+  uint64_t samples_without_java;
+  /* Time spent on samples, in nanoseconds; part of overhead_ns. */
+  uint64_t sampling_ns;
+  /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
+  uint32_t overhead_target_ppm;
+  /* What the governor leaves of the sampling probabilities, in millionths. */
+  uint32_t sampling_share_ppm;
+  /* Java methods that stacks lead through, and the objects (executable, libraries). */
+  uint32_t methods;
+  uint32_t modules;
+  /* enum mallometer_java_state */
+  uint32_t java;
+  uint32_t reserved;
+};
+
+/* Whether stacks have Java frames. */
+enum mallometer_java_state {
+  /* MALLOMETER_STACKS does not ask for them, or mallometer_jvm_attach() was not called. */
+  MALLOMETER_JAVA_OFF = 0,
+  MALLOMETER_JAVA_ON = 1,
+  /* The JVM has none to give, or its end has begun. */
+  MALLOMETER_JAVA_GONE = 2
 };
 
 /* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX, docs/blackbox.md). */
@@ -275,6 +301,56 @@ struct mallometer_site {
   struct mallometer_site_sums freed;
 };
 
+/* An executable or library, noted when a stack first led through it. An array element. */
+struct mallometer_module {
+  uint32_t number;
+  uint32_t build_id_bytes;
+  /* Its first address and the one behind its last, and what the loader added to addresses in the file. 0, 0, 0: none. */
+  uint64_t begin;
+  uint64_t end;
+  uint64_t bias;
+  uint8_t build_id[32];
+  /* NUL-terminated, as the loader knows it. Empty for the executable. */
+  char path[1024];
+};
+
+#define MALLOMETER_METHOD_LINES 1024
+
+/* A Java method's name. */
+struct mallometer_method {
+  uint32_t size;
+  uint32_t version;
+  /* NUL-terminated, each cut where it does not fit. The class as in its file: Ljava/util/zip/Deflater; */
+  char class_signature[768];
+  char name[256];
+  /* Empty if the class does not tell. */
+  char source[256];
+  /* Pairs of a bytecode index and the line that begins there. */
+  uint32_t line_count;
+  uint32_t reserved;
+  uint32_t lines[MALLOMETER_METHOD_LINES][2];
+};
+
+/* A sampled object that is live. An array element. */
+struct mallometer_object {
+  /* In the unit of mallometer_report.byte_unit. */
+  uint64_t bytes;
+  /* It stands for 1 / probability objects like it. */
+  double probability;
+  /* CLOCK_MONOTONIC in nanoseconds, to some ten milliseconds. */
+  uint64_t born_ns;
+  uint32_t site;
+  uint32_t reserved;
+};
+
+/* What mallometer_configure() changes. */
+enum mallometer_option {
+  /* Millionths of one processor's time that samples may take; 0: any. */
+  MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
+  /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. */
+  MALLOMETER_OPTION_SAMPLE_INTERVAL = 2
+};
+
 #if defined(__GNUC__)
 #define MALLOMETER_API __attribute__((visibility("default")))
 #else
@@ -335,10 +411,47 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site
                                     uint32_t first);
 
 /*
- * Copies the return addresses of a call site, innermost first, at most `capacity`. They end at the first that belongs
- * to no loaded object. Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA as above.
+ * Copies the frames of a call site, innermost first, at most `capacity`: return addresses up to the first that belongs
+ * to no loaded object, then Java frames. A Java frame has its highest bit set, which no address has; below are the
+ * number of the method for mallometer_method_name() (all ones: unknown), and in the lowest 16 bits the bytecode index
+ * (0xffff: unknown, or a native method). Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA
+ * as above.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
+
+/*
+ * Copies the modules whose numbers are `first` and above, at most `capacity`; at most 1,024 are known. `module_size` is
+ * sizeof(struct mallometer_module) of the caller. Returns how many; -EINVAL: modules is NULL, or module_size is not the
+ * library's own; -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity,
+                                      uint32_t first);
+
+/*
+ * Copies live samples, at most `capacity`; at most 65,536 exist. `object_size` is sizeof(struct mallometer_object) of
+ * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL, -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
+
+/*
+ * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
+ * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
+ * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the calling
+ * thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface; -EBUSY:
+ * another thread is here.
+ */
+MALLOMETER_API int mallometer_jvm_attach(void);
+
+/*
+ * Asks the JVM for the name of a method; numbers are consecutive from 0. Called by a thread of the JVM. To be asked
+ * soon: the answer is gone with the class. Allocates. Not for signal handlers.
+ * -EINVAL: method is NULL, its size is below 8, or no method has that number yet; -ESRCH: the class was unloaded;
+ * -ENODATA: not attached, or the calling thread is not the JVM's.
+ */
+MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
+
+/* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
+MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
 
 /* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_self(struct mallometer_report *self);

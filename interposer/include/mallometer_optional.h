@@ -22,6 +22,11 @@ extern "C" {
 #pragma weak mallometer_events
 #pragma weak mallometer_sites
 #pragma weak mallometer_site_stack
+#pragma weak mallometer_modules
+#pragma weak mallometer_objects
+#pragma weak mallometer_jvm_attach
+#pragma weak mallometer_method_name
+#pragma weak mallometer_configure
 #pragma weak mallometer_self
 #pragma weak mallometer_record
 #pragma weak mallometer_recording

@@ -23,7 +23,7 @@ static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) 
   for (int i = 0; i < info->dlpi_phnum; i++) {
     uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_filesz;
     if (info->dlpi_phdr[i].p_type != PT_LOAD || table < begin || table >= end) continue;
-    original = (struct loaded_object){table, end, (const uint8_t *)table};
+    original = (struct loaded_object){.begin = table, .end = end, .unwind_table = (const uint8_t *)table};
     return 1;
   }
   return 0;
@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
       copy[random_below(kept)] = (uint8_t)random_below(256);
     }
     if (round % 3) copy[0] = 1, copy[1] = 0x1b, copy[2] = 0x03, copy[3] = 0x3b;
-    struct loaded_object object = {(uintptr_t)copy, (uintptr_t)copy + kept, copy};
+    struct loaded_object object = {.begin = (uintptr_t)copy, .end = (uintptr_t)copy + kept, .unwind_table = copy};
     for (int i = 0; i < 500; i++, asked++) {
       struct frame_rule rule;
       rules += frame_rule_at(some_function(&object), &object, &rule);

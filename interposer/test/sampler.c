@@ -16,10 +16,7 @@
 /* Nothing is recorded here but the sampler's own sums. */
 bool call_sites_on(void) { return false; }
 
-void call_sites_take(struct thread_block *sampled_block, const void *object, size_t bytes, double probability,
-                     struct origin origin) {
-  (void)sampled_block, (void)object, (void)bytes, (void)probability, (void)origin;
-}
+void call_sites_take(const struct sample *sample) { (void)sample; }
 
 static struct slab slab;
 static struct thread_block *const block = &slab.blocks[0];

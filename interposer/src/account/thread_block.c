@@ -142,6 +142,7 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
   block->stack_begin = block->stack_end = 0;
+  block->walks_java = 0;
   record->owned = true;
   record->destructor_rounds = 0;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);

@@ -60,7 +60,9 @@ struct thread_block {
   uintptr_t stack_begin, stack_end;
   /* Its own number; fixed since it was carved. */
   uint32_t index;
-  uint32_t unused[3];
+  /* The thread walks its Java stack: not again before that is done. Owner only. */
+  uint32_t walks_java;
+  uint32_t unused[2];
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 

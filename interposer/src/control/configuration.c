@@ -107,13 +107,43 @@ static void read_stacks(char *const environment[], struct configuration *configu
   } else if (unwind && strcmp(unwind, "dwarf") != 0) {
     refuse("MALLOMETER_UNWIND", unwind, "dwarf or fp", "dwarf");
   }
-  configuration->call_sites = stacks && strcmp(stacks, "native") == 0;
-  if (!stacks || configuration->call_sites || strcmp(stacks, "large") == 0) return;
-  if (strcmp(stacks, "off") != 0) {
-    refuse("MALLOMETER_STACKS", stacks, "off, large or native", "large");
-  } else {
+  configuration->java_frames = !stacks || strcmp(stacks, "java") == 0;
+  configuration->call_sites = configuration->java_frames || strcmp(stacks, "native") == 0;
+  if (configuration->call_sites || strcmp(stacks, "large") == 0) return;
+  if (strcmp(stacks, "off") == 0) {
     configuration->unwinding = UNWIND_OFF;
+  } else {
+    refuse("MALLOMETER_STACKS", stacks, "off, large, native or java", "java");
+    configuration->java_frames = configuration->call_sites = true;
   }
+}
+
+/* "1%", "0.5%", "2.25%", "off": at most 100, and four digits behind the point. */
+static bool parse_percent(const char *text, uint32_t *ppm) {
+  if (strcmp(text, "off") == 0) {
+    *ppm = 0;
+    return true;
+  }
+  uint32_t value = 0, unit = 10000;
+  const char *at = text;
+  for (; *at >= '0' && *at <= '9' && value <= 100; at++) value = value * 10 + (uint32_t)(*at - '0');
+  if (at == text || value > 100) return false;
+  value *= unit;
+  if (*at == '.') {
+    for (at++; *at >= '0' && *at <= '9' && unit > 1; at++) value += (unit /= 10) * (uint32_t)(*at - '0');
+  }
+  if (strcmp(at, "%") != 0 || value == 0 || value > 1000000) return false;
+  *ppm = value;
+  return true;
+}
+
+static uint32_t read_overhead_target(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_OVERHEAD_TARGET");
+  uint32_t ppm;
+  if (!value) return DEFAULT_OVERHEAD_TARGET;
+  if (parse_percent(value, &ppm)) return ppm;
+  refuse("MALLOMETER_OVERHEAD_TARGET", value, "a share such as 1% or 0.5%, or off", "1%");
+  return DEFAULT_OVERHEAD_TARGET;
 }
 
 static enum log_level read_log(char *const environment[]) {
@@ -159,6 +189,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.headers = read_accounting(environment);
   read_stacks(environment, &configuration);
   configuration.sample_interval = read_sample_interval(environment);
+  configuration.overhead_target_ppm = read_overhead_target(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
   configuration.black_box = read_black_box(environment, executable, named);
   return configuration;

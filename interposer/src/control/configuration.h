@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "control/log.h"
 #include "sample/native_stack.h"
@@ -27,8 +28,11 @@ struct configuration {
   const char *black_box;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS=native: samples have stacks too, not only large requests. */
+  /* MALLOMETER_STACKS=native or java: samples have stacks too, not only large requests; Java frames in them. */
   bool call_sites;
+  bool java_frames;
+  /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0: none. */
+  uint32_t overhead_target_ppm;
   /* MALLOMETER_STACKS=off, else MALLOMETER_UNWIND. */
   enum unwinding unwinding;
   /* MALLOMETER_LOG */

@@ -25,6 +25,7 @@
 #include "control/log.h"
 #include "control/refusal.h"
 #include "hooks/state.h"
+#include "jvm/attach.h"
 #include "mallometer.h"
 #include "platform/glibc_versions.h"
 #include "sample/call_sites.h"
@@ -45,6 +46,7 @@ static uint64_t overhead_ns;
 static size_t image_bytes;
 static enum unwinding unwinding;
 static const char *wanted_black_box;
+static bool java_frames;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
@@ -69,6 +71,7 @@ static void in_forked_child(void) {
   thread_blocks_forked();
   totals_forked();
   black_box_forked();
+  jvm_forked();
 }
 
 static void refuse_or_use_headers(void) {
@@ -95,6 +98,8 @@ void hook_starts(void) {
   struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
   sampler_configure(configuration.sample_interval);
+  sampler_aim(configuration.overhead_target_ppm);
+  java_frames = configuration.java_frames;
   unwinding = configuration.unwinding;
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
@@ -102,7 +107,7 @@ void hook_starts(void) {
   }
   if (configuration.headers) refuse_or_use_headers();
   if (configuration.call_sites && configuration.sample_interval > 0 && !call_sites_start()) {
-    log_line(LOG_WARN, "MALLOMETER_STACKS=native: no memory for call sites; going on without");
+    log_line(LOG_WARN, "no memory for call sites; going on without");
   }
   wanted_black_box = getauxval(AT_SECURE) ? NULL : configuration.black_box;
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
@@ -305,6 +310,49 @@ int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) 
   return count < 0 ? -EINVAL : count;
 }
 
+int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
+  if (!modules || module_size != sizeof *modules) return -EINVAL;
+  const struct modules *known = call_sites_modules();
+  return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
+}
+
+int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
+  if (!objects || object_size != sizeof *objects) return -EINVAL;
+  return call_sites_on() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
+}
+
+int mallometer_jvm_attach(void) {
+  if (!call_sites_on()) return -ENODATA;
+  if (!java_frames) return -EPERM;
+  int saved_errno = errno;
+  int result = jvm_attach();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
+  struct mallometer_method current = {0};
+  int saved_errno = errno;
+  int result = method ? jvm_method(number, &current) : -EINVAL;
+  errno = saved_errno;
+  return result ? result : deliver(method, &current, sizeof current);
+}
+
+int mallometer_configure(uint32_t option, uint64_t value) {
+  switch (option) {
+    case MALLOMETER_OPTION_OVERHEAD_TARGET:
+      if (value > 1000000) return -EINVAL;
+      sampler_aim((uint32_t)value);
+      return 0;
+    case MALLOMETER_OPTION_SAMPLE_INTERVAL:
+      if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
+      sampler_configure(value);
+      return 0;
+    default:
+      return -EINVAL;
+  }
+}
+
 int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
                          uint32_t capacity) {
   if (row_size != sizeof *rows || (!rows && capacity > 0)) return -EINVAL;
@@ -349,6 +397,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;
   struct sampler_totals sampled = sampler_totals();
+  current.overhead_ns += sampled.time_ns;
   current.sample_interval_bytes = sampler_interval();
   current.samples = sampled.samples;
   current.sampled_bytes = sampled.estimated_bytes;
@@ -358,6 +407,14 @@ int mallometer_self(struct mallometer_report *self) {
   current.samples_not_followed = sites.without_place;
   current.live_samples = sites.live_samples;
   current.call_sites = sites.sites;
+  current.samples_truncated = sites.truncated;
+  current.samples_without_java = sites.without_java;
+  current.sampling_ns = sampled.time_ns;
+  current.overhead_target_ppm = sampler_target();
+  current.sampling_share_ppm = sampled.share_ppm;
+  current.methods = jvm_methods();
+  current.modules = call_sites_modules() ? modules_count(call_sites_modules()) : 0;
+  current.java = jvm_state();
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   strncpy(current.reason, reason, sizeof current.reason - 1);

@@ -22,7 +22,7 @@ static struct loaded_object own;
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
-  struct loaded_object found = {UINTPTR_MAX, 0, NULL};
+  struct loaded_object found = {UINTPTR_MAX, 0, NULL, info->dlpi_addr, info->dlpi_name};
   for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
     uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
     if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) found.unwind_table = (const uint8_t *)begin;
@@ -49,6 +49,8 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   }
   struct answer answer;
   if (!find_object || find_object((void *)address, &answer) != 0) return false;
-  *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame};
+  const struct link_map *entry = answer.link_map;
+  *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame, entry->l_addr,
+                                   entry->l_name};
   return true;
 }

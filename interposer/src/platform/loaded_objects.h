@@ -15,6 +15,9 @@ struct loaded_object {
   uintptr_t begin, end;
   /* Its .eh_frame_hdr; NULL if it has none. */
   const uint8_t *unwind_table;
+  /* What the loader added to the addresses in the file, and its path: empty for the executable. */
+  uintptr_t bias;
+  const char *path;
 };
 
 /* Looks the function up. Enters the loader. False if there is none: then only this library itself is known. */

@@ -3,15 +3,16 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "platform/floating_point.h"
 #include "sample/native_stack.h"
+#include "sample/stack_tree.h"
 
 enum {
   SITES = 16384,
   SITE_SLOTS = 32768,
-  FRAMES = 1 << 20,
-  MOST_FRAMES = 128,
+  MOST_NATIVE_FRAMES = 128,
   LIVE = 65536,
   PROBES = 64,
 };
@@ -25,8 +26,8 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;
-  uint32_t first_frame;
+  uint64_t hash; /* of the stack; 0: being written */
+  uint32_t stack; /* its innermost node */
   uint32_t frames;
   struct sums allocated;
   struct sums freed;
@@ -37,8 +38,11 @@ struct live {
   size_t bytes;
   double probability;
   uint32_t site;
-  uint32_t unused;
+  uint32_t born; /* in units of BIRTH_UNIT */
 };
+
+/* 16.8 ms: 32 bits last for two years. */
+#define BIRTH_UNIT ((uint64_t)1 << 24)
 
 /* Marks in place of an address. */
 enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
@@ -47,17 +51,20 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct memory {
   struct site sites[SITES];
   uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
-  uint64_t frames[FRAMES];
+  struct stack_tree stacks;
+  struct modules modules;
   struct live live[LIVE];
 } * memory;
 
 uint8_t live_filter[65536];
 
 static uint32_t sites_taken;
-static uint32_t frames_taken;
 static uint32_t live_samples;
 static uint64_t without_site;
 static uint64_t without_place;
+static uint64_t truncated;
+static uint64_t without_java;
+static const struct java_stacks *java;
 
 bool call_sites_start(void) {
   void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -67,6 +74,10 @@ bool call_sites_start(void) {
 }
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
+
+void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_RELEASE); }
+
+const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
 size_t call_sites_footprint(void) { return call_sites_on() ? sizeof *memory : 0; }
 
@@ -99,31 +110,31 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
     hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   }
-  return hash;
+  return hash ? hash : 1;
 }
 
-static bool is_site(const struct site *site, uint64_t hash, const uint64_t *frames, uint32_t count) {
-  return site->hash == hash && site->frames == count &&
-         memcmp(&memory->frames[site->first_frame], frames, count * sizeof *frames) == 0;
+/* Of two stacks in 16,384 all 64 bits agree by chance once in 10^11 programs. */
+static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
+  return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count;
 }
 
-/* Takes `count` of `limit`, or nothing. Returns the first, or `limit`. */
-static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
-  uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
+static uint32_t reserve_site(void) {
+  uint32_t number = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED);
   do {
-    if (first > limit - count) return limit;
-  } while (!__atomic_compare_exchange_n(taken, &first, first + count, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return first;
+    if (number == SITES) return NO_SITE;
+  } while (!__atomic_compare_exchange_n(&sites_taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return number;
 }
 
 static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count) {
-  uint32_t first = reserve(&frames_taken, count, FRAMES);
-  if (first == FRAMES) return NO_SITE;
-  uint32_t number = reserve(&sites_taken, 1, SITES);
-  if (number == SITES) return NO_SITE;
+  uint32_t stack;
+  if (__atomic_load_n(&sites_taken, __ATOMIC_RELAXED) == SITES) return NO_SITE;
+  if (!stack_tree_add(&memory->stacks, frames, count, &stack)) return NO_SITE;
+  uint32_t number = reserve_site();
+  if (number == NO_SITE) return NO_SITE;
+  for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
   struct site *site = &memory->sites[number];
-  memcpy(&memory->frames[first], frames, count * sizeof *frames);
-  site->first_frame = first;
+  site->stack = stack;
   site->frames = count;
   __atomic_store_n(&site->hash, hash, __ATOMIC_RELEASE);
   return number;
@@ -147,7 +158,7 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count) {
       if (fresh == NO_SITE) return NO_SITE;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
-    if (is_site(&memory->sites[found - 1], hash, frames, count)) return instead_of(fresh, found - 1);
+    if (is_site(&memory->sites[found - 1], hash, count)) return instead_of(fresh, found - 1);
   }
   return instead_of(fresh, NO_SITE);
 }
@@ -177,6 +188,7 @@ static bool put(uintptr_t address, struct live_sample sample) {
     entry->bytes = sample.bytes;
     entry->probability = sample.probability;
     entry->site = sample.site;
+    entry->born = sample.born;
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     count_in_filter(address, 1);
     __atomic_fetch_add(&live_samples, 1, __ATOMIC_RELAXED);
@@ -192,7 +204,7 @@ struct live_sample live_sample_remove(const void *object) {
     uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (found == EMPTY) break;
     if (found != address) continue;
-    struct live_sample sample = {entry->site, entry->probability, entry->bytes};
+    struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
     __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
     count_in_filter(address, -1);
     __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
@@ -218,19 +230,64 @@ void live_sample_freed(struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------ */
+
 /* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
  */
-void call_sites_take(struct thread_block *block, const void *object, size_t bytes, double probability,
-                     struct origin origin) {
-  uint64_t frames[MOST_FRAMES];
-  uint32_t count = native_stack(block, origin, frames, MOST_FRAMES);
+static void add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
   uint32_t site = site_of(frames, count);
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return;
   }
-  add_sample(&memory->sites[site].allocated, bytes, probability);
-  live_sample_put_back(object, (struct live_sample){site, probability, bytes});
+  add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
+  uint32_t born = (uint32_t)(monotonic_ns() / BIRTH_UNIT);
+  live_sample_put_back(sample->object, (struct live_sample){site, born, sample->probability, sample->bytes});
+}
+
+static uint32_t native_frames(const struct sample *sample, uint64_t *frames) {
+  uint32_t count = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES);
+  if (count == MOST_NATIVE_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
+  return count;
+}
+
+__attribute__((noinline)) static void take_native(const struct sample *sample) {
+  uint64_t frames[MOST_NATIVE_FRAMES];
+  add_to_site(sample, frames, native_frames(sample, frames));
+}
+
+/* Takes 14 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java. */
+__attribute__((noinline)) static void take_with_java(const struct sample *sample, const struct java_stacks *stacks,
+                                                     void *thread) {
+  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
+  uint32_t count = native_frames(sample, frames);
+  int found = stacks->walk(thread, frames + count, MOST_JAVA_FRAMES);
+  if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  if (found == MOST_JAVA_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
+  add_to_site(sample, frames, count + (found > 0 ? (uint32_t)found : 0));
+}
+
+void call_sites_take(const struct sample *sample) {
+  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_ACQUIRE);
+  struct thread_block *block = sample->block;
+  if (!stacks || !block || block->walks_java) {
+    take_native(sample);
+    return;
+  }
+  block->walks_java = 1; /* what asks the JVM may allocate, or be interrupted by what does */
+  void *thread = stacks->thread();
+  if (thread) {
+    take_with_java(sample, stacks, thread);
+  } else {
+    take_native(sample);
+  }
+  block->walks_java = 0;
 }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */
@@ -263,14 +320,29 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
   if (site >= site_count()) return -1;
   const struct site *known = &memory->sites[site];
   if (!__atomic_load_n(&known->hash, __ATOMIC_ACQUIRE)) return 0;
-  uint32_t count = __atomic_load_n(&known->frames, __ATOMIC_RELAXED);
-  if (count > capacity) count = capacity;
-  memcpy(frames, &memory->frames[known->first_frame], count * sizeof *frames);
-  return (int)count;
+  if (!__atomic_load_n(&known->frames, __ATOMIC_RELAXED)) return 0;
+  return (int)stack_tree_copy(&memory->stacks, known->stack, frames, capacity);
 }
 
 struct call_sites_totals call_sites_totals(void) {
   return (struct call_sites_totals){site_count(), __atomic_load_n(&live_samples, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
-                                    __atomic_load_n(&without_place, __ATOMIC_RELAXED)};
+                                    __atomic_load_n(&without_place, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&truncated, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&without_java, __ATOMIC_RELAXED)};
+}
+
+/* An entry that is the same object's before and after its copy was whole. */
+uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity) {
+  uint32_t copied = 0;
+  for (size_t i = 0; call_sites_on() && i < LIVE && copied < capacity; i++) {
+    const struct live *entry = &memory->live[i];
+    uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
+    objects[copied] = (struct mallometer_object){
+        .bytes = entry->bytes, .probability = entry->probability, .born_ns = entry->born * BIRTH_UNIT, .site = entry->site};
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) copied++;
+  }
+  return copied;
 }

@@ -8,8 +8,8 @@
  * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
  * variances 0.
  *
- * All lies in memory that is reserved at the start and becomes resident as it is used: records, return addresses, and a
- * table of the live samples by address. Nothing is locked. A record is filled before it is published and never moves;
+ * All lies in memory that is reserved at the start and becomes resident as it is used: records, stacks as a tree, modules,
+ * and a table of the live samples by address. Nothing is locked. A record is filled before it is published and never moves;
  * sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
@@ -21,6 +21,7 @@
 
 #include "mallometer.h"
 #include "platform/visibility.h"
+#include "sample/modules.h"
 #include "sample/sampler.h"
 
 /* Reserves the memory. False, with errno, if there is none; then nothing is recorded. Before the first thread. */
@@ -28,12 +29,39 @@ bool call_sites_start(void);
 
 bool call_sites_on(void);
 
+/*
+ * Where Java frames come from; src/jvm registers itself. Both run inside of malloc: they allocate nothing, lock nothing,
+ * keep errno.
+ */
+struct java_stacks {
+  /* What the calling thread is to the JVM; NULL if it is none of its threads, or is in no state to be asked. */
+  void *(*thread)(void);
+  /*
+   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. Returns how many, at most
+   * `capacity`; below 0 if the JVM does not tell.
+   */
+  int (*walk)(void *thread, uint64_t *frames, uint32_t capacity);
+};
+
+#define MOST_JAVA_FRAMES 512u
+
+/* NULL: no Java frames from now on. `stacks` stays valid for good. */
+void call_sites_use_java(const struct java_stacks *stacks);
+
 /* Bytes reserved. */
 size_t call_sites_footprint(void);
 
-/* A sample. Keeps errno. */
-void call_sites_take(struct thread_block *block, const void *object, size_t bytes, double probability,
-                     struct origin origin);
+/* An allocation that was taken with a probability. `block` is the calling thread's, or NULL. */
+struct sample {
+  struct thread_block *block;
+  const void *object;
+  size_t bytes;
+  double probability;
+  struct origin origin;
+};
+
+/* Keeps errno. */
+void call_sites_take(const struct sample *sample);
 
 /*
  * Whether an object may be a live sample: false for nearly all that are none. One byte for each of 65,536 hashes of
@@ -48,6 +76,7 @@ static inline bool may_be_sampled(const void *object) {
 /* A sample that is taken out of the table of live ones. */
 struct live_sample {
   uint32_t site;
+  uint32_t born;
   double probability;
   size_t bytes;
 };
@@ -64,6 +93,11 @@ struct live_sample live_sample_remove(const void *object);
 void live_sample_put_back(const void *object, struct live_sample sample);
 void live_sample_freed(struct live_sample sample);
 
+/* NULL if call sites are not recorded. */
+const struct modules *call_sites_modules(void);
+
+uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity);
+
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
@@ -73,6 +107,8 @@ struct call_sites_totals {
   /* Samples whose stack found no room, and those that could not be followed until they are freed. */
   uint64_t without_site;
   uint64_t without_place;
+  uint64_t truncated;
+  uint64_t without_java;
 };
 
 struct call_sites_totals call_sites_totals(void);

@@ -3,14 +3,11 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "platform/loaded_objects.h"
+#include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
 
-#define PAGE ((uintptr_t)4096) /* the smallest; asking for more pages than there are does no harm */
-#define PAGES_AT_ONCE 64u
 /* A frame of our own on the way to the program's call: at most so many. */
 #define OWN_FRAMES 8u
 /* Higher above the stack pointer, the thread's control block is not the end of this stack. */
@@ -28,25 +25,6 @@ struct readable {
   uintptr_t begin, end;
 };
 
-/* How many pages from `page` on can be read, at most `pages`: the kernel copies a byte of each and stops where it
- * cannot. */
-static size_t readable_pages(uintptr_t page, size_t pages) {
-  struct iovec bytes[PAGES_AT_ONCE];
-  char copies[PAGES_AT_ONCE];
-  size_t known = 0;
-  while (known < pages) {
-    size_t count = pages - known < PAGES_AT_ONCE ? pages - known : PAGES_AT_ONCE;
-    for (size_t i = 0; i < count; i++) bytes[i] = (struct iovec){(void *)(page + (known + i) * PAGE), 1};
-    struct iovec local = {copies, count};
-    ssize_t copied = process_vm_readv(getpid(), &local, 1, bytes, count, 0);
-    if (copied > 0) known += (size_t)copied;
-    if (copied < (ssize_t)count) break;
-  }
-  return known;
-}
-
-static uintptr_t page_of(uintptr_t address) { return address & ~(PAGE - 1); }
-
 static bool is_above(uintptr_t end, uintptr_t stack) { return stack < end && end - stack < LARGEST_STACK; }
 
 /* The end of the stack that the system gave this thread, if it runs on that; otherwise 0. Threads have their control
@@ -55,11 +33,11 @@ static uintptr_t end_of_own_stack(uintptr_t stack) {
   uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
   if (is_above(control_block, stack)) return page_of(control_block);
   uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-  return is_above(first, stack) ? page_of(first) + PAGE : 0;
+  return is_above(first, stack) ? page_of(first) + SMALLEST_PAGE : 0;
 }
 
 static struct readable readable_from(uintptr_t begin, uintptr_t end) {
-  return (struct readable){begin, begin + readable_pages(begin, (end - begin) / PAGE) * PAGE};
+  return (struct readable){begin, begin + readable_pages(begin, (end - begin) / SMALLEST_PAGE) * SMALLEST_PAGE};
 }
 
 /* Stacks of one's own are looked at once, and again where they have become deeper. */

@@ -2,10 +2,12 @@
 #include "sample/sampler.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "account/size_class.h"
 #include "platform/floating_point.h"
 #include "sample/call_sites.h"
+#include "sample/governor.h"
 
 #define K 4u
 #define HIGHEST_LEVEL 7u
@@ -15,6 +17,7 @@
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
 
+static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET};
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 static uint64_t samples;
@@ -27,6 +30,12 @@ void sampler_configure(size_t bytes) {
 }
 
 size_t sampler_interval(void) { return interval; }
+
+void sampler_aim(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, target_ppm, __ATOMIC_RELAXED); }
+
+uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED); }
+
+static double share(void) { return interval == 1 ? 1 : governor_share(&governor); }
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
 
@@ -131,15 +140,29 @@ struct candidate {
   struct origin origin;
 };
 
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void record(const struct sample *sample) {
+  uint64_t begin = monotonic_ns();
+  call_sites_take(sample);
+  governor_spend(&governor, begin, monotonic_ns());
+}
+
 static void take(const struct candidate *c, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)c->bytes / probability), __ATOMIC_RELAXED);
-  if (call_sites_on()) call_sites_take(c->block, c->object, c->bytes, probability, c->origin);
+  if (call_sites_on()) record(&(struct sample){c->block, c->object, c->bytes, probability, c->origin});
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
 static unsigned consider(uint32_t random, double visits, const struct candidate *c) {
   double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
+  if (probability > 1) probability = 1;
+  probability *= share();
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
   if (happens(random, probability * visits)) take(c, probability);
@@ -190,5 +213,6 @@ void sampler_visit_always(struct thread_block *block, const void *object, size_t
 struct sampler_totals sampler_totals(void) {
   return (struct sampler_totals){__atomic_load_n(&samples, __ATOMIC_RELAXED),
                                  __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
-                                 __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED)};
+                                 __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED),
+                                 __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED), (uint32_t)(share() * 1e6)};
 }

@@ -14,6 +14,9 @@
  * counter, except that it cannot be more than v. Levels end at 7: a new call path that shares its counter with a hot
  * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation.
  *
+ * Where samples take more time than they may (governor.h), all p are lower by a common share. With an interval of 1
+ * nothing is left out, whatever it takes.
+ *
  * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
  * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
  */
@@ -33,11 +36,17 @@ struct origin {
 };
 
 #define DEFAULT_SAMPLE_INTERVAL 524288u
+/* Millionths of one processor's time. */
+#define DEFAULT_OVERHEAD_TARGET 10000u
 
 /* Bytes between samples of code that allocates much; 0 samples nothing, 1 samples every allocation. Called at start. */
 void sampler_configure(size_t interval);
 
 size_t sampler_interval(void);
+
+/* What the governor holds to; 0: there is none. See governor.h. */
+void sampler_aim(uint32_t target_ppm);
+uint32_t sampler_target(void);
 
 /*
  * The counter of a call path, and one allocation less in it: true if that is to be visited. The multiplier is 2^32 over
@@ -83,6 +92,10 @@ struct sampler_totals {
   uint64_t estimated_bytes;
   /* Visits of call paths that the table had no room for; they are sampled by size alone. */
   uint64_t unknown_paths;
+  /* Time that samples took, in nanoseconds. */
+  uint64_t time_ns;
+  /* What the governor leaves of the probabilities, in millionths. */
+  uint32_t share_ppm;
 };
 
 struct sampler_totals sampler_totals(void);

@@ -1,0 +1,199 @@
+/* See attach.h. */
+#include "jvm/attach.h"
+
+#include <errno.h>
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "allocator/next.h"
+#include "jvm/methods.h"
+#include "platform/glibc_versions.h"
+#include "platform/interposed.h"
+#include "sample/call_sites.h"
+#include "sample/stack_tree.h"
+
+static JavaVM *vm;
+static jvmtiEnv *tools;
+
+enum { NOT_ATTACHED, ATTACHING, ATTACHED, ENDED };
+static int phase = NOT_ATTACHED;
+
+/* ---- Walking ------------------------------------------------------------------------------------------ */
+
+/* HotSpot's forte.cpp; not in any header. Negative numbers of frames are reasons why there are none. */
+struct trace_frame {
+  jint bytecode_index; /* negative in native methods */
+  jmethodID method;
+};
+
+struct trace {
+  JNIEnv *thread;
+  jint frames;
+  struct trace_frame *frame;
+};
+
+static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
+
+/*
+ * Where a thread that runs native code or HotSpot's stands is known to the JVM, which looks at the registers only if it
+ * is not: then they say truly that this is no Java code.
+ */
+static __attribute__((noinline)) void fill_context(ucontext_t *context) {
+  memset(context, 0, sizeof *context);
+#if defined(__x86_64__)
+  greg_t *registers = context->uc_mcontext.gregs;
+  __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
+                   : "=r"(registers[REG_RIP]), "=r"(registers[REG_RSP]), "=r"(registers[REG_RBP]));
+#endif
+}
+
+static void *thread_of_jvm(void) {
+  void *thread = NULL;
+  int saved_errno = errno;
+  bool attached = (*vm)->GetEnv(vm, &thread, JNI_VERSION_1_6) == JNI_OK;
+  errno = saved_errno;
+  return attached ? thread : NULL;
+}
+
+static int walk(void *thread, uint64_t *frames, uint32_t capacity) {
+  struct trace_frame found[MOST_JAVA_FRAMES];
+  ucontext_t context;
+  int saved_errno = errno;
+  fill_context(&context);
+  struct trace trace = {thread, 0, found};
+  get_call_trace(&trace, (jint)(capacity < MOST_JAVA_FRAMES ? capacity : MOST_JAVA_FRAMES), &context);
+  for (jint i = 0; i < trace.frames; i++) {
+    frames[i] = java_frame(method_number(found[i].method), found[i].bytecode_index);
+  }
+  errno = saved_errno;
+  return trace.frames;
+}
+
+static const struct java_stacks java_stacks = {thread_of_jvm, walk};
+
+/* ---- What the JVM tells -------------------------------------------------------------------------------- */
+
+static void make_ids(jvmtiEnv *environment, jclass class) {
+  jint count;
+  jmethodID *methods;
+  if ((*environment)->GetClassMethods(environment, class, &count, &methods) != JVMTI_ERROR_NONE) return;
+  (*environment)->Deallocate(environment, (unsigned char *)methods);
+}
+
+static void JNICALL class_loaded(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
+  (void)environment, (void)thread, (void)object, (void)class; /* that it is heard is what AsyncGetCallTrace wants */
+}
+
+static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
+  (void)thread, (void)object;
+  make_ids(environment, class);
+}
+
+static void JNICALL vm_dies(jvmtiEnv *environment, JNIEnv *thread) {
+  (void)environment, (void)thread;
+  call_sites_use_java(NULL);
+  __atomic_store_n(&phase, ENDED, __ATOMIC_RELEASE);
+}
+
+static void make_ids_of_loaded_classes(JNIEnv *thread) {
+  jint count;
+  jclass *classes;
+  if ((*tools)->GetLoadedClasses(tools, &count, &classes) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; i++) {
+    make_ids(tools, classes[i]);
+    (*thread)->DeleteLocalRef(thread, classes[i]);
+  }
+  (*tools)->Deallocate(tools, (unsigned char *)classes);
+}
+
+static bool listen(void) {
+  const jvmtiEventCallbacks callbacks = {
+      .ClassLoad = class_loaded, .ClassPrepare = class_prepared, .VMDeath = vm_dies};
+  const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
+  const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
+  (void)(*tools)->AddCapabilities(tools, &names); /* without them there are no lines */
+  if ((*tools)->SetEventCallbacks(tools, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) return false;
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+    if ((*tools)->SetEventNotificationMode(tools, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE) return false;
+  }
+  return true;
+}
+
+/* ---- Attaching ----------------------------------------------------------------------------------------- */
+
+/* Of the JVM that runs, whatever loaded it. */
+static void *function_of_jvm(const char *name) {
+  void *found = dlsym(RTLD_DEFAULT, name);
+  if (found) return found;
+  void *library = program_dlopen("libjvm.so", RTLD_NOLOAD | RTLD_LAZY);
+  if (library) found = dlsym(library, name);
+  forget_loader_errors();
+  return found;
+}
+
+static int attach(void) {
+  jint (*created_vms)(JavaVM **, jsize, jsize *);
+  void *created = function_of_jvm("JNI_GetCreatedJavaVMs"), *trace = function_of_jvm("AsyncGetCallTrace");
+  if (!created) return -ESRCH;
+  if (!trace) return -ENOTSUP;
+  memcpy(&created_vms, &created, sizeof created);
+  memcpy(&get_call_trace, &trace, sizeof trace);
+  jsize count = 0;
+  if (created_vms(&vm, 1, &count) != JNI_OK || count == 0) return -ESRCH;
+  void *thread = thread_of_jvm(), *environment;
+  if (!thread) return -ESRCH;
+  if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK) return -ENOTSUP;
+  tools = environment;
+  if (!listen()) {
+    (*tools)->DisposeEnvironment(tools);
+    return -ENOTSUP;
+  }
+  make_ids_of_loaded_classes(thread);
+  return 0;
+}
+
+int jvm_attach(void) {
+  int expected = NOT_ATTACHED;
+  if (!__atomic_compare_exchange_n(&phase, &expected, ATTACHING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    return expected == ATTACHING ? -EBUSY : 0;
+  }
+  int result = attach();
+  if (result != 0) {
+    __atomic_store_n(&phase, NOT_ATTACHED, __ATOMIC_RELEASE);
+    return result;
+  }
+  /* Unless the JVM has ended meanwhile. */
+  expected = ATTACHING;
+  if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    call_sites_use_java(&java_stacks);
+    if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) == ENDED) call_sites_use_java(NULL);
+  }
+  return 0;
+}
+
+uint32_t jvm_state(void) {
+  switch (__atomic_load_n(&phase, __ATOMIC_ACQUIRE)) {
+    case ATTACHED:
+      return MALLOMETER_JAVA_ON;
+    case ENDED:
+      return MALLOMETER_JAVA_GONE;
+    default:
+      return MALLOMETER_JAVA_OFF;
+  }
+}
+
+uint32_t jvm_methods(void) { return method_count(); }
+
+int jvm_method(uint32_t number, struct mallometer_method *out) {
+  if (jvm_state() != MALLOMETER_JAVA_ON) return -ENODATA;
+  void *thread = thread_of_jvm();
+  return thread ? method_describe(tools, thread, number, out) : -ENODATA;
+}
+
+void jvm_forked(void) {
+  call_sites_use_java(NULL);
+  if (__atomic_load_n(&phase, __ATOMIC_RELAXED) != NOT_ATTACHED) phase = ENDED;
+}

@@ -1,0 +1,30 @@
+/*
+ * Java frames for call stacks: finds the JVM of this process and lets src/sample ask it.
+ *
+ * No agent has to be named at start: any thread of the JVM can call jvm_attach() while it runs. The JVM tells a thread's
+ * Java frames by AsyncGetCallTrace, which never waits and may be called in the middle of anything; for that it wants a
+ * tools interface (JVMTI) environment that hears of classes, and ids for all methods, made beforehand by asking each
+ * class for its methods. GetStackTrace of the tools interface would wait for safepoints, so it is not used.
+ */
+#ifndef MALLOMETER_JVM_ATTACH_H
+#define MALLOMETER_JVM_ATTACH_H
+
+#include <stdint.h>
+
+#include "mallometer.h"
+
+/* See mallometer_jvm_attach(): 0, -ESRCH, -ENOTSUP, -EBUSY. */
+int jvm_attach(void);
+
+/* enum mallometer_java_state */
+uint32_t jvm_state(void);
+
+uint32_t jvm_methods(void);
+
+/* See mallometer_method_name(): 0, -EINVAL, -ESRCH, -ENODATA. `out` is zeroed. */
+int jvm_method(uint32_t number, struct mallometer_method *out);
+
+/* In the child of a fork there is no JVM. */
+void jvm_forked(void);
+
+#endif

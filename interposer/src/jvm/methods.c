@@ -1,0 +1,97 @@
+/* See methods.h. */
+#include "jvm/methods.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "platform/readable_memory.h"
+#include "sample/stack_tree.h"
+
+enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
+
+static jmethodID ids[METHODS]; /* NULL: being written */
+static uint32_t slots[SLOTS];  /* 1 + number; 0: free */
+static uint32_t taken;
+
+static uint32_t new_number(jmethodID id) {
+  uint32_t number = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+  do {
+    if (number == METHODS) return UNKNOWN_METHOD;
+  } while (!__atomic_compare_exchange_n(&taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  __atomic_store_n(&ids[number], id, __ATOMIC_RELEASE);
+  return number;
+}
+
+/* Two threads that meet the same method at once give it two numbers, of which one is used. */
+uint32_t method_number(jmethodID id) {
+  if (!id) return UNKNOWN_METHOD;
+  uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
+  uint32_t fresh = UNKNOWN_METHOD;
+  for (uint64_t i = 0; i < PROBES; i++) {
+    uint32_t *slot = &slots[(place + i) % SLOTS];
+    uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (found == 0) {
+      if (fresh == UNKNOWN_METHOD) fresh = new_number(id);
+      if (fresh == UNKNOWN_METHOD) return UNKNOWN_METHOD;
+      if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
+    }
+    if (__atomic_load_n(&ids[found - 1], __ATOMIC_ACQUIRE) == id) return found - 1;
+  }
+  return UNKNOWN_METHOD;
+}
+
+uint32_t method_count(void) { return __atomic_load_n(&taken, __ATOMIC_ACQUIRE); }
+
+/* ---- Names -------------------------------------------------------------------------------------------- */
+
+static void copy_text(jvmtiEnv *tools, char *from, char *to, size_t capacity) {
+  if (!from) return;
+  strncpy(to, from, capacity - 1);
+  (*tools)->Deallocate(tools, (unsigned char *)from);
+}
+
+static void describe_lines(jvmtiEnv *tools, jmethodID id, struct mallometer_method *out) {
+  jint count = 0;
+  jvmtiLineNumberEntry *lines = NULL;
+  if ((*tools)->GetLineNumberTable(tools, id, &count, &lines) != JVMTI_ERROR_NONE) return;
+  if (count > MALLOMETER_METHOD_LINES) count = MALLOMETER_METHOD_LINES;
+  for (jint i = 0; i < count; i++) {
+    out->lines[i][0] = (uint32_t)lines[i].start_location;
+    out->lines[i][1] = (uint32_t)lines[i].line_number;
+  }
+  out->line_count = (uint32_t)count;
+  (*tools)->Deallocate(tools, (unsigned char *)lines);
+}
+
+static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *out) {
+  jclass owner = NULL; /* keeps the class from being unloaded meanwhile */
+  char *name = NULL, *signature = NULL, *source = NULL;
+  if ((*tools)->GetMethodDeclaringClass(tools, id, &owner) != JVMTI_ERROR_NONE || !owner) return false;
+  if ((*tools)->GetMethodName(tools, id, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
+  copy_text(tools, name, out->name, sizeof out->name);
+  if ((*tools)->GetClassSignature(tools, owner, &signature, NULL) == JVMTI_ERROR_NONE) {
+    copy_text(tools, signature, out->class_signature, sizeof out->class_signature);
+  }
+  if ((*tools)->GetSourceFileName(tools, owner, &source) == JVMTI_ERROR_NONE) {
+    copy_text(tools, source, out->source, sizeof out->source);
+  }
+  describe_lines(tools, id, out);
+  return true;
+}
+
+/*
+ * An id is the address of HotSpot's pointer to the method, which is NULL when the class is gone. Before JDK 18 the tools
+ * interface itself may follow such a pointer.
+ */
+static bool is_gone(jmethodID id) { return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id; }
+
+int method_describe(jvmtiEnv *tools, JNIEnv *thread, uint32_t number, struct mallometer_method *out) {
+  if (number >= method_count()) return -EINVAL;
+  jmethodID id = __atomic_load_n(&ids[number], __ATOMIC_ACQUIRE);
+  if (!id) return -EINVAL;
+  if (is_gone(id) || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return -ESRCH;
+  bool known = describe(tools, id, out);
+  (*thread)->PopLocalFrame(thread, NULL);
+  return known ? 0 : -ESRCH;
+}

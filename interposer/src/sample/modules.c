@@ -1,0 +1,106 @@
+/* See modules.h. The memory is zeroed before its first use. */
+#include "sample/modules.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "platform/loaded_objects.h"
+#include "platform/readable_memory.h"
+
+static bool is_known(const struct modules *modules, const struct loaded_object *object) {
+  for (uint32_t i = modules_count(modules); i > 0; i--) {
+    const struct known_module *known = &modules->known[i - 1];
+    if (__atomic_load_n(&known->begin, __ATOMIC_ACQUIRE) != object->begin || known->end != object->end) continue;
+    return strcmp(&modules->paths[known->path], object->path) == 0;
+  }
+  return false;
+}
+
+/* Takes `count` of `limit`, or nothing. Returns the first, or `limit`. */
+static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
+  uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
+  do {
+    if (count > limit || first > limit - count) return limit;
+  } while (!__atomic_compare_exchange_n(taken, &first, first + count, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  return first;
+}
+
+/* ---- Build id ----------------------------------------------------------------------------------------- */
+
+/* In the notes of one segment: name size, description size, type, name, description, each a multiple of 4. */
+static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
+  while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    memcpy(&note, at, sizeof note);
+    size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3, description = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+    at += sizeof note;
+    if (name > (size_t)(end - at) || description > (size_t)(end - at) - name) return 0;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at, "GNU", 4) == 0) {
+      uint32_t bytes = note.n_descsz < capacity ? note.n_descsz : capacity;
+      memcpy(id, at + name, bytes);
+      return bytes;
+    }
+    at += name + description;
+  }
+  return 0;
+}
+
+/* The program headers lie in the first page of all objects that linkers make; where they do not, there is no id. */
+static uint32_t build_id_of(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
+  const size_t first_page = 4096;
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;
+  if (object->end - object->begin < first_page || !is_readable(object->begin, first_page)) return 0;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
+  size_t offset = header->e_phoff, count = header->e_phnum;
+  if (offset >= first_page || count > (first_page - offset) / sizeof(ElfW(Phdr))) return 0;
+  const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(object->begin + offset);
+  for (size_t i = 0; i < count; i++, segment++) {
+    uintptr_t begin = object->bias + segment->p_vaddr;
+    if (segment->p_type != PT_NOTE || begin < object->begin || begin > object->end) continue;
+    if (segment->p_memsz > object->end - begin || !is_readable(begin, segment->p_memsz)) continue;
+    uint32_t bytes = build_id_in((const uint8_t *)begin, (const uint8_t *)begin + segment->p_memsz, id, capacity);
+    if (bytes) return bytes;
+  }
+  return 0;
+}
+
+/* ---- Noting and reading ------------------------------------------------------------------------------- */
+
+/* Of two threads that note the same object at once both do; whoever looks a name up finds the same in either. */
+void module_note(struct modules *modules, uintptr_t address) {
+  struct loaded_object object;
+  if (!loaded_object_at(address, &object) || !object.path || is_known(modules, &object)) return;
+  uint32_t bytes = (uint32_t)strnlen(object.path, BYTES_OF_PATHS) + 1;
+  uint32_t path = reserve(&modules->bytes_taken, bytes, BYTES_OF_PATHS);
+  if (path == BYTES_OF_PATHS) return;
+  uint32_t number = reserve(&modules->taken, 1, MODULES);
+  if (number == MODULES) return;
+  struct known_module *known = &modules->known[number];
+  memcpy(&modules->paths[path], object.path, bytes);
+  known->path = path;
+  known->end = object.end;
+  known->bias = object.bias;
+  known->build_id_bytes = build_id_of(&object, known->build_id, sizeof known->build_id);
+  __atomic_store_n(&known->begin, object.begin, __ATOMIC_RELEASE);
+}
+
+uint32_t modules_count(const struct modules *modules) { return __atomic_load_n(&modules->taken, __ATOMIC_ACQUIRE); }
+
+uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first) {
+  uint32_t count = modules_count(modules), copied = 0;
+  for (uint32_t i = first; i < count && copied < capacity; i++, copied++) {
+    const struct known_module *known = &modules->known[i];
+    out[copied] = (struct mallometer_module){.number = i};
+    out[copied].begin = __atomic_load_n(&known->begin, __ATOMIC_ACQUIRE);
+    if (!out[copied].begin) continue;
+    out[copied].end = known->end;
+    out[copied].bias = known->bias;
+    out[copied].build_id_bytes = known->build_id_bytes;
+    memcpy(out[copied].build_id, known->build_id, sizeof out[copied].build_id);
+    strncpy(out[copied].path, &modules->paths[known->path], sizeof out[copied].path - 1);
+  }
+  return copied;
+}
