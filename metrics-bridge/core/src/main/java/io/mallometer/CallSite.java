@@ -1,6 +1,9 @@
 package io.mallometer;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Code that allocates, told apart by its whole stack.
@@ -31,7 +34,8 @@ public record CallSite(
     Estimate liveObjects,
     Estimate liveBytes,
     double bytesPerSecond,
-    Ages ages) {
+    Ages ages)
+    implements SiteFigures {
 
   /**
    * Quantiles of the ages of live sampled objects, each weighted with the bytes that it stands for,
@@ -47,13 +51,59 @@ public record CallSite(
     frames = List.copyOf(frames);
   }
 
+  /** This site with a rate. */
+  CallSite withBytesPerSecond(double rate) {
+    return new CallSite(
+        number,
+        frames,
+        name,
+        library,
+        samples,
+        allocatedObjects,
+        allocatedBytes,
+        liveObjects,
+        liveBytes,
+        rate,
+        ages);
+  }
+
+  /**
+   * Whether the name, the library or any frame contains a text, whatever the case of its letters.
+   */
+  public boolean mentions(String text) {
+    String wanted = text.toLowerCase(Locale.ROOT);
+    return Stream.concat(Stream.of(name, library), frames.stream().map(StackFrame::toString))
+        .anyMatch(words -> words.toLowerCase(Locale.ROOT).contains(wanted));
+  }
+
   /** The innermost Java frame's {@code Class.method}, else the innermost function. */
   public String topFrame() {
+    return top().map(StackFrame::function).orElse(Grouping.UNKNOWN);
+  }
+
+  /**
+   * The package of the innermost Java frame, or the class where that has none; else the library of
+   * the innermost function. Empty if unknown.
+   */
+  public String topPackage() {
+    return top().map(CallSite::packageOf).orElse("");
+  }
+
+  private Optional<StackFrame> top() {
     return frames.stream()
         .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
         .findFirst()
-        .or(() -> frames.stream().findFirst())
-        .map(StackFrame::function)
-        .orElse("[unknown]");
+        .or(() -> frames.stream().findFirst());
+  }
+
+  private static String packageOf(StackFrame frame) {
+    int dot = frame.kind() == StackFrame.Kind.JAVA ? packageEnd(frame.owner()) : -1;
+    return dot < 0 ? frame.owner() : frame.owner().substring(0, dot);
+  }
+
+  /** The names of hidden classes go on after a slash, where a dot may follow. */
+  private static int packageEnd(String className) {
+    int slash = className.indexOf('/');
+    return className.lastIndexOf('.', slash < 0 ? className.length() : slash);
   }
 }

@@ -1,8 +1,10 @@
 package io.mallometer;
 
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One reading of all call sites, immutable.
@@ -31,5 +33,35 @@ public record CallSites(
   /** No sites, and why. */
   public static CallSites none(Instant time, String reason) {
     return new CallSites(time, List.of(), 0, Map.of(), ByteUnit.UNKNOWN, reason);
+  }
+
+  /** This reading with other sites: fewer, or in another order. */
+  public CallSites with(List<CallSite> others) {
+    return new CallSites(time, others, samples, dropped, byteUnit, reason);
+  }
+
+  /** The sites that {@link CallSite#mentions mention} a text. */
+  public CallSites mentioning(String text) {
+    return with(sites.stream().filter(site -> site.mentions(text)).toList());
+  }
+
+  /** The sites by a figure, largest first. */
+  public List<CallSite> sortedBy(SiteOrder order) {
+    return sites.stream().sorted(order.comparator()).toList();
+  }
+
+  /** The site of a number; empty if there is none. */
+  public Optional<CallSite> site(int number) {
+    return sites.stream().filter(site -> site.number() == number).findFirst();
+  }
+
+  /** The sites taken together, most live bytes first. */
+  public List<SiteGroup> groupedBy(Grouping grouping) {
+    Map<String, SiteGroup> groups = new LinkedHashMap<>();
+    for (CallSite site : sites) {
+      String key = grouping.keyOf(site);
+      groups.merge(key, SiteGroup.of(key, site), SiteGroup::plus);
+    }
+    return groups.values().stream().sorted(SiteOrder.LIVE.comparator()).toList();
   }
 }

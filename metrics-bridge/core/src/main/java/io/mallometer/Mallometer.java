@@ -4,6 +4,7 @@ import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -57,6 +58,7 @@ public final class Mallometer implements AutoCloseable {
     this.poller = poller;
     this.options = options;
     options.recordPath().ifPresent(poller.blackBox()::want);
+    poller.callSiteReader().nameBy(options.applicationPackages());
     this.lease = poller.acquire(options.pollInterval());
   }
 
@@ -168,10 +170,27 @@ public final class Mallometer implements AutoCloseable {
 
   /**
    * Who allocated what, and what of it is live, read now; takes milliseconds. If the latest reading
-   * is less than a second old, that is returned.
+   * is less than a second old, that is returned. Never throws: what prevents it is the reason.
    */
   public CallSites callSites() {
-    return poller.callSites();
+    try {
+      return poller.callSiteReader().callSites();
+    } catch (RuntimeException | LinkageError e) {
+      return CallSites.none(clock().instant(), "the call sites cannot be read: " + e);
+    }
+  }
+
+  /**
+   * What changed of the call sites between two moments of the last hour, of which five minutes are
+   * kept by 15 s and the rest by the minute; the second may be now. The moments nearest to those
+   * asked for are compared, if they are at most two minutes away. Never throws.
+   */
+  public SiteChanges siteChanges(Instant from, Instant to) {
+    try {
+      return poller.callSiteReader().changes(from, to);
+    } catch (RuntimeException | LinkageError e) {
+      return SiteChanges.none("the call sites cannot be read: " + e);
+    }
   }
 
   /**

@@ -2,6 +2,7 @@ package io.mallometer;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -14,9 +15,15 @@ import java.util.Optional;
  * @param recordPath the file in which to record the last hour, so that it is known after the
  *     process was killed; empty for none, unless the environment variable MALLOMETER_BLACKBOX names
  *     one. A process records into one file: the first that is asked for, or the variable's
+ * @param applicationPackages packages, with all below them, of the application's own classes: the
+ *     innermost frame of one of these names a call site. Empty if they are not known. Facades share
+ *     their readings, so the packages of all that were ever opened hold
  */
 public record MallometerOptions(
-    Duration pollInterval, Duration minimumTrimInterval, Optional<Path> recordPath) {
+    Duration pollInterval,
+    Duration minimumTrimInterval,
+    Optional<Path> recordPath,
+    List<String> applicationPackages) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -31,26 +38,35 @@ public record MallometerOptions(
     if (pollInterval.compareTo(SHORTEST_POLL_INTERVAL) < 0) {
       pollInterval = SHORTEST_POLL_INTERVAL;
     }
+    applicationPackages = List.copyOf(applicationPackages);
   }
 
   /** The defaults: a poll every five seconds, a trim a minute. */
   public static MallometerOptions defaults() {
     return new MallometerOptions(
-        DEFAULT_POLL_INTERVAL, DEFAULT_MINIMUM_TRIM_INTERVAL, Optional.empty());
+        DEFAULT_POLL_INTERVAL, DEFAULT_MINIMUM_TRIM_INTERVAL, Optional.empty(), List.of());
   }
 
   /** These options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
-    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath);
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages);
   }
 
   /** These options with another least time between two trims. */
   public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
-    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath);
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages);
   }
 
   /** These options with a file to record into. */
   public MallometerOptions withRecordPath(Path recordPath) {
-    return new MallometerOptions(pollInterval, minimumTrimInterval, Optional.of(recordPath));
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, Optional.of(recordPath), applicationPackages);
+  }
+
+  /** These options with other packages of the application. */
+  public MallometerOptions withApplicationPackages(List<String> packages) {
+    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath, packages);
   }
 }

@@ -15,7 +15,7 @@ import java.util.function.ToDoubleFunction;
  * is {@code native_malloc_requested_bytes_total}. Meters {@code native.malloc.*} have series only
  * while mallometer counts; {@code native.allocator.*} where the allocator tells; {@code
  * native.memory.*} and {@code cgroup.*} where the system tells, also without the native library;
- * {@code mallometer.*} always.
+ * {@code mallometer.*} always, but {@code mallometer.samples*} only while something is sampled.
  *
  * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
  * has no meter for it: {@link #REQUEST_SIZE}.
@@ -133,6 +133,18 @@ public record Meter(
               NO_UNIT,
               "Successful native allocations above the size MALLOMETER_LARGE",
               untagged(NativeCounters::hugeAllocations)),
+          new Meter(
+              "native.malloc.library.live",
+              Type.GAUGE,
+              BYTES,
+              "Native memory in use by the library that asked for it, estimated from samples",
+              snapshot -> shareSeries(snapshot, "library", SiteSummary::libraries)),
+          new Meter(
+              "native.malloc.site.live",
+              Type.GAUGE,
+              BYTES,
+              "Native memory in use by the code that asked for it, estimated from samples",
+              snapshot -> shareSeries(snapshot, "site", SiteSummary::sites)),
           allocator(
               "native.allocator.system",
               Type.GAUGE,
@@ -235,7 +247,23 @@ public record Meter(
               Type.GAUGE,
               BYTES,
               "Memory that the native library has mapped, resident or not",
-              (snapshot, clock) -> snapshot.self().footprintBytes()));
+              (snapshot, clock) -> snapshot.self().footprintBytes()),
+          new Meter(
+              "mallometer.samples",
+              Type.COUNTER,
+              NO_UNIT,
+              "Native allocations that were looked at closely",
+              sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::samples)))),
+          new Meter(
+              "mallometer.samples.dropped",
+              Type.COUNTER,
+              NO_UNIT,
+              "What call sites lack for want of room: samples (no-site), their end (not-followed),"
+                  + " and the call paths of allocations (no-path)",
+              sampling(
+                  dropped("no-site", SelfReport.Sampling::withoutSite),
+                  dropped("not-followed", SelfReport.Sampling::notFollowed),
+                  dropped("no-path", SelfReport.Sampling::bySizeOnly))));
 
   /** All meters, in the order in which people read them. */
   public static List<Meter> all() {
@@ -309,6 +337,47 @@ public record Meter(
                                 List.of(new Tag("allocator", statistics.kind().tag())),
                                 ofSnapshot)))
                 .orElse(List.of()));
+  }
+
+  private static List<Series> shareSeries(
+      Snapshot snapshot, String key, Function<SiteSummary, List<SiteSummary.Share>> shares) {
+    return snapshot
+        .sites()
+        .map(
+            summary ->
+                shares.apply(summary).stream()
+                    .map(SiteSummary.Share::name)
+                    .sorted()
+                    .map(name -> shareSeries(key, name, shares))
+                    .toList())
+        .orElse(List.of());
+  }
+
+  /** Sorted by name, so that shares that only change places leave the series as they are. */
+  private static Series shareSeries(
+      String key, String name, Function<SiteSummary, List<SiteSummary.Share>> shares) {
+    return new Series(
+        List.of(new Tag(key, name)),
+        (snapshot, clock) ->
+            snapshot.sites().map(shares).orElse(List.of()).stream()
+                .filter(share -> share.name().equals(name))
+                .mapToDouble(SiteSummary.Share::liveBytes)
+                .findFirst()
+                .orElse(Double.NaN));
+  }
+
+  /** Series that are there while something is sampled. */
+  private static Function<Snapshot, List<Series>> sampling(Series... series) {
+    List<Series> all = List.of(series);
+    return snapshot -> Double.isNaN(snapshot.self().sampling().samples()) ? List.of() : all;
+  }
+
+  private static Series dropped(String reason, ToDoubleFunction<SelfReport.Sampling> figure) {
+    return new Series(List.of(new Tag("reason", reason)), ofSampling(figure));
+  }
+
+  private static Figure ofSampling(ToDoubleFunction<SelfReport.Sampling> figure) {
+    return (snapshot, clock) -> figure.applyAsDouble(snapshot.self().sampling());
   }
 
   private static Meter cgroup(

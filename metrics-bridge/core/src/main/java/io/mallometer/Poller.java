@@ -75,6 +75,7 @@ final class Poller {
   private volatile Snapshot latest;
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private final AllocatorReader allocatorReader;
+  private final CallSiteReader callSiteReader;
   private final Trimmer trimmer;
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
@@ -82,6 +83,8 @@ final class Poller {
 
   /** Said once; only the thread looks. */
   private boolean memoryFailed;
+
+  private boolean callSitesFailed;
 
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
@@ -99,6 +102,7 @@ final class Poller {
     this.memorySource = memorySource;
     this.clock = clock;
     this.allocatorReader = new AllocatorReader(interposer, clock, System::nanoTime);
+    this.callSiteReader = new CallSiteReader(interposer, clock, System::nanoTime);
     this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, System::nanoTime);
     this.blackBox = new BlackBox(interposer, clock, System::nanoTime);
     this.latest = firstSnapshot();
@@ -147,11 +151,13 @@ final class Poller {
   private Snapshot withObserved(Snapshot counted) {
     Snapshot snapshot = memorySource.present() ? counted.with(memory) : counted;
     Optional<AllocatorStatistics> allocator = allocatorReader.latest();
-    return allocator.isPresent() ? snapshot.with(allocator) : snapshot;
+    snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
+    Optional<SiteSummary> sites = callSiteReader.summary();
+    return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
   }
 
-  CallSites callSites() {
-    return interposer.callSites(clock.instant());
+  CallSiteReader callSiteReader() {
+    return callSiteReader;
   }
 
   /**
@@ -231,6 +237,7 @@ final class Poller {
       try {
         blackBox.begin();
         observe();
+        observeCallSites();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
           memorySource.renew();
@@ -267,6 +274,20 @@ final class Poller {
       if (!memoryFailed) {
         memoryFailed = true;
         logQuietly("Where the memory goes cannot be read; the last reading stays", e);
+      }
+    }
+  }
+
+  /** Whatever fails here must not keep the counters from being read either. */
+  private void observeCallSites() {
+    try {
+      if (interposer.present()) {
+        callSiteReader.readIfDue();
+      }
+    } catch (Throwable e) {
+      if (!callSitesFailed) {
+        callSitesFailed = true;
+        logQuietly("The call sites cannot be read; the last reading stays", e);
       }
     }
   }

@@ -20,6 +20,7 @@ package io.mallometer;
  *     65,536 blocks was full; {@code NaN} without the library
  * @param hugeThresholdBytes requests above this size count as {@link
  *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
+ * @param sampling what the library looked at closely
  * @param remark why the state is what it is, or what is off and why; empty if nothing is
  */
 public record SelfReport(
@@ -32,7 +33,32 @@ public record SelfReport(
     double pollSeconds,
     double threadsWithoutBlock,
     double hugeThresholdBytes,
+    Sampling sampling,
     String remark) {
+
+  /**
+   * What the library looked at closely since the process started. All {@code NaN} without it, and
+   * while it samples nothing.
+   *
+   * @param intervalBytes how many bytes are allocated for each sample, on average; 1 if every
+   *     allocation is one
+   * @param samples allocations that were looked at
+   * @param withoutSite those of call sites for which there was no room
+   * @param notFollowed those that could not be followed until they are freed
+   * @param bySizeOnly allocations whose call path was not told apart from others, because there was
+   *     no room to do so: of them only the size decided whether they were looked at
+   */
+  public record Sampling(
+      double intervalBytes,
+      double samples,
+      double withoutSite,
+      double notFollowed,
+      double bySizeOnly) {
+
+    /** Of a library that is not there, or samples nothing. */
+    public static final Sampling OFF =
+        new Sampling(Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+  }
 
   /** The name of what cannot be named without the library. */
   public static final String UNKNOWN = "unknown";
@@ -54,6 +80,7 @@ public record SelfReport(
         Double.NaN,
         Double.NaN,
         Double.NaN,
+        Sampling.OFF,
         "");
   }
 }

@@ -263,6 +263,7 @@ public abstract class FaceContract {
         0.000_01,
         0,
         1_048_576,
+        new SelfReport.Sampling(524_288, 77, 5, 3, 11),
         "");
   }
 

@@ -7,6 +7,7 @@ import io.mallometer.Recording;
 import io.mallometer.Snapshot;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -54,6 +55,16 @@ public interface Interposer {
    */
   default CallSites callSites(Instant time) {
     return CallSites.none(time, "the native library is not there to record them");
+  }
+
+  /**
+   * The same, naming sites by the first frame of an application.
+   *
+   * @param applicationPackages the packages of the application's own classes, as in {@link
+   *     io.mallometer.MallometerOptions#applicationPackages()}
+   */
+  default CallSites callSites(Instant time, List<String> applicationPackages) {
+    return callSites(time);
   }
 
   /** Whether the library records into a file. Never throws. */

@@ -238,7 +238,7 @@ final class PreloadedInterposer implements Interposer {
   }
 
   private Texts texts() {
-    for (int offset = ReportLayout.BUILD; offset < ReportLayout.BYTES; offset += Long.BYTES) {
+    for (int offset = ReportLayout.BUILD; offset < ReportLayout.TEXTS_END; offset += Long.BYTES) {
       if (self.getLong(offset) != decoded.getLong(offset)) {
         texts = decodeTexts();
         break;
@@ -266,6 +266,7 @@ final class PreloadedInterposer implements Interposer {
         pollSeconds,
         self.getLong(ReportLayout.THREADS_WITHOUT_BLOCK),
         self.getLong(ReportLayout.HUGE_THRESHOLD_BYTES),
+        ReportLayout.sampling(self),
         current.reason());
   }
 

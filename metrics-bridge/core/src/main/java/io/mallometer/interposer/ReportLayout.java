@@ -1,6 +1,7 @@
 package io.mallometer.interposer;
 
 import io.mallometer.ByteUnit;
+import io.mallometer.SelfReport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
@@ -25,7 +26,16 @@ final class ReportLayout {
   static final int ALLOCATOR_BYTES = 64;
   static final int REASON = ALLOCATOR + ALLOCATOR_BYTES;
   static final int REASON_BYTES = 160;
-  static final int BYTES = REASON + REASON_BYTES;
+  static final int TEXTS_END = REASON + REASON_BYTES;
+  static final int SAMPLE_INTERVAL_BYTES = TEXTS_END;
+  static final int SAMPLES = SAMPLE_INTERVAL_BYTES + 8;
+  static final int SAMPLED_BYTES = SAMPLES + 8;
+  static final int SAMPLES_BY_SIZE_ONLY = SAMPLED_BYTES + 8;
+  static final int SAMPLES_WITHOUT_SITE = SAMPLES_BY_SIZE_ONLY + 8;
+  static final int SAMPLES_NOT_FOLLOWED = SAMPLES_WITHOUT_SITE + 8;
+  static final int LIVE_SAMPLES = SAMPLES_NOT_FOLLOWED + 8;
+  static final int CALL_SITES = LIVE_SAMPLES + 4;
+  static final int BYTES = CALL_SITES + 4;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;
@@ -41,6 +51,18 @@ final class ReportLayout {
       case 3 -> ByteUnit.REQUESTED;
       default -> ByteUnit.UNKNOWN;
     };
+  }
+
+  static SelfReport.Sampling sampling(ByteBuffer struct) {
+    long interval = struct.getLong(SAMPLE_INTERVAL_BYTES);
+    return interval == 0
+        ? SelfReport.Sampling.OFF
+        : new SelfReport.Sampling(
+            interval,
+            struct.getLong(SAMPLES),
+            struct.getLong(SAMPLES_WITHOUT_SITE),
+            struct.getLong(SAMPLES_NOT_FOLLOWED),
+            struct.getLong(SAMPLES_BY_SIZE_ONLY));
   }
 
   /** A NUL-terminated text in a field of fixed length. */

@@ -1,0 +1,139 @@
+package io.mallometer;
+
+import io.mallometer.history.SiteHistory;
+import io.mallometer.interposer.Interposer;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads the call sites as often as they are worth their cost, and when somebody asks.
+ *
+ * <p>A reading walks the tables of the library and names what is new in them: a millisecond for a
+ * thousand sites. So the poller's thread reads every 15 s, or as seldom as keeps its readings under
+ * a thousandth of the time. Who asks gets the latest reading if that is younger than a second;
+ * there are never two readings at once.
+ *
+ * <p>The latest reading is held, the one before is not: of it only the history keeps figures.
+ */
+final class CallSiteReader {
+
+  static final long PACE_NANOS = 15_000_000_000L;
+
+  private static final long FRESH_NANOS = 1_000_000_000L;
+  private static final long COST_SHARE = 1_000;
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final TopNames topLibraries = new TopNames();
+  private final TopNames topSites = new TopNames();
+  private final SiteHistory history = new SiteHistory();
+
+  private volatile Optional<SiteSummary> summary = Optional.empty();
+  private volatile List<String> applicationPackages = List.of();
+
+  /** Guarded by this, as is all below. */
+  private CallSites latest = CallSites.none(Instant.EPOCH, "nothing was read yet");
+
+  private boolean everRead;
+  private long readAt;
+  private long nextByPace;
+  private long nextByCost;
+
+  CallSiteReader(Interposer interposer, Clock clock, LongSupplier nanoTime) {
+    this.interposer = interposer;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Adds packages whose classes name the sites from the next reading on. */
+  synchronized void nameBy(List<String> packages) {
+    Set<String> all = new HashSet<>(applicationPackages);
+    all.addAll(packages);
+    applicationPackages = all.stream().sorted().toList();
+  }
+
+  /** Who holds most of the live memory, as of the latest reading; empty if that has no sites. */
+  Optional<SiteSummary> summary() {
+    return summary;
+  }
+
+  /** The latest reading if it is younger than a second, else a new one. */
+  synchronized CallSites callSites() {
+    if (!everRead || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+      read();
+    }
+    return latest;
+  }
+
+  /** What changed between two moments, the second of which may be now. */
+  synchronized SiteChanges changes(Instant from, Instant to) {
+    return history.changes(from, to, callSites());
+  }
+
+  /** Reads if it is time. */
+  synchronized void readIfDue() {
+    long now = nanoTime.getAsLong();
+    if (!everRead || now - nextByPace >= 0 && now - nextByCost >= 0) {
+      read();
+    }
+  }
+
+  private void read() {
+    long start = nanoTime.getAsLong();
+    CallSites read = interposer.callSites(clock.instant(), applicationPackages);
+    long end = nanoTime.getAsLong();
+    latest = withRates(read, everRead && !latest.sites().isEmpty() ? start - readAt : 0);
+    everRead = true;
+    readAt = start;
+    nextByPace = start + PACE_NANOS;
+    nextByCost = end + (end - start) * COST_SHARE;
+    summary = summary(latest);
+    if (!latest.sites().isEmpty()) {
+      history.add(latest, start);
+    }
+  }
+
+  /** A site that the reading before did not have had allocated nothing by then. */
+  private CallSites withRates(CallSites read, long nanos) {
+    if (nanos <= 0 || read.sites().isEmpty()) {
+      return read;
+    }
+    Map<Integer, Double> before = new HashMap<>();
+    latest.sites().forEach(site -> before.put(site.number(), site.allocatedBytes().value()));
+    double seconds = nanos / 1e9;
+    return read.with(
+        read.sites().stream()
+            .map(
+                site ->
+                    Double.isNaN(site.bytesPerSecond())
+                        ? site.withBytesPerSecond(
+                            rate(site, before.getOrDefault(site.number(), 0.0), seconds))
+                        : site)
+            .toList());
+  }
+
+  private static double rate(CallSite site, double before, double seconds) {
+    return Math.max(0, site.allocatedBytes().value() - before) / seconds;
+  }
+
+  private Optional<SiteSummary> summary(CallSites read) {
+    if (read.sites().isEmpty()) {
+      return Optional.empty();
+    }
+    List<SiteSummary.Share> sites = TopNames.ranked(read.sites(), CallSite::name);
+    return Optional.of(
+        new SiteSummary(
+            read.time(),
+            topLibraries.choose(TopNames.ranked(read.sites(), CallSite::library)),
+            topSites.choose(sites),
+            sites.subList(0, Math.min(SiteSummary.LARGEST, sites.size()))));
+  }
+}

@@ -1,0 +1,53 @@
+package io.mallometer;
+
+import io.mallometer.SiteSummary.Share;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The few names with most live bytes, with the hysteresis of {@link SiteSummary}. */
+final class TopNames {
+
+  private static final Comparator<Share> MOST_FIRST =
+      Comparator.comparingDouble(Share::liveBytes).reversed().thenComparing(Share::name);
+
+  private Set<String> in = Set.of();
+
+  /** Live bytes by name, most first. */
+  static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (CallSite site : sites) {
+      bytes.merge(TagValue.of(name.apply(site)), site.liveBytes().value(), Double::sum);
+    }
+    return bytes.entrySet().stream()
+        .map(entry -> new Share(entry.getKey(), entry.getValue()))
+        .sorted(MOST_FIRST)
+        .toList();
+  }
+
+  /** Those that are in now, and the sum of the others. */
+  List<Share> choose(List<Share> ranked) {
+    List<Share> chosen = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    double rest = 0;
+    for (int rank = 0; rank < ranked.size(); rank++) {
+      Share share = ranked.get(rank);
+      boolean wanted =
+          rank < SiteSummary.TOP || rank < SiteSummary.STAYING && in.contains(share.name());
+      if (wanted && !share.name().equals(SiteSummary.OTHER)) {
+        chosen.add(share);
+        names.add(share.name());
+      } else {
+        rest += share.liveBytes();
+      }
+    }
+    in = names;
+    chosen.add(new Share(SiteSummary.OTHER, rest));
+    return chosen;
+  }
+}

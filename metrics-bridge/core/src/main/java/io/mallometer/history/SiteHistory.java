@@ -1,0 +1,110 @@
+package io.mallometer.history;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.SiteChange;
+import io.mallometer.SiteChanges;
+import io.mallometer.history.FallingResolution.Span;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the call sites held in the last hour: five minutes by 15 s, the rest by the minute. At most
+ * 82 moments of at most 4,096 sites and 16 bytes each: 5.2 MiB, and 650 KiB with the 500 sites of a
+ * usual service. Stacks are not kept: a site keeps its number. Thread-safe.
+ */
+public final class SiteHistory {
+
+  /** Twice the step in which old moments are kept. */
+  private static final Duration TOO_FAR = Duration.ofMinutes(2);
+
+  private final FallingResolution<SiteMoment> moments =
+      new FallingResolution<>(
+          new Span(Duration.ofSeconds(15), Duration.ofMinutes(5)),
+          new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
+
+  /**
+   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old.
+   *
+   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   */
+  public synchronized void add(CallSites read, long nanoTime) {
+    moments.add(nanoTime, () -> SiteMoment.of(read));
+  }
+
+  /**
+   * What changed from the moment nearest to {@code from} to the one nearest to {@code to}, among
+   * those kept and {@code now}.
+   *
+   * @param now the latest reading, which knows the stacks
+   */
+  public SiteChanges changes(Instant from, Instant to, CallSites now) {
+    List<SiteMoment> known = known(now);
+    Optional<SiteMoment> first = nearest(known, from);
+    Optional<SiteMoment> second = nearest(known, to);
+    if (first.isEmpty() || second.isEmpty()) {
+      return SiteChanges.none(
+          "nothing is known of %s: %s".formatted(first.isEmpty() ? from : to, kept(known)));
+    }
+    if (!first.get().time().isBefore(second.get().time())) {
+      return SiteChanges.none(
+          "there are no two moments between %s and %s: %s".formatted(from, to, kept(known)));
+    }
+    return changes(first.get(), second.get(), now);
+  }
+
+  private static SiteChanges changes(SiteMoment first, SiteMoment second, CallSites now) {
+    return new SiteChanges(
+        Optional.of(first.time()),
+        Optional.of(second.time()),
+        now.sites().stream()
+            .map(site -> change(site, first, second))
+            .filter(SiteChange::moved)
+            .sorted(SiteChange.MOST_GROWTH_FIRST)
+            .toList(),
+        "");
+  }
+
+  private static SiteChange change(CallSite site, SiteMoment first, SiteMoment second) {
+    int number = site.number();
+    return new SiteChange(
+        number,
+        site.name(),
+        site.library(),
+        site.frames(),
+        first.liveBytes(number),
+        second.liveBytes(number),
+        first.liveObjects(number),
+        second.liveObjects(number),
+        second.allocatedBytes(number) - first.allocatedBytes(number));
+  }
+
+  private synchronized List<SiteMoment> known(CallSites now) {
+    List<SiteMoment> known = new ArrayList<>(moments.points());
+    if (!now.sites().isEmpty()) {
+      known.add(SiteMoment.of(now));
+    }
+    return known;
+  }
+
+  private static Optional<SiteMoment> nearest(List<SiteMoment> known, Instant asked) {
+    return known.stream()
+        .filter(moment -> distance(moment, asked).compareTo(TOO_FAR) <= 0)
+        .min(Comparator.comparing(moment -> distance(moment, asked)));
+  }
+
+  private static Duration distance(SiteMoment moment, Instant asked) {
+    return Duration.between(moment.time(), asked).abs();
+  }
+
+  private static String kept(List<SiteMoment> known) {
+    return known.isEmpty()
+        ? "no call sites were read yet"
+        : "call sites are known from %s to %s"
+            .formatted(known.get(0).time(), known.get(known.size() - 1).time());
+  }
+}
