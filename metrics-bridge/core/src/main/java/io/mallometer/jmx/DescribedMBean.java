@@ -4,6 +4,7 @@ import javax.management.DescriptorRead;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanInfo;
 import javax.management.MBeanOperationInfo;
+import javax.management.MBeanParameterInfo;
 import javax.management.MBeanRegistration;
 import javax.management.MBeanServer;
 import javax.management.NotificationEmitter;
@@ -51,6 +52,19 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   @Override
+  protected String getDescription(
+      MBeanOperationInfo operation, MBeanParameterInfo parameter, int sequence) {
+    return meaning(parameter, super.getDescription(operation, parameter, sequence));
+  }
+
+  @Override
+  protected String getParameterName(
+      MBeanOperationInfo operation, MBeanParameterInfo parameter, int sequence) {
+    return field(
+        parameter, "parameterName", super.getParameterName(operation, parameter, sequence));
+  }
+
+  @Override
   public ObjectName preRegister(MBeanServer server, ObjectName name) {
     return name;
   }
@@ -71,8 +85,10 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   private static String meaning(DescriptorRead info, String otherwise) {
-    return info.getDescriptor().getFieldValue("meaning") instanceof String meaning
-        ? meaning
-        : otherwise;
+    return field(info, "meaning", otherwise);
+  }
+
+  private static String field(DescriptorRead info, String field, String otherwise) {
+    return info.getDescriptor().getFieldValue(field) instanceof String value ? value : otherwise;
   }
 }

@@ -7,7 +7,8 @@ import javax.management.MBeanServer;
 import javax.management.NotificationBroadcasterSupport;
 
 /**
- * Registers {@code io.mallometer:type=NativeMemory} and {@code io.mallometer:type=Allocator}.
+ * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator} and
+ * {@code io.mallometer:type=CallSites}.
  *
  * <p>A name belongs to whoever registers first: a second web application, or a second context of
  * the same one, waits without a word and registers when the name becomes free. Closing unregisters
@@ -20,6 +21,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
 
   /** The name of the allocator's MBean. */
   public static final String ALLOCATOR_NAME = "io.mallometer:type=Allocator";
+
+  /** The name of the call sites' MBean. */
+  public static final String CALL_SITES_NAME = "io.mallometer:type=CallSites";
 
   private final List<Registration> registrations;
   private final LargeAllocationNotifications notifications;
@@ -57,7 +61,16 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         new Allocator(mallometer),
                         AllocatorMXBean.class,
                         "The allocator below, what it keeps, and trimming it",
-                        notifications))),
+                        notifications)),
+            Registration.of(
+                server,
+                CALL_SITES_NAME,
+                () ->
+                    new DescribedMBean(
+                        new CallSiteTables(mallometer),
+                        CallSitesMXBean.class,
+                        "Who allocated native memory, estimated from samples",
+                        new NotificationBroadcasterSupport()))),
         notifications);
   }
 

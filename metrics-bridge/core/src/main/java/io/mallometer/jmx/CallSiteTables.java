@@ -1,0 +1,241 @@
+package io.mallometer.jmx;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Estimate;
+import io.mallometer.Grouping;
+import io.mallometer.Mallometer;
+import io.mallometer.SelfReport;
+import io.mallometer.SiteGroup;
+import io.mallometer.SiteOrder;
+import io.mallometer.SiteSummary;
+import io.mallometer.StackFrame;
+import io.mallometer.report.ReportFormat;
+import io.mallometer.report.ReportMetric;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Shows call sites. */
+final class CallSiteTables implements CallSitesMXBean {
+
+  private static final int TABLE_ROWS = 20;
+  private static final int MOST_ROWS = 10_000;
+
+  private final Mallometer mallometer;
+
+  CallSiteTables(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  @Override
+  public String getTime() {
+    return mallometer.callSites().time().toString();
+  }
+
+  @Override
+  public String getReason() {
+    return mallometer.callSites().reason();
+  }
+
+  @Override
+  public @Nullable Long getSamples() {
+    return NativeMemory.known(mallometer.snapshot().self().sampling().samples());
+  }
+
+  @Override
+  public Map<String, Long> getDroppedSamples() {
+    SelfReport.Sampling sampling = mallometer.snapshot().self().sampling();
+    Map<String, Long> dropped = new LinkedHashMap<>();
+    put(dropped, "no-site", sampling.withoutSite());
+    put(dropped, "not-followed", sampling.notFollowed());
+    put(dropped, "no-path", sampling.bySizeOnly());
+    return dropped;
+  }
+
+  @Override
+  public Map<String, Long> getLiveByLibrary() {
+    return shares(SiteSummary::libraries);
+  }
+
+  @Override
+  public Map<String, Long> getLiveBySite() {
+    return shares(SiteSummary::sites);
+  }
+
+  @Override
+  public List<Site> getTopSites() {
+    return mallometer.callSites().sortedBy(SiteOrder.LIVE).stream()
+        .limit(TABLE_ROWS)
+        .map(CallSiteTables::row)
+        .toList();
+  }
+
+  @Override
+  public List<Group> getTopLibraries() {
+    return groups(Grouping.LIBRARY, SiteOrder.LIVE, TABLE_ROWS);
+  }
+
+  @Override
+  public List<Group> groups(String grouping, String sort, int limit) {
+    if (limit < 1 || limit > MOST_ROWS) {
+      throw new IllegalArgumentException(
+          "limit is %d and must be from 1 to %d".formatted(limit, MOST_ROWS));
+    }
+    return groups(
+        named("grouping", grouping, Grouping.values(), Grouping::id),
+        named("sort", sort, SiteOrder.values(), SiteOrder::id),
+        limit);
+  }
+
+  @Override
+  public List<String> stack(int number) {
+    return mallometer
+        .callSites()
+        .site(number)
+        .map(site -> site.frames().stream().map(StackFrame::toString).toList())
+        .orElseThrow(
+            () -> new IllegalArgumentException("there is no call site of number " + number));
+  }
+
+  @Override
+  public String export(String format, String metric) throws IOException {
+    ReportFormat known = named("format", format, ReportFormat.values(), ReportFormat::id);
+    if (known == ReportFormat.PPROF) {
+      throw new IllegalArgumentException("format pprof is not text: use exportTo");
+    }
+    ReportMetric figure = named("metric", metric, ReportMetric.values(), ReportMetric::id);
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    known.write(mallometer.callSites(), figure, text);
+    return text.toString(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public String exportTo(String format, String metric, String file) throws IOException {
+    ReportFormat known = named("format", format, ReportFormat.values(), ReportFormat::id);
+    ReportMetric figure = named("metric", metric, ReportMetric.values(), ReportMetric::id);
+    CallSites sites = mallometer.callSites();
+    Path path = path(file);
+    try (OutputStream out = create(path)) {
+      known.write(sites, figure, out);
+    } catch (FileAlreadyExistsException e) {
+      throw new IllegalArgumentException(path + " exists and is not overwritten");
+    } catch (IOException | RuntimeException e) {
+      Files.deleteIfExists(path);
+      throw e;
+    }
+    return "%s, %d bytes".formatted(path, Files.size(path));
+  }
+
+  /** Created with its permissions, so that there is no moment at which others may open it. */
+  private static OutputStream create(Path path) throws IOException {
+    return new BufferedOutputStream(
+        Channels.newOutputStream(
+            Files.newByteChannel(
+                path,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(
+                    PosixFilePermissions.fromString("rw-------")))));
+  }
+
+  private static Path path(String file) {
+    try {
+      if (!file.isBlank()) {
+        return Path.of(file).toAbsolutePath();
+      }
+    } catch (InvalidPathException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(
+        "file is '%s' and must be the path of a file".formatted(file));
+  }
+
+  private List<Group> groups(Grouping grouping, SiteOrder order, int limit) {
+    return mallometer.callSites().groupedBy(grouping).stream()
+        .sorted(order.comparator())
+        .limit(limit)
+        .map(CallSiteTables::row)
+        .toList();
+  }
+
+  private static <E> E named(String what, String name, E[] all, Function<E, String> id) {
+    return Stream.of(all)
+        .filter(one -> id.apply(one).equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "%s is '%s' and must be one of %s"
+                        .formatted(
+                            what, name, Stream.of(all).map(id).collect(Collectors.joining(", ")))));
+  }
+
+  private Map<String, Long> shares(Function<SiteSummary, List<SiteSummary.Share>> shares) {
+    Map<String, Long> bytes = new LinkedHashMap<>();
+    Optional<SiteSummary> summary = mallometer.snapshot().sites();
+    summary
+        .map(shares)
+        .orElse(List.of())
+        .forEach(share -> put(bytes, share.name(), share.liveBytes()));
+    return bytes;
+  }
+
+  private static void put(Map<String, Long> table, String key, double value) {
+    if (!Double.isNaN(value)) {
+      table.put(key, Math.round(value));
+    }
+  }
+
+  private static Site row(CallSite site) {
+    return new Site(
+        site.number(),
+        site.name(),
+        site.library(),
+        site.samples(),
+        interval(site.liveBytes()),
+        interval(site.liveObjects()),
+        interval(site.allocatedBytes()),
+        interval(site.allocatedObjects()),
+        knownFraction(site.bytesPerSecond()),
+        knownFraction(site.ages().median()));
+  }
+
+  private static Group row(SiteGroup group) {
+    return new Group(
+        group.key(),
+        group.sites(),
+        group.samples(),
+        interval(group.liveBytes()),
+        interval(group.liveObjects()),
+        interval(group.allocatedBytes()),
+        interval(group.allocatedObjects()),
+        knownFraction(group.bytesPerSecond()));
+  }
+
+  private static Interval interval(Estimate estimate) {
+    return new Interval(
+        Math.round(estimate.value()), Math.round(estimate.low()), Math.round(estimate.high()));
+  }
+
+  private static @Nullable Double knownFraction(double value) {
+    return Double.isNaN(value) ? null : (Double) value;
+  }
+}
