@@ -219,6 +219,8 @@ public final class BlackBoxReport {
                 + Words.time(first.time()));
     section("resident", "part", first, last);
     section("charged to the cgroup", "charged", first, last);
+    section("malloc live by library, estimated from samples", "library", first, last);
+    section("malloc live by call site, estimated from samples", "site", first, last);
   }
 
   private void section(String title, String table, RecordedText first, RecordedText last) {
@@ -233,12 +235,16 @@ public final class BlackBoxReport {
         .forEach(
             part ->
                 line(
-                    "    %-20s%12s%12s",
+                    "    %-" + width(now) + "s%12s%12s",
                     part.getKey(),
                     Words.bytes(part.getValue()),
                     first != last && before.containsKey(part.getKey())
                         ? Words.change(part.getValue() - before.get(part.getKey()))
                         : ""));
+  }
+
+  private static int width(Map<String, Long> table) {
+    return table.keySet().stream().mapToInt(String::length).reduce(20, Math::max);
   }
 
   private void budget() {

@@ -296,16 +296,25 @@ final class BoxFile implements Closeable {
     }
   }
 
-  /** Writes a text into the next slot of the region of a kind, cut off where the slot ends. */
+  /** Writes as many lines of a text as fit into the next slot of the region of a kind. */
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     int index = indexOf(kind);
     byte[] encoded = text.toString().getBytes(StandardCharsets.UTF_8);
     int room = BoxFormat.LAYOUT[index].slotBytes() - BoxFormat.FRAME_BYTES;
-    int length = Math.min(room, encoded.length);
+    int length = wholeLines(encoded, room);
     ByteBuffer record = BoxFormat.buffer(BoxFormat.FRAME_BYTES + length);
     record.put(BoxFormat.FRAME_BYTES, encoded, 0, length);
     record.putInt(BoxFormat.KIND, BoxFormat.RECORD_TEXT);
     write(index, time, monotonicNanos, record);
+  }
+
+  /** The bytes of the lines that fit; a number that lost its last digits would be another. */
+  private static int wholeLines(byte[] text, int room) {
+    int length = Math.min(room, text.length);
+    while (length > 0 && text[length - 1] != '\n') {
+      length--;
+    }
+    return length;
   }
 
   /** Notes that Java has begun to shut down. */

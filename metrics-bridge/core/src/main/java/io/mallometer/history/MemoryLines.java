@@ -8,6 +8,7 @@ import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
+import io.mallometer.SiteSummary;
 import io.mallometer.Snapshot;
 import java.lang.management.ManagementFactory;
 import java.lang.management.RuntimeMXBean;
@@ -18,6 +19,11 @@ final class MemoryLines {
 
   /** The latest of the large requests; each is a line of some 60 bytes. */
   private static final int MOST_LARGE = 16;
+
+  /** A line of each has at most some 220 characters. */
+  private static final int MOST_LIBRARIES = 10;
+
+  private static final int MOST_SITES = 20;
 
   private MemoryLines() {}
 
@@ -35,6 +41,7 @@ final class MemoryLines {
     large
         .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
         .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
+    snapshot.sites().ifPresent(sites -> add(text, sites));
     return text;
   }
 
@@ -79,6 +86,20 @@ final class MemoryLines {
         .figure("allocator-system-bytes", allocator.systemBytes())
         .figure("allocator-used-bytes", allocator.usedBytes())
         .figure("allocator-retained-bytes", allocator.retainedBytes());
+  }
+
+  /** The last lines of the text: if it is too long for its slot, these are what is lost. */
+  private static void add(MemoryText text, SiteSummary sites) {
+    text.line("sites-time", sites.time());
+    sites.libraries().stream()
+        .filter(share -> !share.name().equals(SiteSummary.OTHER))
+        .limit(MOST_LIBRARIES)
+        .forEach(share -> add(text, "library", share));
+    sites.largestSites().stream().limit(MOST_SITES).forEach(share -> add(text, "site", share));
+  }
+
+  private static void add(MemoryText text, String kind, SiteSummary.Share share) {
+    text.line(kind, share.name(), Math.round(share.liveBytes()));
   }
 
   private static void add(MemoryText text, MemoryBudget budget) {
