@@ -1,0 +1,89 @@
+package io.mallometer.jfr;
+
+import io.mallometer.CallSite;
+import io.mallometer.StackFrame;
+import java.util.stream.Collectors;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+
+/**
+ * One of the call sites with most live bytes. Its stack is text: Flight Recorder's own stacks have
+ * no place for native frames.
+ */
+@Name(NativeMemoryEvents.CALL_SITE)
+@Label("Native Call Site")
+@Category({"Java Application", "mallometer"})
+@Description("Code that holds native memory, estimated from samples")
+@Period("60 s")
+@StackTrace(false)
+final class CallSiteEvent extends Event {
+
+  @Label("Rank")
+  @Description("1 for the site with most live bytes")
+  int rank;
+
+  @Label("Number")
+  @Description("The site's number, which it keeps while the process lives")
+  int number;
+
+  @Label("Site")
+  String site = "";
+
+  @Label("Library")
+  String library = "";
+
+  @Label("Live")
+  @Description("Native memory in use, estimated")
+  @DataAmount
+  long liveBytes;
+
+  @Label("Live, Low")
+  @Description("The lower end of the 95 % interval")
+  @DataAmount
+  long liveBytesLow;
+
+  @Label("Live, High")
+  @Description("The upper end of the 95 % interval")
+  @DataAmount
+  long liveBytesHigh;
+
+  @Label("Live Objects")
+  @Description("Native objects in use, estimated")
+  long liveObjects;
+
+  @Label("Allocated")
+  @Description("Native memory handed out since the process started, estimated")
+  @DataAmount
+  long allocatedBytes;
+
+  @Label("Samples")
+  @Description("How many allocations were looked at")
+  long samples;
+
+  @Label("Stack")
+  @Description("The stack, innermost frame first, a line for each frame")
+  String stack = "";
+
+  static CallSiteEvent of(int rank, CallSite site) {
+    CallSiteEvent event = new CallSiteEvent();
+    event.rank = rank;
+    event.number = site.number();
+    event.site = site.name();
+    event.library = site.library();
+    event.liveBytes = Math.round(site.liveBytes().value());
+    event.liveBytesLow = Math.round(site.liveBytes().low());
+    event.liveBytesHigh = Math.round(site.liveBytes().high());
+    event.liveObjects = Math.round(site.liveObjects().value());
+    event.allocatedBytes = Math.round(site.allocatedBytes().value());
+    event.samples = site.samples();
+    event.stack =
+        site.frames().stream().map(StackFrame::toString).collect(Collectors.joining("\n"));
+    return event;
+  }
+}

@@ -1,0 +1,100 @@
+package io.mallometer.jfr;
+
+import io.mallometer.AllocatorStatistics;
+import io.mallometer.CgroupMemory;
+import io.mallometer.NativeCounters;
+import io.mallometer.Snapshot;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+
+/**
+ * The figures of the latest poll. A figure that is not known is {@link Long#MIN_VALUE}, which
+ * Flight Recorder's tools show as "N/A".
+ */
+@Name(NativeMemoryEvents.NATIVE_MEMORY)
+@Label("Native Memory")
+@Category({"Java Application", "mallometer"})
+@Description("Native memory of the process, counted at every malloc and free")
+@Period("10 s")
+@StackTrace(false)
+final class NativeMemoryEvent extends Event {
+
+  @Label("State")
+  @Description("Whether native allocations are counted")
+  String state = "";
+
+  @Label("Live")
+  @Description("Native memory in use")
+  @DataAmount
+  long liveBytes;
+
+  @Label("Live Objects")
+  @Description("Native objects in use")
+  long liveObjects;
+
+  @Label("Peak")
+  @Description("The most native memory that was in use since the process started")
+  @DataAmount
+  long peakBytes;
+
+  @Label("Allocated")
+  @Description("Native memory handed out since the process started")
+  @DataAmount
+  long allocatedBytes;
+
+  @Label("Allocations")
+  @Description("Successful native allocations since the process started")
+  long allocations;
+
+  @Label("Retained")
+  @Description("Free memory that the allocator keeps")
+  @DataAmount
+  long retainedBytes;
+
+  @Label("Resident Set")
+  @DataAmount
+  long residentBytes;
+
+  @Label("Charged")
+  @Description("What the kernel charges to the memory cgroup")
+  @DataAmount
+  long chargedBytes;
+
+  @Label("Limit")
+  @Description("The cgroup's memory limit")
+  @DataAmount
+  long limitBytes;
+
+  static NativeMemoryEvent of(Snapshot snapshot) {
+    NativeMemoryEvent event = new NativeMemoryEvent();
+    Optional<NativeCounters> counted = snapshot.process();
+    Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
+    event.state = snapshot.status().state().name();
+    event.liveBytes = known(counted, NativeCounters::liveBytes);
+    event.liveObjects = known(counted, NativeCounters::liveObjects);
+    event.peakBytes = known(counted, NativeCounters::peakBytes);
+    event.allocatedBytes = known(counted, NativeCounters::allocatedBytes);
+    event.allocations = known(counted, NativeCounters::allocations);
+    event.retainedBytes = known(snapshot.allocator(), AllocatorStatistics::retainedBytes);
+    event.residentBytes = known(snapshot.memory().residentBytes());
+    event.chargedBytes = known(cgroup, CgroupMemory::chargedBytes);
+    event.limitBytes = known(cgroup, CgroupMemory::limitBytes);
+    return event;
+  }
+
+  private static <T> long known(Optional<T> source, ToDoubleFunction<T> figure) {
+    return source.isPresent() ? known(figure.applyAsDouble(source.get())) : Long.MIN_VALUE;
+  }
+
+  private static long known(double figure) {
+    return Double.isNaN(figure) ? Long.MIN_VALUE : (long) figure;
+  }
+}

@@ -1,0 +1,54 @@
+package io.mallometer.jfr;
+
+import io.mallometer.Mallometer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
+ * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute. A recording's settings
+ * say whether and how often, by {@code io.mallometer.CallSite#enabled} and {@code #period}.
+ *
+ * <p>Costs nothing while nobody records, and does nothing on a runtime without the module {@code
+ * jdk.jfr}.
+ */
+public final class NativeMemoryEvents implements AutoCloseable {
+
+  /** The name of the event with the figures of the latest poll. */
+  public static final String NATIVE_MEMORY = "io.mallometer.NativeMemory";
+
+  /** The name of the event with one call site. */
+  public static final String CALL_SITE = "io.mallometer.CallSite";
+
+  private static final Logger LOGGER = System.getLogger(NativeMemoryEvents.class.getName());
+
+  private final AutoCloseable events;
+
+  private NativeMemoryEvents(AutoCloseable events) {
+    this.events = events;
+  }
+
+  /** Registers the events. Never throws: what prevents it is logged. */
+  public static NativeMemoryEvents register(Mallometer mallometer) {
+    if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
+      LOGGER.log(Level.DEBUG, "This runtime has no Flight Recorder");
+      return new NativeMemoryEvents(() -> {});
+    }
+    try {
+      return new NativeMemoryEvents(PeriodicEvents.register(mallometer));
+    } catch (RuntimeException | LinkageError e) {
+      LOGGER.log(Level.WARNING, "Flight Recorder will not show native memory", e);
+      return new NativeMemoryEvents(() -> {});
+    }
+  }
+
+  /** Takes the events away again. Does nothing the second time. */
+  @Override
+  public void close() {
+    try {
+      events.close();
+    } catch (Exception | LinkageError e) {
+      LOGGER.log(Level.WARNING, "Flight Recorder keeps the events of native memory", e);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.mallometer.jfr;
+
+import io.mallometer.CallSite;
+import io.mallometer.Mallometer;
+import io.mallometer.SiteOrder;
+import java.util.List;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+
+/**
+ * What is asked by Flight Recorder's thread while somebody records. The events are added when the
+ * recorder starts: adding them loads it, some hundred classes, and most programs never record.
+ */
+final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
+
+  private static final int MOST_SITES = 20;
+
+  private final Mallometer mallometer;
+  private final Runnable snapshot = this::commitSnapshot;
+  private final Runnable callSites = this::commitCallSites;
+  private boolean added;
+  private boolean closed;
+
+  private PeriodicEvents(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  static PeriodicEvents register(Mallometer mallometer) {
+    PeriodicEvents events = new PeriodicEvents(mallometer);
+    FlightRecorder.addListener(events);
+    return events;
+  }
+
+  /** Told at once where the recorder has started before. */
+  @Override
+  public synchronized void recorderInitialized(FlightRecorder recorder) {
+    if (!added && !closed) {
+      added = true;
+      FlightRecorder.addPeriodicEvent(NativeMemoryEvent.class, snapshot);
+      FlightRecorder.addPeriodicEvent(CallSiteEvent.class, callSites);
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    FlightRecorder.removeListener(this);
+    if (added) {
+      added = false;
+      FlightRecorder.removePeriodicEvent(snapshot);
+      FlightRecorder.removePeriodicEvent(callSites);
+    }
+  }
+
+  private void commitSnapshot() {
+    NativeMemoryEvent.of(mallometer.snapshot()).commit();
+  }
+
+  private void commitCallSites() {
+    List<CallSite> largest =
+        mallometer.callSites().sortedBy(SiteOrder.LIVE).stream().limit(MOST_SITES).toList();
+    for (int i = 0; i < largest.size(); i++) {
+      CallSiteEvent.of(i + 1, largest.get(i)).commit();
+    }
+  }
+}
