@@ -159,7 +159,7 @@ struct mallometer_report {
   uint64_t sampling_ns;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
   uint32_t overhead_target_ppm;
-  /* What the governor leaves of the sampling probabilities, in millionths. */
+  /* What is left of the probabilities with which rare code is sampled, to keep to the target; in millionths. */
   uint32_t sampling_share_ppm;
   /* Java methods that stacks lead through, and the objects (executable, libraries). */
   uint32_t methods;

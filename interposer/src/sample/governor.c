@@ -8,6 +8,7 @@ static void change(struct governor *governor, uint32_t halvings, uint64_t now) {
 
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns) {
   uint64_t spent = end_ns > begin_ns ? end_ns - begin_ns : 0;
+  if (spent > GOVERNOR_LONGEST_SAMPLE_NS) spent = GOVERNOR_LONGEST_SAMPLE_NS;
   __atomic_fetch_add(&governor->spent_ns, spent, __ATOMIC_RELAXED);
   uint32_t target = __atomic_load_n(&governor->target_ppm, __ATOMIC_RELAXED);
   if (target == 0) {
@@ -17,6 +18,7 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   uint64_t since = __atomic_exchange_n(&governor->settled_ns, end_ns, __ATOMIC_RELAXED);
   const uint64_t longest = (uint64_t)GOVERNOR_MOST_CREDIT_NS * 1000000u / target;
   uint64_t elapsed = end_ns > since ? end_ns - since : 0; /* another thread may have looked at the clock later */
+  if (since == 0) elapsed = 0;
   if (elapsed > longest) elapsed = longest;
   int64_t credit = __atomic_load_n(&governor->credit_ns, __ATOMIC_RELAXED);
   credit += (int64_t)(elapsed * target / 1000000u) - (int64_t)spent;
@@ -25,11 +27,20 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   __atomic_store_n(&governor->credit_ns, credit, __ATOMIC_RELAXED);
 
   uint32_t halvings = __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED);
-  if (end_ns - __atomic_load_n(&governor->changed_ns, __ATOMIC_RELAXED) < GOVERNOR_PAUSE_NS) return;
-  if (credit < 0 && halvings < GOVERNOR_MOST_HALVINGS) change(governor, halvings + 1, end_ns);
-  if (credit > GOVERNOR_MOST_CREDIT_NS / 2 && halvings > 0) change(governor, halvings - 1, end_ns);
+  uint64_t changed = __atomic_load_n(&governor->changed_ns, __ATOMIC_RELAXED);
+  uint64_t ago = end_ns > changed ? end_ns - changed : 0;
+  if (credit < 0 && halvings < GOVERNOR_MOST_HALVINGS && ago >= GOVERNOR_PAUSE_AFTER_HALVING_NS) {
+    change(governor, halvings + 1, end_ns);
+  }
+  if (credit > GOVERNOR_ENOUGH_CREDIT_NS && halvings > 0 && ago >= GOVERNOR_PAUSE_AFTER_DOUBLING_NS) {
+    change(governor, halvings - 1, end_ns);
+  }
 }
 
-double governor_share(const struct governor *governor) {
-  return 1.0 / (double)(1u << __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED));
+static double half_to_the(uint32_t power) { return 1.0 / (double)(1u << power); }
+
+struct governor_shares governor_shares(const struct governor *governor) {
+  uint32_t halvings = __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED);
+  uint32_t of_sizes = halvings > GOVERNOR_HALVINGS_OF_NUMBERS ? halvings - GOVERNOR_HALVINGS_OF_NUMBERS : 0;
+  return (struct governor_shares){half_to_the(halvings), half_to_the(of_sizes)};
 }

@@ -1,11 +1,15 @@
 /*
  * Holds the time that samples take to a share of one processor's time.
  *
- * Time is credit: it comes in at the target's rate, up to a tenth of a second, and each sample spends what it took. So
- * a program that starts, and meets all its code for the first time, is looked at closely; one that goes on at such a
- * rate is not. When the credit is gone the sampling probabilities are halved, again and again, at most once in ten
- * milliseconds; when half of the credit is back they double. The share is part of each sample's known probability,
- * so estimates stay without bias and only become less certain.
+ * Time is credit: it comes in at the target's rate, and each sample spends what it took (what took longer than 100 us
+ * was interrupted, and counts as that). A process begins with 2 ms and
+ * saves up to a tenth of a second, so a program that meets new code now and then looks at all of it closely, and one
+ * that only starts is not slowed down for code that it never runs again. When the credit is gone the probabilities are
+ * halved, again and again, at most once a millisecond; when 10 ms are saved they double, at most ten times a second.
+ *
+ * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
+ * without which large memory would be missed. The share is part of each sample's known probability, so estimates stay
+ * without bias and only become less certain.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -21,14 +25,23 @@ struct governor {
   uint64_t spent_ns; /* in all */
 };
 
+#define GOVERNOR_LONGEST_SAMPLE_NS 100000u
+#define GOVERNOR_FIRST_CREDIT_NS 2000000
+#define GOVERNOR_ENOUGH_CREDIT_NS 10000000
 #define GOVERNOR_MOST_CREDIT_NS 100000000
-#define GOVERNOR_PAUSE_NS 10000000u
-#define GOVERNOR_MOST_HALVINGS 10u
+#define GOVERNOR_PAUSE_AFTER_HALVING_NS 1000000u
+#define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 100000000u
+#define GOVERNOR_HALVINGS_OF_NUMBERS 6u
+#define GOVERNOR_MOST_HALVINGS 16u
 
 /* Counts a sample that took from `begin` to `end` by a clock that nobody sets. Of two at once one may be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* 1, 0.5, 0.25, ... */
-double governor_share(const struct governor *governor);
+struct governor_shares {
+  double of_numbers; /* 1, 0.5, 0.25, ... */
+  double of_sizes;
+};
+
+struct governor_shares governor_shares(const struct governor *governor);
 
 #endif

@@ -17,7 +17,7 @@
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
 
-static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET};
+static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 static uint64_t samples;
@@ -35,7 +35,9 @@ void sampler_aim(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, t
 
 uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED); }
 
-static double share(void) { return interval == 1 ? 1 : governor_share(&governor); }
+static struct governor_shares shares(void) {
+  return interval == 1 ? (struct governor_shares){1, 1} : governor_shares(&governor);
+}
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
 
@@ -119,7 +121,8 @@ static unsigned level_for(double probability) {
 
 /* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
 static double wanted(uint64_t path, double visits, size_t bytes) {
-  double by_size = (double)(bytes ? bytes : 1) * samples_per_byte;
+  struct governor_shares left = shares();
+  double by_size = (double)(bytes ? bytes : 1) * samples_per_byte * left.of_sizes;
   uint32_t *seen = seen_of(path);
   if (!seen) {
     __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
@@ -128,6 +131,7 @@ static double wanted(uint64_t path, double visits, size_t bytes) {
   uint32_t before = __atomic_load_n(seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) __atomic_store_n(seen, after, __ATOMIC_RELAXED);
   double by_number = (double)K / (double)(before + 1.0);
+  by_number = (by_number < 1 ? by_number : 1) * left.of_numbers;
   return by_number > by_size ? by_number : by_size;
 }
 
@@ -161,8 +165,6 @@ static void take(const struct candidate *c, double probability) {
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
 static unsigned consider(uint32_t random, double visits, const struct candidate *c) {
   double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
-  if (probability > 1) probability = 1;
-  probability *= share();
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
   if (happens(random, probability * visits)) take(c, probability);
@@ -214,5 +216,5 @@ struct sampler_totals sampler_totals(void) {
   return (struct sampler_totals){__atomic_load_n(&samples, __ATOMIC_RELAXED),
                                  __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
                                  __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED),
-                                 __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED), (uint32_t)(share() * 1e6)};
+                                 __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED), (uint32_t)(shares().of_numbers * 1e6)};
 }
