@@ -60,6 +60,17 @@ static void of_ended_threads(void) {
   CHECK(s.peak_error_bytes < truth / 20);
 }
 
+/* What a realloc gives back does not live beside what it returns, wherever that lies. */
+static void of_reallocations(void) {
+  void *object = malloc(64 << 20);
+  for (size_t i = 1; i <= 16; i++) {
+    object = realloc(object, (64 << 20) + i * 4096);
+    USE(object);
+  }
+  expect_peak("reallocations", (uint64_t)live_now());
+  free(object);
+}
+
 int main(void) {
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 128 * 1024);
@@ -69,5 +80,6 @@ int main(void) {
   of_ended_threads();
   of_size("100 bytes", 100, OBJECTS / 2);
   of_size("5000 bytes", 5000, 10000);
+  of_reallocations();
   return 0;
 }

@@ -202,8 +202,9 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
     live_sample_put_back(object, sample);
   }
   if (headers() && !headed) return moved; /* not ours before, nor after */
-  if (moved || size > 0) complete_allocation(moved, size, origin);
+  /* In this order, or the peak would take both for live at once. */
   if (moved || size == 0) departed(departure);
+  if (moved || size > 0) complete_allocation(moved, size, origin);
   return moved;
 }
 
