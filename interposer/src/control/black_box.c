@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "account/thread_block.h"
+#include "allocator/next.h"
 #include "control/black_box_file.h"
 #include "control/log.h"
 #include "platform/glibc_versions.h"
@@ -22,7 +23,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define LONGEST_PATH 700u
-#define STACK_BYTES ((size_t)128 << 10)
+#define STACK_BYTES ((size_t)128 << 10) /* beside what the C library puts there */
 /* From this share of the limit on, everything is read every second. */
 #define NEAR(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The process may be moved to another cgroup. */
@@ -106,8 +107,8 @@ static void take_memory(struct box_sample *record, const struct memory_reading *
 
 /* Sleeps until the next full second since `start`; seconds that passed meanwhile are left out. */
 static void sleep_to_next_second(uint64_t start) {
-  uint64_t next = start + ((now_ns(CLOCK_MONOTONIC) - start) / SECOND + 1) * SECOND;
-  struct timespec until = {.tv_sec = (time_t)(next / SECOND), .tv_nsec = (long)(next % SECOND)};
+  uint64_t end = start + ((now_ns(CLOCK_MONOTONIC) - start) / SECOND + 1) * SECOND;
+  struct timespec until = {.tv_sec = (time_t)(end / SECOND), .tv_nsec = (long)(end % SECOND)};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
@@ -156,6 +157,19 @@ static void *record_until_the_end(void *unused) {
   return unused;
 }
 
+/*
+ * glibc takes a thread's copy of all thread-local variables from its stack. How much that is, and that it leaves little
+ * or nothing of a small stack, only a function without declaration tells; the JVM asks it too.
+ */
+static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
+  size_t (*minimum)(const pthread_attr_t *);
+  void *address = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+  memcpy(&minimum, &address, sizeof minimum);
+  if (address) return minimum(attributes);
+  forget_loader_errors();
+  return 0;
+}
+
 static bool start_thread(void) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -165,13 +179,14 @@ static bool start_thread(void) {
   struct thread_block *own = thread_block_leave();
   sigprocmask(SIG_SETMASK, &all, &before);
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  size_t stack = STACK_BYTES + bytes_of_c_library(&attributes);
+  pthread_attr_setstacksize(&attributes, stack);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   bool started = pthread_create(&thread, &attributes, record_until_the_end, NULL) == 0;
   pthread_attr_destroy(&attributes);
   sigprocmask(SIG_SETMASK, &before, NULL);
   thread_block_return(own);
-  if (started) stack_bytes = STACK_BYTES;
+  if (started) stack_bytes = stack;
   return started;
 }
 

@@ -1,0 +1,16 @@
+/* A black box in a program whose thread-local variables would fill the recorder's stack. */
+#include <time.h>
+
+#include "check.h"
+
+static __thread char variables[120000];
+
+int main(void) {
+  USE(variables);
+  struct mallometer_black_box now = {.size = sizeof now};
+  nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the first record is written at once */
+  CHECK_EQUAL(mallometer_recording(&now), 0);
+  CHECK_EQUAL(now.state, MALLOMETER_RECORDING_ON);
+  CHECK(remove(now.path) == 0);
+  return 0;
+}
