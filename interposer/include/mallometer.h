@@ -372,8 +372,8 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uin
  * Reads the counters of the calling thread: its own events, including frees of objects that other threads
  * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us. If it is the thread's first act it takes the
  * thread's block, which may map memory, and allocate where 32 thread keys existed before ours.
- * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past its
- * last destructor); -ENODATA: not preloaded or excluded.
+ * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past the
+ * first round of its destructors); -ENODATA: not preloaded or excluded.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 

@@ -7,7 +7,6 @@
  */
 #include "account/thread_block.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -144,7 +143,7 @@ struct thread_block *thread_block_acquire_first(void) {
   block->stack_begin = block->stack_end = 0;
   block->walks_java = 0;
   record->owned = true;
-  record->destructor_rounds = 0;
+  record->ending = false;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);
@@ -157,12 +156,16 @@ struct thread_block *thread_block_acquire_first(void) {
 
 /*
  * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
- * round, so the block is kept until the last round that the C library promises.
+ * round, so the block is kept until the next. Not longer: a round costs glibc 500 instructions, and what is left for a
+ * third is little enough for the shared block.
  */
 static void thread_ends(void *value) {
   struct thread_block *block = value;
   struct thread_record *record = record_at(block->index);
-  if (++record->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, block) == 0) return;
+  if (!record->ending && pthread_setspecific(exit_key, block) == 0) {
+    record->ending = true;
+    return;
+  }
   peak_flush(block);
   current_block = &shared_only;
   give_up(block->index);

@@ -72,8 +72,8 @@ struct thread_record {
   /* Index of the next block on the list of blocks without owner. */
   uint32_t next_free;
   bool owned;
-  /* Rounds of thread-key destructors that the ending owner has gone through. */
-  uint8_t destructor_rounds;
+  /* The owner has gone through a round of thread-key destructors. */
+  bool ending;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };
