@@ -3,6 +3,7 @@ package io.mallometer.history;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A black box as text, for people: who it was, how it ended, and the way there. */
 public final class BlackBoxReport {
@@ -79,6 +81,8 @@ public final class BlackBoxReport {
     damage();
     table();
     parts();
+    allocator();
+    largeRequests();
     budget();
     crossings();
     return text.toString();
@@ -204,11 +208,12 @@ public final class BlackBoxReport {
   // ---- Where the memory was
 
   private void parts() {
-    if (life.minutes().isEmpty()) {
+    Optional<RecordedText> latest = latest();
+    if (latest.isEmpty()) {
       return;
     }
-    RecordedText first = life.minutes().get(0);
-    RecordedText last = life.minutes().get(life.minutes().size() - 1);
+    RecordedText last = latest.get();
+    RecordedText first = life.minutes().isEmpty() ? last : life.minutes().get(0);
     line("");
     line(
         first == last
@@ -221,6 +226,13 @@ public final class BlackBoxReport {
     section("charged to the cgroup", "charged", first, last);
     section("malloc live by library, estimated from samples", "library", first, last);
     section("malloc live by call site, estimated from samples", "site", first, last);
+    events(last.text());
+  }
+
+  /** The last word on where the memory was: a minute's, or that of a crossing after it. */
+  private Optional<RecordedText> latest() {
+    return Stream.concat(life.minutes().stream(), life.crossings().stream())
+        .max(Comparator.comparingLong(RecordedText::monotonicNanos));
   }
 
   private void section(String title, String table, RecordedText first, RecordedText last) {
@@ -247,11 +259,52 @@ public final class BlackBoxReport {
     return table.keySet().stream().mapToInt(String::length).reduce(20, Math::max);
   }
 
-  private void budget() {
-    if (life.minutes().isEmpty()) {
+  private void events(MemoryText last) {
+    Map<String, Long> events = last.table("event");
+    if (!events.isEmpty()) {
+      line("  events of the cgroup");
+      events.forEach((event, count) -> line("    %-20s%12d", event, count));
+    }
+  }
+
+  private void allocator() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    if (last.number("allocator-system-bytes").isEmpty()) {
       return;
     }
-    MemoryText last = life.minutes().get(life.minutes().size() - 1).text();
+    line("");
+    line("The allocator, %s", life.header().allocator());
+    last.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
+    for (String figure : List.of("system", "used", "retained")) {
+      last.number("allocator-" + figure + "-bytes")
+          .ifPresent(bytes -> line("    %-20s%12s", figure, Words.bytes(bytes)));
+    }
+  }
+
+  private void largeRequests() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    List<List<String>> requests =
+        last.all("large").stream().filter(request -> request.size() > 3).toList();
+    if (requests.isEmpty()) {
+      return;
+    }
+    line("");
+    line("The latest large requests");
+    for (List<String> request : requests) {
+      line("  %s  %s by thread %s", time(request.get(1)), amount(request.get(2)), request.get(3));
+    }
+  }
+
+  private static String time(String word) {
+    try {
+      return Words.time(Instant.parse(word));
+    } catch (DateTimeException e) {
+      return "?";
+    }
+  }
+
+  private void budget() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> lines = last.all("budget");
     if (lines.isEmpty()) {
       return;
