@@ -154,6 +154,22 @@ class ApplicationTest {
         .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java-heap\""));
   }
 
+  /** Whichever Jackson writes them; a list that is empty stands with its own name alone. */
+  @Test
+  void everySpringBootWritesTheSameNames() {
+    AnswerNamesTest.VIEWS.forEach(
+        (view, type) -> {
+          Map<String, Object> answer = application.json("/actuator/nativememory" + view);
+          assertThat(AnswerNamesTest.written(answer).distinct().toList())
+              .as(view)
+              .isNotEmpty()
+              .allMatch(
+                  name ->
+                      AnswerNamesTest.declared(type).stream()
+                          .anyMatch(known -> known.equals(name) || known.startsWith(name + ".")));
+        });
+  }
+
   @Test
   void healthTellsAndIsNeverDown() {
     Map<String, Object> all = application.json("/actuator/health");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -55,14 +56,40 @@ class SecuredEndpointTest {
     }
   }
 
+  /** Another port is no way around the rules. */
+  @Test
+  void aManagementPortIsAsClosed() throws Exception {
+    try (RunningApplication application =
+        withOwnRules(
+            "USER", "--management.server.port=0", "--management.server.address=127.0.0.1")) {
+      assertThat(onManagementPort(application, "GET", READ)).isEqualTo(401);
+      assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
+      assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
+      assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
+      assertThat(application.response(READ).statusCode()).isEqualTo(401);
+      assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
+          .isEqualTo(404);
+    }
+  }
+
+  private static int onManagementPort(
+      RunningApplication application, String method, String path, String... headers) {
+    return application.send(method, "local.management.port", path, headers).statusCode();
+  }
+
   /** Loaded by name: the other web stack's security is not on the class path. */
-  private static RunningApplication withOwnRules(String role) throws ClassNotFoundException {
+  private static RunningApplication withOwnRules(String role, String... more)
+      throws ClassNotFoundException {
     String rules = Matrix.servlet() ? "ServletRules" : "ReactiveRules";
     return RunningApplication.start(
         Class.forName(SecuredEndpointTest.class.getPackageName() + "." + rules),
-        UNRESTRICTED,
-        "--spring.security.user.name=kim",
-        "--spring.security.user.password=pass",
-        "--spring.security.user.roles=" + role);
+        Stream.concat(
+                Stream.of(
+                    UNRESTRICTED,
+                    "--spring.security.user.name=kim",
+                    "--spring.security.user.password=pass",
+                    "--spring.security.user.roles=" + role),
+                Stream.of(more))
+            .toArray(String[]::new));
   }
 }
