@@ -3,28 +3,37 @@ package io.mallometer.report;
 import io.mallometer.CallSites;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The formats in which call sites are exported. */
 public enum ReportFormat {
   /** A line for each stack, frames outermost first with semicolons between, and the figure. */
-  COLLAPSED("collapsed", "text/plain;charset=UTF-8", "collapsed"),
-  /** One HTML file. */
-  FLAMEGRAPH("flamegraph", "text/html;charset=UTF-8", "html"),
+  COLLAPSED("collapsed", "text/plain;charset=UTF-8", "collapsed", new CollapsedReport()),
+  /** One HTML file that draws all four figures and needs no other. */
+  FLAMEGRAPH("flamegraph", "text/html;charset=UTF-8", "html", new FlameGraphReport()),
   /** A gzipped profile for {@code go tool pprof}, with all four figures. */
-  PPROF("pprof", "application/octet-stream", "pb.gz"),
+  PPROF("pprof", "application/octet-stream", "pb.gz", new PprofReport()),
   /** DHAT, version 2, for Valgrind's dh_view.html, with bytes and objects. */
-  DHAT("dhat", "application/json", "json"),
+  DHAT("dhat", "application/json", "json", new DhatReport()),
   /** A table of counts and bytes, for build pipelines. */
-  TABLE("table", "application/json", "json");
+  TABLE("table", "application/json", "json", new TableReport());
 
   private final String id;
   private final String contentType;
   private final String extension;
+  private final Report report;
 
-  ReportFormat(String id, String contentType, String extension) {
+  ReportFormat(String id, String contentType, String extension, Report report) {
     this.id = id;
     this.contentType = contentType;
     this.extension = extension;
+    this.report = report;
+  }
+
+  /** The format with that name; empty if none has it. */
+  public static Optional<ReportFormat> byId(String id) {
+    return Stream.of(values()).filter(format -> format.id.equals(id)).findFirst();
   }
 
   /** The name in addresses and options. */
@@ -43,11 +52,13 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes a report; does not close the stream.
+   * Writes a report while it is made: no format is held in memory as text. Flushes the stream and
+   * does not close it.
    *
-   * @param metric what sizes mean, in the formats that show one figure; ignored by the others
+   * @param metric what sizes mean in a format that shows one figure, which one is shown first in
+   *     those that let the reader choose, and ignored by the others
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
-    throw new IOException("not written yet");
+    report.write(sites, metric, out);
   }
 }

@@ -2,6 +2,8 @@ package io.mallometer.report;
 
 import io.mallometer.CallSite;
 import io.mallometer.Estimate;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Which figure of a call site a report is about. */
 public enum ReportMetric {
@@ -22,6 +24,11 @@ public enum ReportMetric {
     this.unit = unit;
   }
 
+  /** The figure with that name; empty if none has it. */
+  public static Optional<ReportMetric> byId(String id) {
+    return Stream.of(values()).filter(metric -> metric.id.equals(id)).findFirst();
+  }
+
   /** The name in addresses and options. */
   public String id() {
     return id;
@@ -40,5 +47,10 @@ public enum ReportMetric {
       case ALLOCATED_BYTES -> site.allocatedBytes();
       case ALLOCATED_OBJECTS -> site.allocatedObjects();
     };
+  }
+
+  /** The figure of a site as a whole number; 0 if it is not known. */
+  long wholeOf(CallSite site) {
+    return Math.round(of(site).value());
   }
 }

@@ -1,0 +1,161 @@
+package io.mallometer.report;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.StackFrame;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A flame graph in one HTML file: the page, its style, its script, and the stacks with all four
+ * figures. The policy in the file admits this style and this script by their hashes and nothing
+ * else, so no name of a frame can run.
+ *
+ * <p>The stacks are sorted, each is written as how many frames it shares with the one before and
+ * the numbers of the others: a prefix tree in preorder, without ever building one here. Besides one
+ * number a frame while they are sorted, only the distinct names are held.
+ */
+final class FlameGraphReport implements Report {
+
+  private static final ReportMetric[] METRICS = ReportMetric.values();
+
+  /** What a box is labelled with. Lines and offsets are left out: they would split boxes. */
+  private record Label(StackFrame.Kind kind, String function) {}
+
+  /** A site's labels by number, outermost first. */
+  private record Stack(int[] labels, CallSite site) {}
+
+  @Override
+  public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
+    Writer page = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    String style = resource("flamegraph.css");
+    String script = resource("flamegraph.js");
+    String[] around = resource("flamegraph.html").split("\\{\\{[a-z]+}}");
+    page.write(around[0]);
+    page.write(policy(style, script));
+    page.write(around[1]);
+    page.write(style);
+    page.write(around[2]);
+    writeData(sites, metric, JsonWriter.insideHtml(page));
+    page.write(around[3]);
+    page.write(script);
+    page.write(around[4]);
+    page.flush();
+  }
+
+  private static void writeData(CallSites sites, ReportMetric metric, JsonWriter json)
+      throws IOException {
+    json.beginObject().name("metric").value(metric.id());
+    json.name("time").value(sites.time().toString());
+    json.name("samples").value(sites.samples());
+    json.name("byteUnit").value(sites.byteUnit().tag());
+    json.name("reason").value(sites.reason());
+    json.name("metrics").beginArray();
+    for (ReportMetric shown : METRICS) {
+      json.value(shown.id());
+    }
+    json.endArray();
+    Numbering<Label> labels = new Numbering<>(0);
+    writeStacks(sorted(sites, labels), json);
+    writeLabels(labels, json);
+    json.endObject();
+  }
+
+  private static List<Stack> sorted(CallSites sites, Numbering<Label> labels) {
+    Map<StackFrame, Integer> numbers = new HashMap<>();
+    List<Stack> stacks = new ArrayList<>();
+    for (CallSite site : sites.sites()) {
+      if (Arrays.stream(METRICS).anyMatch(metric -> metric.wholeOf(site) > 0)) {
+        stacks.add(new Stack(numbers(Stacks.of(site), numbers, labels), site));
+      }
+    }
+    stacks.sort(Comparator.comparing(Stack::labels, Arrays::compare));
+    return stacks;
+  }
+
+  private static int[] numbers(
+      List<StackFrame> frames, Map<StackFrame, Integer> numbers, Numbering<Label> labels) {
+    int[] outermostFirst = new int[frames.size()];
+    int next = frames.size();
+    for (StackFrame frame : frames) {
+      outermostFirst[--next] =
+          numbers.computeIfAbsent(
+              frame, unseen -> labels.of(new Label(unseen.kind(), unseen.function())));
+    }
+    return outermostFirst;
+  }
+
+  /** For each stack: frames shared, frames that follow, their labels, the figures. */
+  private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
+    json.name("stacks").beginArray();
+    int[] before = {};
+    for (Stack stack : stacks) {
+      int[] labels = stack.labels();
+      int mismatch = Arrays.mismatch(before, labels);
+      int shared = mismatch < 0 ? labels.length : mismatch;
+      json.line().value(shared).value(labels.length - shared);
+      for (int i = shared; i < labels.length; i++) {
+        json.value(labels[i]);
+      }
+      for (ReportMetric metric : METRICS) {
+        json.value(metric.wholeOf(stack.site()));
+      }
+      before = labels;
+    }
+    json.endArray();
+  }
+
+  private static void writeLabels(Numbering<Label> labels, JsonWriter json) throws IOException {
+    json.name("names").beginArray();
+    for (Label label : labels.all()) {
+      json.line().value(label.function());
+    }
+    json.endArray().name("java").beginArray();
+    for (Label label : labels.all()) {
+      json.value(label.kind() == StackFrame.Kind.JAVA ? 1 : 0);
+    }
+    json.endArray();
+  }
+
+  private static String policy(String style, String script) {
+    return "default-src 'none'; style-src "
+        + source(style)
+        + "; script-src "
+        + source(script)
+        + "; base-uri 'none'; form-action 'none'";
+  }
+
+  /** The element's text by its hash. */
+  private static String source(String text) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream in = FlameGraphReport.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IOException(name + " is missing beside " + FlameGraphReport.class.getName());
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}

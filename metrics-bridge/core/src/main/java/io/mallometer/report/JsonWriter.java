@@ -1,0 +1,168 @@
+package io.mallometer.report;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/**
+ * Writes JSON as it is told to, and puts the commas. Text is escaped so that it may also stand
+ * inside an HTML script element: a {@code <} there could begin its end.
+ */
+final class JsonWriter {
+
+  private static final int DECIMALS = 3;
+  private static final double LARGEST_EXACT = 0x1p53;
+
+  private final Writer out;
+  private final boolean insideHtml;
+  private boolean commaIsDue;
+
+  private JsonWriter(Writer out, boolean insideHtml) {
+    this.out = out;
+    this.insideHtml = insideHtml;
+  }
+
+  /** For a file of its own. */
+  static JsonWriter to(Writer out) {
+    return new JsonWriter(out, false);
+  }
+
+  /** For a script element of an HTML page. */
+  static JsonWriter insideHtml(Writer out) {
+    return new JsonWriter(out, true);
+  }
+
+  JsonWriter beginObject() throws IOException {
+    return begin('{');
+  }
+
+  JsonWriter endObject() throws IOException {
+    return end('}');
+  }
+
+  JsonWriter beginArray() throws IOException {
+    return begin('[');
+  }
+
+  JsonWriter endArray() throws IOException {
+    return end(']');
+  }
+
+  /** The name of the value that follows. */
+  JsonWriter name(String name) throws IOException {
+    separate();
+    quote(name);
+    out.write(':');
+    commaIsDue = false;
+    return this;
+  }
+
+  JsonWriter value(String text) throws IOException {
+    separate();
+    quote(text);
+    return this;
+  }
+
+  JsonWriter value(long number) throws IOException {
+    separate();
+    out.write(Long.toString(number));
+    return this;
+  }
+
+  JsonWriter value(boolean truth) throws IOException {
+    separate();
+    out.write(Boolean.toString(truth));
+    return this;
+  }
+
+  /** A number with at most three decimals and no exponent; {@code null} if it is not finite. */
+  JsonWriter value(double number) throws IOException {
+    separate();
+    out.write(Double.isFinite(number) ? decimal(number) : "null");
+    return this;
+  }
+
+  /** Begins a line, so that large files can be read and compared. */
+  JsonWriter line() throws IOException {
+    if (commaIsDue) {
+      out.write(',');
+      commaIsDue = false;
+    }
+    out.write('\n');
+    return this;
+  }
+
+  private JsonWriter begin(char bracket) throws IOException {
+    separate();
+    out.write(bracket);
+    commaIsDue = false;
+    return this;
+  }
+
+  private JsonWriter end(char bracket) throws IOException {
+    out.write(bracket);
+    commaIsDue = true;
+    return this;
+  }
+
+  private void separate() throws IOException {
+    if (commaIsDue) {
+      out.write(',');
+    }
+    commaIsDue = true;
+  }
+
+  private static String decimal(double number) {
+    if (number == Math.rint(number) && Math.abs(number) < LARGEST_EXACT) {
+      return Long.toString((long) number);
+    }
+    return BigDecimal.valueOf(number)
+        .setScale(DECIMALS, RoundingMode.HALF_EVEN)
+        .stripTrailingZeros()
+        .toPlainString();
+  }
+
+  private void quote(String text) throws IOException {
+    out.write('"');
+    int written = 0;
+    for (int i = 0; i < text.length(); i++) {
+      if (isEscaped(text, i)) {
+        out.write(text, written, i - written);
+        out.write(escape(text.charAt(i)));
+        written = i + 1;
+      }
+    }
+    out.write(text, written, text.length() - written);
+    out.write('"');
+  }
+
+  private boolean isEscaped(String text, int index) {
+    char c = text.charAt(index);
+    return c < ' '
+        || c == '"'
+        || c == '\\'
+        || (c == '<' && insideHtml)
+        || (Character.isSurrogate(c) && isAlone(text, index));
+  }
+
+  /** Half a pair has no encoding in UTF-8. */
+  private static boolean isAlone(String text, int index) {
+    char c = text.charAt(index);
+    if (Character.isHighSurrogate(c)) {
+      return index + 1 == text.length() || !Character.isLowSurrogate(text.charAt(index + 1));
+    }
+    return index == 0 || !Character.isHighSurrogate(text.charAt(index - 1));
+  }
+
+  private static String escape(char c) {
+    return switch (c) {
+      case '"' -> "\\\"";
+      case '\\' -> "\\\\";
+      case '\n' -> "\\n";
+      case '\r' -> "\\r";
+      case '\t' -> "\\t";
+      default -> String.format("\\u%04x", (int) c);
+    };
+  }
+}

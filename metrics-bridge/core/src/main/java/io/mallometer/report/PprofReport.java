@@ -1,0 +1,180 @@
+package io.mallometer.report;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.StackFrame;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * A profile as in pprof's {@code profile.proto}, gzipped, with four values a sample. Samples are
+ * written first, then what they refer to by number: readers take the fields in any order, and only
+ * the distinct frames and names have to be remembered.
+ */
+final class PprofReport implements Report {
+
+  /** In the order of the heap profiles that Go itself writes. */
+  private enum SampleType {
+    ALLOC_OBJECTS("alloc_objects", "count", ReportMetric.ALLOCATED_OBJECTS),
+    ALLOC_SPACE("alloc_space", "bytes", ReportMetric.ALLOCATED_BYTES),
+    INUSE_OBJECTS("inuse_objects", "count", ReportMetric.LIVE_OBJECTS),
+    INUSE_SPACE("inuse_space", "bytes", ReportMetric.LIVE_BYTES);
+
+    private final String type;
+    private final String unit;
+    private final ReportMetric metric;
+
+    SampleType(String type, String unit, ReportMetric metric) {
+      this.type = type;
+      this.unit = unit;
+      this.metric = metric;
+    }
+
+    static SampleType of(ReportMetric metric) {
+      for (SampleType type : values()) {
+        if (type.metric == metric) {
+          return type;
+        }
+      }
+      throw new IllegalArgumentException(metric.id());
+    }
+  }
+
+  @Override
+  public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
+    try (Gzip zipped = new Gzip(out)) {
+      new Profile(zipped).write(sites, metric);
+    }
+    out.flush();
+  }
+
+  /** Gives its native memory back at the end and leaves the stream below open. */
+  private static final class Gzip extends GZIPOutputStream {
+
+    private static final int BUFFER_BYTES = 16 * 1024;
+
+    Gzip(OutputStream out) throws IOException {
+      super(out, BUFFER_BYTES);
+    }
+
+    @Override
+    public void close() throws IOException {
+      try {
+        finish();
+      } finally {
+        def.end();
+      }
+    }
+  }
+
+  /** A function: what pprof shows as one line of a table. */
+  private record Function(String name, String file) {}
+
+  /** The numbers are those of the fields in {@code profile.proto}. */
+  private static final class Profile {
+
+    private final OutputStream out;
+    private final ProtobufMessage profile = new ProtobufMessage();
+    private final Numbering<String> strings = new Numbering<>(0);
+    private final Numbering<String> libraries = new Numbering<>(1);
+    private final Numbering<Function> functions = new Numbering<>(1);
+    private final Numbering<StackFrame> locations = new Numbering<>(1);
+
+    Profile(OutputStream out) {
+      this.out = out;
+      strings.of("");
+    }
+
+    void write(CallSites sites, ReportMetric metric) throws IOException {
+      for (SampleType type : SampleType.values()) {
+        profile.message(1, valueType(type.type, type.unit));
+      }
+      profile.number(9, nanoseconds(sites.time()));
+      profile.number(14, strings.of(SampleType.of(metric).type));
+      String comment =
+          "Estimated from " + sites.samples() + " samples; bytes: " + sites.byteUnit().tag();
+      profile.numbers(13, strings.of(comment));
+      for (CallSite site : sites.sites()) {
+        writeSample(site);
+      }
+      writeLocations();
+      writeFunctions();
+      writeMappings();
+      for (String string : strings.all()) {
+        profile.text(6, string).moveTo(out);
+      }
+    }
+
+    private ProtobufMessage valueType(String type, String unit) {
+      return new ProtobufMessage().number(1, strings.of(type)).number(2, strings.of(unit));
+    }
+
+    private void writeSample(CallSite site) throws IOException {
+      SampleType[] types = SampleType.values();
+      long[] values = new long[types.length];
+      boolean isEmpty = true;
+      for (int i = 0; i < types.length; i++) {
+        values[i] = types[i].metric.wholeOf(site);
+        isEmpty &= values[i] == 0;
+      }
+      if (isEmpty) {
+        return;
+      }
+      ProtobufMessage sample = new ProtobufMessage();
+      sample.numbers(1, numbers(Stacks.of(site))).numbers(2, values);
+      sample.message(3, label("site", site.name()));
+      if (!site.library().isEmpty()) {
+        sample.message(3, label("library", site.library()));
+      }
+      profile.message(2, sample).moveTo(out);
+    }
+
+    private long[] numbers(List<StackFrame> frames) {
+      return frames.stream().mapToLong(locations::of).toArray();
+    }
+
+    private ProtobufMessage label(String key, String value) {
+      return new ProtobufMessage().number(1, strings.of(key)).number(2, strings.of(value));
+    }
+
+    private void writeLocations() throws IOException {
+      for (StackFrame frame : locations.all()) {
+        ProtobufMessage line = new ProtobufMessage();
+        line.number(1, functions.of(new Function(frame.function(), frame.source())));
+        line.number(2, frame.line());
+        ProtobufMessage location = new ProtobufMessage().number(1, locations.of(frame));
+        if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
+          location.number(2, libraries.of(frame.owner()));
+        }
+        // Behind a symbol the offset is no address.
+        location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
+        profile.message(4, location.message(4, line)).moveTo(out);
+      }
+    }
+
+    private void writeFunctions() throws IOException {
+      for (Function function : functions.all()) {
+        ProtobufMessage message = new ProtobufMessage().number(1, functions.of(function));
+        message.number(2, strings.of(function.name())).number(4, strings.of(function.file()));
+        profile.message(5, message).moveTo(out);
+      }
+    }
+
+    /** A mapping for each library, said to have symbols so that pprof looks for no file. */
+    private void writeMappings() throws IOException {
+      for (String library : libraries.all()) {
+        ProtobufMessage mapping = new ProtobufMessage().number(1, libraries.of(library));
+        mapping.number(5, strings.of(library)).number(7, 1);
+        profile.message(3, mapping).moveTo(out);
+      }
+    }
+
+    private static long nanoseconds(Instant time) {
+      return TimeUnit.SECONDS.toNanos(time.getEpochSecond()) + time.getNano();
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.mallometer.report;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A message in the wire format of protocol buffers, of the few kinds of fields that a profile has.
+ * As in proto3, fields with the default value are left out.
+ */
+final class ProtobufMessage {
+
+  private static final int VARINT = 0;
+  private static final int LENGTH_DELIMITED = 2;
+
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+  ProtobufMessage number(int field, long value) {
+    if (value != 0) {
+      tag(field, VARINT);
+      varint(value);
+    }
+    return this;
+  }
+
+  /** A repeated field, packed. */
+  ProtobufMessage numbers(int field, long... values) {
+    ProtobufMessage packed = new ProtobufMessage();
+    for (long value : values) {
+      packed.varint(value);
+    }
+    return message(field, packed);
+  }
+
+  /** Also if it is empty: in a repeated field that has its place. */
+  ProtobufMessage text(int field, String text) {
+    byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
+    tag(field, LENGTH_DELIMITED);
+    varint(encoded.length);
+    bytes.writeBytes(encoded);
+    return this;
+  }
+
+  ProtobufMessage message(int field, ProtobufMessage message) {
+    tag(field, LENGTH_DELIMITED);
+    varint(message.bytes.size());
+    bytes.writeBytes(message.bytes.toByteArray());
+    return this;
+  }
+
+  /** Writes the fields so far and forgets them. */
+  void moveTo(OutputStream out) throws IOException {
+    bytes.writeTo(out);
+    bytes.reset();
+  }
+
+  private void tag(int field, int wireType) {
+    varint((long) field << 3 | wireType);
+  }
+
+  private void varint(long value) {
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      bytes.write((int) (rest & 0x7f | 0x80));
+      rest >>>= 7;
+    }
+    bytes.write((int) rest);
+  }
+}

@@ -1,0 +1,78 @@
+package io.mallometer.report;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Estimate;
+import io.mallometer.StackFrame;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Every figure of every site as JSON, a line for each site. Within one version fields are only
+ * added: none is renamed, removed, or changes its unit.
+ */
+final class TableReport implements Report {
+
+  private static final int VERSION = 1;
+
+  @Override
+  public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
+    Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    JsonWriter json = JsonWriter.to(writer);
+    json.beginObject().name("version").value(VERSION);
+    json.name("time").value(sites.time().toString());
+    json.name("byteUnit").value(sites.byteUnit().tag());
+    json.name("samples").value(sites.samples());
+    json.name("dropped").beginObject();
+    // Sorted: two tables of the same figures are the same file.
+    for (Map.Entry<String, Long> reason : new TreeMap<>(sites.dropped()).entrySet()) {
+      json.name(reason.getKey()).value(reason.getValue());
+    }
+    json.endObject().name("reason").value(sites.reason());
+    json.name("sites").beginArray();
+    for (CallSite site : sites.sites()) {
+      write(site, json.line());
+    }
+    json.endArray().endObject();
+    writer.write('\n');
+    writer.flush();
+  }
+
+  private static void write(CallSite site, JsonWriter json) throws IOException {
+    json.beginObject().name("number").value(site.number());
+    json.name("name").value(site.name());
+    json.name("library").value(site.library());
+    json.name("topFrame").value(site.topFrame());
+    json.name("samples").value(site.samples());
+    write(site.allocatedObjects(), json.name("allocatedObjects"));
+    write(site.allocatedBytes(), json.name("allocatedBytes"));
+    write(site.liveObjects(), json.name("liveObjects"));
+    write(site.liveBytes(), json.name("liveBytes"));
+    json.name("bytesPerSecond").value(site.bytesPerSecond());
+    write(site.ages(), json.name("ageSeconds"));
+    json.name("frames").beginArray();
+    for (StackFrame frame : site.frames()) {
+      json.value(frame.toString());
+    }
+    json.endArray().endObject();
+  }
+
+  private static void write(Estimate estimate, JsonWriter json) throws IOException {
+    json.beginObject().name("value").value(estimate.value());
+    json.name("low").value(estimate.low());
+    json.name("high").value(estimate.high());
+    json.name("samples").value(estimate.samples()).endObject();
+  }
+
+  private static void write(CallSite.Ages ages, JsonWriter json) throws IOException {
+    json.beginObject().name("median").value(ages.median());
+    json.name("ninetyPercent").value(ages.ninetyPercent());
+    json.name("oldest").value(ages.oldest()).endObject();
+  }
+}

@@ -1,0 +1,478 @@
+
+'use strict';
+
+// Reads the prefix tree in the element "data", lays out what is wide enough to be seen, and draws the part of it that is
+// scrolled into view. Nodes are numbers, in preorder: the nodes below n are n + 1 to n + size[n] - 1.
+{
+  const ROOT = 0;
+  const ROW = 20;
+  const NARROWEST = 0.5;
+  const NARROWEST_TEXT = 28;
+  const PADDING = 4;
+  const element = id => document.getElementById(id);
+
+  // ---- The tree
+
+  function readTree(stacks, figures) {
+    let count = 1;
+    for (let i = 0; i < stacks.length; i += 2 + stacks[i + 1] + figures) {
+      count += stacks[i + 1];
+    }
+    const tree = {
+      count,
+      name: new Int32Array(count).fill(-1),
+      parent: new Int32Array(count).fill(-1),
+      depth: new Int32Array(count),
+      size: new Int32Array(count).fill(1),
+      self: Array.from({length: figures}, () => new Float64Array(count)),
+    };
+    // The nodes of the stack before, by depth.
+    const path = [ROOT];
+    let node = ROOT;
+    for (let i = 0; i < stacks.length;) {
+      const shared = stacks[i++];
+      const depth = shared + stacks[i++];
+      for (let d = shared + 1; d <= depth; d++) {
+        path[d] = ++node;
+        tree.name[node] = stacks[i++];
+        tree.parent[node] = path[d - 1];
+        tree.depth[node] = d;
+      }
+      for (const self of tree.self) {
+        self[path[depth]] += stacks[i++];
+      }
+    }
+    tree.total = tree.self.map(self => self.slice());
+    for (let n = count - 1; n > ROOT; n--) {
+      const parent = tree.parent[n];
+      tree.size[parent] += tree.size[n];
+      tree.total.forEach(total => total[parent] += total[n]);
+    }
+    return tree;
+  }
+
+  const data = JSON.parse(element('data').textContent);
+  const tree = readTree(data.stacks, data.metrics.length);
+
+  const state = {
+    metric: Math.max(0, data.metrics.indexOf(data.metric)),
+    zoomed: ROOT,
+    selected: ROOT,
+    hovered: -1,
+    // For each name 1 if the search finds it; null without a search.
+    found: null,
+  };
+
+  const total = node => tree.total[state.metric][node];
+  const self = node => tree.self[state.metric][node];
+  const nameOf = node => node === ROOT ? 'all' : data.names[tree.name[node]];
+  const isJava = node => node !== ROOT && data.java[tree.name[node]] === 1;
+  const isFound = node => state.found !== null && node !== ROOT && state.found[tree.name[node]] === 1;
+
+  let sortedChildren = new Map();
+
+  // Those with a figure, the largest first.
+  function children(node) {
+    let list = sortedChildren.get(node);
+    if (list === undefined) {
+      list = [];
+      for (let n = node + 1; n < node + tree.size[node]; n += tree.size[n]) {
+        if (total(n) > 0) {
+          list.push(n);
+        }
+      }
+      list.sort((a, b) => total(b) - total(a));
+      sortedChildren.set(node, list);
+    }
+    return list;
+  }
+
+  function isBelow(node, ancestor) {
+    return node >= ancestor && node < ancestor + tree.size[ancestor];
+  }
+
+  // ---- Words
+
+  const wholes = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+  const digits = new Intl.NumberFormat('en-US', {maximumSignificantDigits: 3});
+  const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+  function bytes(value) {
+    if (value < 1024) {
+      return wholes.format(value) + ' B';
+    }
+    let unit = -1;
+    do {
+      value /= 1024;
+      unit++;
+    } while (value >= 1024 && unit < BYTE_UNITS.length - 1);
+    return (value >= 1000 ? wholes : digits).format(value) + ' ' + BYTE_UNITS[unit];
+  }
+
+  function figure(value) {
+    if (!data.metrics[state.metric].endsWith('objects')) {
+      return bytes(value);
+    }
+    return wholes.format(value) + (value === 1 ? ' object' : ' objects');
+  }
+
+  function share(value, whole) {
+    return (whole > 0 ? digits.format(100 * value / whole) : '0') + ' %';
+  }
+
+  function kind(node) {
+    return node === ROOT ? '' : isJava(node) ? 'Java, ' : 'native, ';
+  }
+
+  function figures(node) {
+    const whole = total(ROOT);
+    let text = `total ${figure(total(node))} (${share(total(node), whole)})`;
+    if (state.zoomed !== ROOT && isBelow(node, state.zoomed)) {
+      text += `, ${share(total(node), total(state.zoomed))} of what is zoomed`;
+    }
+    return `${text}, self ${figure(self(node))} (${share(self(node), whole)})`;
+  }
+
+  function describe(node, separator) {
+    return nameOf(node) + separator + kind(node) + figures(node);
+  }
+
+  function about() {
+    const units = {usable: 'usable sizes', chunk: 'chunk sizes', requested: 'requested sizes'};
+    const parts = [
+      data.time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC'),
+      `estimated from ${wholes.format(data.samples)} samples`,
+    ];
+    if (data.byteUnit in units) {
+      parts.push('bytes are ' + units[data.byteUnit]);
+    }
+    return parts.join(' · ');
+  }
+
+  // ---- Layout: rows of boxes {node, x, width}, x ascending, in pixels of the page
+
+  const view = element('view');
+  const sheet = element('sheet');
+  const canvas = element('graph');
+  const pen = canvas.getContext('2d');
+  let rows = [];
+
+  function layOut() {
+    const width = view.clientWidth;
+    rows = [];
+    for (let node = state.zoomed; node !== -1; node = tree.parent[node]) {
+      rows[tree.depth[node]] = [{node, x: 0, width}];
+    }
+    const pending = [{node: state.zoomed, x: 0, width}];
+    while (pending.length > 0) {
+      const box = pending.pop();
+      const perUnit = box.width / total(box.node);
+      let x = box.x;
+      const below = [];
+      for (const node of children(box.node)) {
+        const child = {node, x, width: total(node) * perUnit};
+        if (child.width < NARROWEST) {
+          break;
+        }
+        (rows[tree.depth[node]] ??= []).push(child);
+        below.push(child);
+        x += child.width;
+      }
+      // The leftmost is taken next, so that each row fills from the left.
+      pending.push(...below.reverse());
+    }
+    sheet.style.height = rows.length * ROW + 'px';
+    draw();
+  }
+
+  function boxAt(x, y) {
+    const row = rows[Math.floor((y + view.scrollTop) / ROW)] ?? [];
+    return row.find(box => x >= box.x && x < box.x + box.width);
+  }
+
+  // ---- Drawing
+
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+
+  function hash(text) {
+    let value = 7;
+    for (let i = 0; i < text.length; i++) {
+      value = (value * 31 + text.charCodeAt(i)) | 0;
+    }
+    return Math.abs(value);
+  }
+
+  // The library, or the package: boxes of one owner have one shade.
+  function owner(node) {
+    const name = nameOf(node);
+    const end = isJava(node) ? name.lastIndexOf('.', name.lastIndexOf('.') - 1) : name.indexOf('!');
+    return end > 0 ? name.slice(0, end) : name;
+  }
+
+  function fill(node, colours) {
+    if (isFound(node)) {
+      return colours.match;
+    }
+    if (node === ROOT) {
+      return colours.root;
+    }
+    const shade = hash(owner(node));
+    const hue = (isJava(node) ? 207 : 30) + shade % 17 - 8;
+    const lightness = (shade >> 5) % 9 - 4;
+    if (dark.matches) {
+      return `hsl(${hue} ${isJava(node) ? 48 : 58}% ${36 + lightness}%)`;
+    }
+    return `hsl(${hue} ${isJava(node) ? 70 : 88}% ${75 + lightness}%)`;
+  }
+
+  // Class and method, or the symbol.
+  function shortName(node) {
+    const name = nameOf(node);
+    if (!isJava(node)) {
+      return name.slice(name.indexOf('!') + 1);
+    }
+    return name.slice(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1);
+  }
+
+  function fitting(node, width) {
+    if (pen.measureText(nameOf(node)).width <= width) {
+      return nameOf(node);
+    }
+    const name = shortName(node);
+    const needed = pen.measureText(name).width;
+    if (needed <= width) {
+      return name;
+    }
+    const characters = Array.from(name);
+    const room = Math.floor(characters.length * (width - pen.measureText('…').width) / needed);
+    return room < 2 ? '' : characters.slice(0, room).join('') + '…';
+  }
+
+  function drawBox(box, y, colours) {
+    const isAncestor = box.node !== state.zoomed && isBelow(state.zoomed, box.node);
+    const isFaded = isAncestor || (state.found !== null && !isFound(box.node));
+    pen.globalAlpha = isFaded ? 0.5 : 1;
+    pen.fillStyle = fill(box.node, colours);
+    // A pixel of the page between boxes, unless nothing of the box would be left.
+    pen.fillRect(box.x, y, Math.max(box.width - 1, NARROWEST), ROW - 1);
+    pen.globalAlpha = isFaded ? 0.8 : 1;
+    if (box.width >= NARROWEST_TEXT) {
+      pen.fillStyle = colours.text;
+      pen.fillText(fitting(box.node, box.width - 2 * PADDING), box.x + PADDING, y + ROW / 2);
+    }
+    pen.globalAlpha = 1;
+    if (box.node === state.selected || box.node === state.hovered) {
+      pen.strokeStyle = box.node === state.selected ? colours.focus : colours.text;
+      pen.lineWidth = 2;
+      pen.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 1), ROW - 3);
+    }
+  }
+
+  function readColours() {
+    const style = getComputedStyle(document.documentElement);
+    const names = ['text', 'focus', 'match', 'root'];
+    return Object.fromEntries(names.map(name => [name, style.getPropertyValue('--' + name)]));
+  }
+
+  function draw() {
+    const scale = window.devicePixelRatio || 1;
+    const width = view.clientWidth;
+    const height = Math.min(view.clientHeight, Math.max(rows.length, 1) * ROW);
+    canvas.style.height = height + 'px';
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    pen.scale(scale, scale);
+    pen.font = '12px system-ui, sans-serif';
+    pen.textBaseline = 'middle';
+    const colours = readColours();
+    const top = view.scrollTop;
+    for (let r = Math.floor(top / ROW); r < rows.length && r * ROW < top + height; r++) {
+      for (const box of rows[r] ?? []) {
+        drawBox(box, r * ROW - top, colours);
+      }
+    }
+  }
+
+  // ---- What the reader does
+
+  function say(text) {
+    element('status').textContent = text;
+  }
+
+  function scrollTo(node) {
+    const y = tree.depth[node] * ROW;
+    if (y < view.scrollTop) {
+      view.scrollTop = y;
+    } else if (y + ROW > view.scrollTop + view.clientHeight) {
+      view.scrollTop = y + ROW - view.clientHeight;
+    }
+  }
+
+  function select(node) {
+    state.selected = node;
+    // A box outside of what is zoomed is not there to be seen.
+    if (!isBelow(node, state.zoomed) && !isBelow(state.zoomed, node)) {
+      state.zoomed = ROOT;
+      layOut();
+    }
+    scrollTo(node);
+    draw();
+    say(describe(node, ': '));
+  }
+
+  function zoom(node) {
+    state.zoomed = node;
+    state.selected = node;
+    layOut();
+    scrollTo(node);
+    draw();
+    say((node === ROOT ? '' : 'Zoomed: ') + describe(node, ': '));
+  }
+
+  function sibling(node, step) {
+    if (node === ROOT) {
+      return node;
+    }
+    const all = children(tree.parent[node]);
+    return all[all.indexOf(node) + step] ?? node;
+  }
+
+  function search(text) {
+    const wanted = text.trim().toLowerCase();
+    if (wanted === '') {
+      state.found = null;
+      element('matched').textContent = '';
+    } else {
+      state.found = Uint8Array.from(data.names, name => name.toLowerCase().includes(wanted) ? 1 : 0);
+      const sum = outermostFound().reduce((sum, node) => sum + total(node), 0);
+      element('matched').textContent = `${share(sum, total(ROOT))} found, ${figure(sum)}`;
+    }
+    draw();
+  }
+
+  // What is below a found box is part of it.
+  function outermostFound() {
+    const nodes = [];
+    for (let n = 1; n < tree.count; n += isFound(n) ? tree.size[n] : 1) {
+      if (isFound(n) && total(n) > 0) {
+        nodes.push(n);
+      }
+    }
+    return nodes;
+  }
+
+  function selectLargestFound() {
+    const nodes = state.found === null ? [] : outermostFound();
+    canvas.focus();
+    if (nodes.length > 0) {
+      select(nodes.reduce((a, b) => total(b) > total(a) ? b : a));
+    }
+  }
+
+  function showMetric(index) {
+    state.metric = index;
+    sortedChildren = new Map();
+    if (!(total(state.zoomed) > 0)) {
+      state.zoomed = ROOT;
+    }
+    if (!(total(state.selected) > 0)) {
+      state.selected = state.zoomed;
+    }
+    layOut();
+    search(element('search').value);
+    say(total(ROOT) > 0 ? describe(state.selected, ': ') : 'Nothing to show: no site has this figure.');
+  }
+
+  function reset() {
+    element('search').value = '';
+    search('');
+    zoom(ROOT);
+  }
+
+  const keys = {
+    ArrowUp: () => select(Math.max(ROOT, tree.parent[state.selected])),
+    ArrowDown: () => select(children(state.selected)[0] ?? state.selected),
+    ArrowLeft: () => select(sibling(state.selected, -1)),
+    ArrowRight: () => select(sibling(state.selected, 1)),
+    Enter: () => zoom(state.selected),
+    Escape: () => zoom(ROOT),
+  };
+
+  canvas.addEventListener('keydown', event => {
+    if (event.key in keys && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      keys[event.key]();
+    }
+  });
+
+  document.addEventListener('keydown', event => {
+    if (event.key === '/' && event.target !== element('search') && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      element('search').focus();
+    }
+  });
+
+  element('search').addEventListener('keydown', event => {
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      event.target.value = '';
+      search('');
+      canvas.focus();
+    }
+  });
+
+  canvas.addEventListener('click', event => {
+    const box = boxAt(event.offsetX, event.offsetY);
+    if (box !== undefined) {
+      zoom(box.node);
+    }
+  });
+
+  function place(tooltip, x, y) {
+    const right = document.documentElement.clientWidth - tooltip.offsetWidth - 8;
+    const below = y + 18;
+    const fits = below + tooltip.offsetHeight < document.documentElement.clientHeight;
+    tooltip.style.left = Math.max(8, Math.min(x + 12, right)) + 'px';
+    tooltip.style.top = Math.max(8, fits ? below : y - tooltip.offsetHeight - 10) + 'px';
+  }
+
+  function hover(node) {
+    if (state.hovered !== node) {
+      state.hovered = node;
+      draw();
+    }
+  }
+
+  canvas.addEventListener('pointermove', event => {
+    const box = event.pointerType === 'mouse' ? boxAt(event.offsetX, event.offsetY) : undefined;
+    const tooltip = element('tooltip');
+    tooltip.hidden = box === undefined;
+    hover(box === undefined ? -1 : box.node);
+    if (box !== undefined) {
+      tooltip.textContent = describe(box.node, '\n');
+      place(tooltip, event.clientX, event.clientY);
+    }
+  });
+
+  canvas.addEventListener('pointerleave', () => {
+    element('tooltip').hidden = true;
+    hover(-1);
+  });
+
+  view.addEventListener('scroll', draw);
+  dark.addEventListener('change', draw);
+  element('metric').addEventListener('change', event => showMetric(data.metrics.indexOf(event.target.value)));
+  element('search').addEventListener('input', event => search(event.target.value));
+  element('reset').addEventListener('click', reset);
+  element('controls').addEventListener('submit', event => {
+    event.preventDefault();
+    selectLargestFound();
+  });
+
+  element('about').textContent = about();
+  element('missing').textContent = data.reason;
+  element('missing').hidden = data.reason === '';
+  element('metric').value = data.metrics[state.metric];
+  new ResizeObserver(layOut).observe(view);
+  showMetric(state.metric);
+}

@@ -1,0 +1,304 @@
+package io.mallometer.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSites;
+import io.mallometer.StackFrame;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The flame graph in a real browser. */
+class FlameGraphReportTest {
+
+  private static final int ROW = 20;
+  private static final Path PICTURES = Path.of("target", "flamegraph");
+
+  @TempDir static Path directory;
+  private static Chromium browser;
+
+  @BeforeAll
+  static void start() throws Exception {
+    Chromium.mustBeThere();
+    browser = Chromium.start(directory);
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (browser != null) {
+      browser.close();
+    }
+  }
+
+  @Test
+  void drawsWidthsAsSharesOfWhatIsLive() throws Exception {
+    open(ExampleSites.service());
+
+    assertThat(browser.text("#status")).isEqualTo("all: total 4.5 MiB (100 %), self 0 B (0 %)");
+    // Two thirds of the live bytes are below Controller.handle, two ninths below Cache.load.
+    assertThat(tooltipAt(0.1, 2))
+        .isEqualTo("com.example.web.Controller.handle\nJava, total 3 MiB (66.7 %), self 0 B (0 %)");
+    assertThat(tooltipAt(0.65, 2)).startsWith("com.example.web.Controller.handle\n");
+    assertThat(tooltipAt(0.69, 2)).startsWith("com.example.Cache.load\n");
+    assertThat(tooltipAt(0.1, 4))
+        .isEqualTo("libzip.so!deflateInit2_\nnative, total 3 MiB (66.7 %), self 3 MiB (66.7 %)");
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void tellsNativeFromJavaByColourAndLegend() throws Exception {
+    open(ExampleSites.service());
+
+    assertThat(hue(0.5, 1)).isBetween(190, 225);
+    assertThat(hue(0.5, 4)).isBetween(15, 45);
+    assertThat(browser.text("#controls")).contains("native").contains("Java");
+  }
+
+  @Test
+  void searchHighlightsAndTellsTheMatchedShare() throws Exception {
+    open(ExampleSites.service());
+
+    browser.press("/");
+    browser.type("ARENA::");
+
+    browser.await("document.querySelector('#matched').textContent !== ''");
+    assertThat(browser.text("#matched")).isEqualTo("33.3 % found, 1.5 MiB");
+    assertThat(hue(0.75, 3)).isBetween(300, 325);
+    assertThat(hue(0.5, 4)).isBetween(15, 45);
+
+    browser.press("Enter");
+    assertThat(browser.text("#status")).startsWith("libjvm.so!Arena::grow: native, total 1 MiB");
+    browser.press("/");
+    browser.press("Escape");
+    assertThat(browser.text("#matched")).isEmpty();
+  }
+
+  @Test
+  void whatIsBelowAMatchIsNotCountedTwice() throws Exception {
+    open(ExampleSites.service());
+
+    browser.press("/");
+    browser.type("i");
+
+    assertThat(browser.text("#matched")).isEqualTo("88.9 % found, 4 MiB");
+  }
+
+  @Test
+  void clicksAndKeysZoom() throws Exception {
+    open(ExampleSites.service());
+
+    clickAt(0.8, 2);
+    assertThat(browser.text("#status"))
+        .isEqualTo(
+            "Zoomed: com.example.Cache.load: Java, total 1 MiB (22.2 %), 100 % of what is zoomed,"
+                + " self 0 B (0 %)");
+    assertThat(tooltipAt(0.05, 3)).startsWith("libjvm.so!Arena::grow\n");
+    clickAt(0.5, 1);
+    assertThat(browser.text("#status")).startsWith("Zoomed: com.example.Main.main: ");
+
+    browser.evaluate("document.querySelector('#graph').focus()");
+    browser.press("Escape");
+    assertThat(browser.text("#status")).startsWith("all: total 4.5 MiB");
+    browser.press("ArrowDown");
+    browser.press("ArrowDown");
+    assertThat(browser.text("#status")).startsWith("com.example.web.Controller.handle: ");
+    browser.press("ArrowRight");
+    assertThat(browser.text("#status")).startsWith("com.example.Cache.load: ");
+    browser.press("Enter");
+    assertThat(tooltipAt(0.05, 3)).startsWith("libjvm.so!Arena::grow\n");
+    browser.press("ArrowUp");
+    assertThat(browser.text("#status")).startsWith("com.example.Main.main: ");
+    browser.press("Escape");
+    assertThat(tooltipAt(0.05, 3)).startsWith("java.util.zip.Deflater.init\n");
+
+    clickAt(0.8, 2);
+    browser.evaluate("document.querySelector('#reset').click()");
+    assertThat(browser.text("#status")).startsWith("all: total 4.5 MiB");
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void showsAllFourFigures() throws Exception {
+    open(ExampleSites.service());
+
+    assertThat(show("live-objects")).startsWith("all: total 38 objects (100 %)");
+    assertThat(show("allocated")).startsWith("all: total 17.1 MiB (100 %)");
+    assertThat(show("allocated-objects")).startsWith("all: total 1,048 objects (100 %)");
+    assertThat(tooltipAt(0.1, 3)).startsWith("com.example.Buffers.take\n");
+    assertThat(show("live")).startsWith("all: total 4.5 MiB (100 %)");
+  }
+
+  @Test
+  void opensWithTheFigureThatWasAskedFor() throws Exception {
+    open(ExampleSites.service(), ReportMetric.ALLOCATED_OBJECTS);
+
+    assertThat(browser.evaluate("document.querySelector('#metric').value"))
+        .isEqualTo("allocated-objects");
+    assertThat(browser.text("#status")).startsWith("all: total 1,048 objects");
+  }
+
+  @Test
+  void namesOfFramesAreTextWhateverTheySay() throws Exception {
+    String name =
+        "</script><script>window.ran = true</script><img src=x onerror='ran=1'>\"'&\u2028é😀";
+    open(
+        ExampleSites.of(
+            ExampleSites.site(1, 1, 8, 1, 8, StackFrame.ofLibrary("<b>lib</b>.so", name, 1))));
+
+    assertThat(tooltipAt(0.5, 1)).startsWith("<b>lib</b>.so!" + name + "\n");
+    assertThat(browser.evaluate("'ran' in window")).isEqualTo("false");
+    assertThat(browser.evaluate("document.querySelectorAll('img, b').length")).isEqualTo("0");
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void thePolicyAdmitsNothingElse() throws Exception {
+    Path page = write(ExampleSites.service(), ReportMetric.LIVE_BYTES);
+    String html = Files.readString(page);
+    assertThat(html).doesNotContain("http:", "https:", "src=", "href=", "unsafe");
+    Files.writeString(page, html.replace("</body>", "<script>window.ran = true</script></body>"));
+
+    try (Chromium another = Chromium.start(Files.createTempDirectory(directory, "another"))) {
+      another.open(page.toUri());
+
+      assertThat(another.evaluate("'ran' in window")).isEqualTo("false");
+      assertThat(another.complaints()).anyMatch(text -> text.contains("Content Security Policy"));
+    }
+  }
+
+  @Test
+  void saysWhatIsMissing() throws Exception {
+    open(CallSites.none(ExampleSites.TIME, "stacks are off: set MALLOMETER_STACKS=java"));
+
+    assertThat(browser.text("#missing")).isEqualTo("stacks are off: set MALLOMETER_STACKS=java");
+    assertThat(browser.text("#status")).isEqualTo("Nothing to show: no site has this figure.");
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void fitsAPhoneAndFollowsTheColourScheme() throws Exception {
+    CallSites sites = ExampleSites.generated(3_000, 40);
+    for (String scheme : new String[] {"light", "dark"}) {
+      browser.prefer(scheme);
+      open(sites);
+      int brightness = brightness();
+      assertThat(brightness > 128).isEqualTo(scheme.equals("light"));
+      browser.screenshot(PICTURES.resolve(scheme + ".png"));
+
+      browser.resize(390, 844);
+      open(ExampleSites.service());
+      assertThat(browser.evaluate("document.documentElement.scrollWidth")).isEqualTo("390");
+      assertThat(
+              browser.evaluate(
+                  "document.querySelector('#status').getBoundingClientRect().bottom <= 844"))
+          .isEqualTo("true");
+      browser.screenshot(PICTURES.resolve("phone-" + scheme + ".png"));
+      browser.prefer("light");
+      browser.resize(1200, 800);
+    }
+  }
+
+  @Test
+  void deepStacksScroll() throws Exception {
+    open(ExampleSites.generated(50, 600));
+
+    browser.evaluate("document.querySelector('#graph').focus()");
+    for (int i = 0; i < 299; i++) {
+      browser.press("ArrowDown");
+    }
+
+    assertThat(browser.evaluate("document.querySelector('#view').scrollTop > 4000"))
+        .isEqualTo("true");
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void opensAHundredThousandSites() throws Exception {
+    long began = System.nanoTime();
+    open(ExampleSites.generated(100_000, 60));
+
+    browser.press("/");
+    browser.type("symbol_12");
+    browser.await("document.querySelector('#matched').textContent !== ''");
+    assertThat(browser.text("#matched")).contains("% found");
+    assertThat(browser.complaints()).isEmpty();
+    System.out.printf(
+        "100,000 sites drawn and searched: %d ms%n", (System.nanoTime() - began) / 1_000_000);
+  }
+
+  private static void open(CallSites sites) throws Exception {
+    open(sites, ReportMetric.LIVE_BYTES);
+  }
+
+  private static void open(CallSites sites, ReportMetric metric) throws Exception {
+    browser.resize(1200, 800);
+    browser.open(write(sites, metric).toUri());
+    browser.await("document.querySelector('#graph').width > 300");
+  }
+
+  private static Path write(CallSites sites, ReportMetric metric) throws Exception {
+    Path page = Files.createTempFile(directory, "flame", ".html");
+    try (OutputStream out = Files.newOutputStream(page)) {
+      ReportFormat.FLAMEGRAPH.write(sites, metric, out);
+    }
+    return page;
+  }
+
+  private static String show(String metric) throws Exception {
+    browser.evaluate(
+        "{ const select = document.querySelector('#metric'); select.value = '"
+            + metric
+            + "'; select.dispatchEvent(new Event('change')); }");
+    return browser.text("#status");
+  }
+
+  private static String tooltipAt(double share, int row) throws Exception {
+    browser.moveTo(x(share), y(row));
+    return browser.text("#tooltip");
+  }
+
+  private static void clickAt(double share, int row) throws Exception {
+    browser.click(x(share), y(row));
+  }
+
+  private static double x(double share) throws Exception {
+    return coordinate("left") + share * coordinate("width");
+  }
+
+  private static double y(int row) throws Exception {
+    return coordinate("top") + (row + 0.5) * ROW;
+  }
+
+  private static double coordinate(String name) throws Exception {
+    return Double.parseDouble(
+        browser.evaluate("document.querySelector('#graph').getBoundingClientRect()." + name));
+  }
+
+  /** The hue in degrees near the lower edge of a box, where no letter is. */
+  private static int hue(double share, int row) throws Exception {
+    browser.moveTo(0, 0);
+    String[] rgb =
+        browser
+            .evaluate(
+                String.format(
+                    "{ const graph = document.querySelector('#graph');"
+                        + "const scale = graph.width / graph.clientWidth;"
+                        + "graph.getContext('2d').getImageData(%f * graph.width, %d * scale, 1, 1)"
+                        + ".data.slice(0, 3).join() }",
+                    share, row * ROW + ROW - 4))
+            .split(",");
+    float[] hsb =
+        java.awt.Color.RGBtoHSB(
+            Integer.parseInt(rgb[0]), Integer.parseInt(rgb[1]), Integer.parseInt(rgb[2]), null);
+    return Math.round(hsb[0] * 360);
+  }
+
+  private static int brightness() throws Exception {
+    return Integer.parseInt(
+        browser.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]"));
+  }
+}

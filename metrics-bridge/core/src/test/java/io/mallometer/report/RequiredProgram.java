@@ -1,0 +1,38 @@
+package io.mallometer.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * What a test runs and Debian brings. Without it the test steps aside, or fails where a variable of
+ * the environment says that it must run.
+ */
+final class RequiredProgram {
+
+  private RequiredProgram() {}
+
+  /** Found on the PATH. */
+  static void onPath(String program, String debianPackage, String variable) {
+    boolean there =
+        Stream.of(System.getenv("PATH").split(":"))
+            .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+    isThere(there, program, debianPackage, variable);
+  }
+
+  /** A file at a fixed place. */
+  static void at(Path file, String debianPackage, String variable) {
+    isThere(Files.isReadable(file), file.toString(), debianPackage, variable);
+  }
+
+  private static void isThere(boolean there, String what, String debianPackage, String variable) {
+    String message = what + " is not there; it is in Debian's package " + debianPackage;
+    if ("true".equals(System.getenv(variable))) {
+      assertThat(there).as(message).isTrue();
+    }
+    assumeTrue(there, message);
+  }
+}
