@@ -14,7 +14,10 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArrowsTest {
 
   private static final String[] FACES = {
-    "io.mallometer.jmx..", "io.mallometer.micrometer..", "io.mallometer.prometheus.."
+    "io.mallometer.jmx..",
+    "io.mallometer.jfr..",
+    "io.mallometer.micrometer..",
+    "io.mallometer.prometheus.."
   };
 
   @ArchTest
@@ -39,7 +42,7 @@ class ArrowsTest {
   @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
       slices()
-          .matching("io.mallometer.(jmx|micrometer|prometheus)..")
+          .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")
           .should()
           .notDependOnEachOther();
 
@@ -51,10 +54,40 @@ class ArrowsTest {
               "io.mallometer",
               "io.mallometer.interposer",
               "io.mallometer.process",
+              "io.mallometer.symbol",
+              "io.mallometer.report",
               "io.mallometer.history")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(FACES);
+
+  @ArchTest
+  static final ArchRule reportsKnowTheRecordsOnly =
+      noClasses()
+          .that()
+          .resideInAPackage("io.mallometer.report")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.mallometer.interposer..", "io.mallometer.process..", "io.mallometer.history..");
+
+  @ArchTest
+  static final ArchRule onlyTheFaceForFlightRecorderNeedsItsModule =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.mallometer.jfr")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("jdk.jfr..");
+
+  @ArchTest
+  static final ArchRule whatIsLoadedWithoutFlightRecorderDoesNotNeedIt =
+      noClasses()
+          .that()
+          .haveSimpleName("NativeMemoryEvents")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("jdk.jfr..");
 
   @ArchTest
   static final ArchRule eachOptionalLibraryIsKnownToItsFaceOnly =
@@ -64,6 +97,8 @@ class ArrowsTest {
               "io.mallometer",
               "io.mallometer.interposer",
               "io.mallometer.process",
+              "io.mallometer.symbol",
+              "io.mallometer.report",
               "io.mallometer.history",
               "io.mallometer.jmx")
           .should()

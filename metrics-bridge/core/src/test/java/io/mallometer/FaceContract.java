@@ -141,6 +141,51 @@ public abstract class FaceContract {
   }
 
   @Test
+  void whoHoldsTheMemoryIsShownBesideTheCounters() {
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.addAll(whoHoldsTheMemory());
+    assertThat(ours(face(knowing(SitesByHand.three()), Map.of())))
+        .containsExactlyInAnyOrderElementsOf(all);
+  }
+
+  @Test
+  void whoHoldsTheMemoryComesAndGoes() {
+    Mallometer mallometer = knowing(SitesByHand.three());
+    Face face = face(mallometer, Map.of());
+    assertThat(ours(face)).containsAll(whoHoldsTheMemory());
+
+    library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+    mallometer.poll();
+    assertThat(ours(face)).noneMatch(sample -> sample.name().matches(".*(library|site)_live.*"));
+
+    library.becomes(Status.counting());
+    mallometer.poll();
+    assertThat(ours(face)).containsAll(whoHoldsTheMemory());
+  }
+
+  @Test
+  void whatIsNotSampledHasNoSamples() {
+    SelfReport some = selfReport();
+    library.reports(
+        new SelfReport(
+            some.build(),
+            some.allocator(),
+            some.mode(),
+            some.byteUnit(),
+            some.footprintBytes(),
+            some.overheadSeconds(),
+            some.pollSeconds(),
+            some.threadsWithoutBlock(),
+            some.hugeThresholdBytes(),
+            SelfReport.Sampling.OFF,
+            some.remark()));
+
+    assertThat(ours(face(Map.of())))
+        .noneMatch(sample -> sample.name().startsWith("mallometer_samples"))
+        .contains(gauge("mallometer_active", 1));
+  }
+
+  @Test
   void partsComeAndGoWithWhatIsKnown() {
     Mallometer mallometer = mallometer();
     Face face = face(mallometer, Map.of());
@@ -337,6 +382,26 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
+  /** A facade whose latest poll comes after a reading of these call sites. */
+  private Mallometer knowing(CallSites sites) {
+    library.knows(sites);
+    Mallometer mallometer = mallometer();
+    mallometer.callSites();
+    mallometer.poll();
+    return mallometer;
+  }
+
+  private static List<Published> whoHoldsTheMemory() {
+    return List.of(
+        gauge("native_malloc_library_live_bytes", 350_000, "library", "libzip.so"),
+        gauge("native_malloc_library_live_bytes", 200_000, "library", "librocksdbjni.so"),
+        gauge("native_malloc_library_live_bytes", 0, "library", "other"),
+        gauge("native_malloc_site_live_bytes", 300_000, "site", "com.shop.Cart.zip"),
+        gauge("native_malloc_site_live_bytes", 200_000, "site", "com.shop.Store.open"),
+        gauge("native_malloc_site_live_bytes", 50_000, "site", "com.shop.pdf.Printer.print"),
+        gauge("native_malloc_site_live_bytes", 0, "site", "other"));
+  }
+
   private static List<Published> whereMemoryGoes() {
     return List.of(
         gauge("native_memory_resident_bytes", 200_000, "part", "java-heap"),
@@ -384,6 +449,10 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_snapshot_age_seconds", 0));
     all.add(counter("mallometer_overhead_seconds_total", 0.25));
     all.add(gauge("mallometer_footprint_bytes", 40_960));
+    all.add(counter("mallometer_samples_total", 77));
+    all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no-site"));
+    all.add(counter("mallometer_samples_dropped_total", 3, "reason", "not-followed"));
+    all.add(counter("mallometer_samples_dropped_total", 11, "reason", "no-path"));
     all.addAll(histogram());
     return all;
   }

@@ -26,6 +26,9 @@ public final class HandFedInterposer implements Interposer {
   private volatile List<LargeAllocation> largeAllocations = List.of();
   private volatile Optional<CallSites> callSites = Optional.empty();
   private volatile Runnable onAllocator = () -> {};
+  private volatile Runnable onCallSites = () -> {};
+  private volatile List<String> applicationPackages = List.of();
+  private final AtomicInteger siteReadings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -47,6 +50,11 @@ public final class HandFedInterposer implements Interposer {
     this.counters = counters;
   }
 
+  /** What the library says of itself at the next poll. */
+  public void reports(SelfReport self) {
+    this.self = self;
+  }
+
   /** What the operating system says at the next poll. */
   public void remembers(ProcessMemory memory) {
     this.memory = memory;
@@ -65,6 +73,21 @@ public final class HandFedInterposer implements Interposer {
   /** The call sites that are known. */
   public void knows(CallSites sites) {
     this.callSites = Optional.of(sites);
+  }
+
+  /** What happens while the call sites are read. */
+  public void onCallSites(Runnable action) {
+    this.onCallSites = action;
+  }
+
+  /** How often the call sites were read. */
+  public int siteReadings() {
+    return siteReadings.get();
+  }
+
+  /** By which packages the sites of the latest reading were to be named. */
+  public List<String> applicationPackages() {
+    return applicationPackages;
   }
 
   /** The large requests that the next poll finds. */
@@ -119,7 +142,15 @@ public final class HandFedInterposer implements Interposer {
   }
 
   @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages) {
+    this.applicationPackages = applicationPackages;
+    return callSites(time);
+  }
+
+  @Override
   public CallSites callSites(Instant time) {
+    siteReadings.incrementAndGet();
+    onCallSites.run();
     return callSites.orElseGet(() -> Interposer.super.callSites(time));
   }
 

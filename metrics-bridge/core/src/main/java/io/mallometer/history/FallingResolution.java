@@ -26,14 +26,13 @@ final class FallingResolution<T> {
     final long ageNanos;
     final Deque<Dated<T>> points = new ArrayDeque<>();
 
-    Level(Span span) {
-      stepNanos = span.step().toNanos();
+    Level(Span span, long earlyNanos) {
+      stepNanos = span.step().toNanos() - earlyNanos;
       ageNanos = span.age().toNanos();
     }
 
-    /** A quarter of a step early is in time: polls do not come at full steps. */
     boolean wants(long nanos) {
-      return points.isEmpty() || nanos - points.getLast().nanos() >= stepNanos - stepNanos / 4;
+      return points.isEmpty() || nanos - points.getLast().nanos() >= stepNanos;
     }
 
     void add(Dated<T> dated) {
@@ -48,11 +47,15 @@ final class FallingResolution<T> {
 
   private final List<Level<T>> finestFirst;
 
-  /** Keeps points as {@code finestFirst} says, by steps that grow. */
+  /**
+   * Keeps points as {@code finestFirst} says, by steps that grow. A quarter of the finest step
+   * early is in time: points do not come at full steps.
+   */
   FallingResolution(Span... finestFirst) {
+    long earlyNanos = finestFirst[0].step().toNanos() / 4;
     List<Level<T>> levels = new ArrayList<>();
     for (Span span : finestFirst) {
-      levels.add(new Level<>(span));
+      levels.add(new Level<>(span, earlyNanos));
     }
     this.finestFirst = List.copyOf(levels);
   }

@@ -14,8 +14,8 @@ import java.util.Optional;
 
 /**
  * What the call sites held in the last hour: five minutes by 15 s, the rest by the minute. At most
- * 82 moments of at most 4,096 sites and 16 bytes each: 5.2 MiB, and 650 KiB with the 500 sites of a
- * usual service. Stacks are not kept: a site keeps its number. Thread-safe.
+ * 92 moments of at most 4,096 sites and 16 bytes each: 5.8 MiB, and some 650 KiB with the 500 sites
+ * of a usual service. Stacks are not kept: a site keeps its number. Thread-safe.
  */
 public final class SiteHistory {
 

@@ -12,6 +12,7 @@ import io.mallometer.Recording;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
 import io.mallometer.SelfReport;
+import io.mallometer.SiteSummary;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
 import io.mallometer.Status;
@@ -27,6 +28,8 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -74,6 +77,7 @@ class BlackBoxTest {
   @TempDir private Path directory;
   private Path path = Path.of("unset");
   private long nanos = Boxes.START_NANOS;
+  private Optional<SiteSummary> sites = Optional.empty();
   private final Logged logged = new Logged(BlackBox.class.getName());
   private BlackBox box = box();
 
@@ -118,6 +122,68 @@ class BlackBoxTest {
     assertThat(life.minutes().get(0).text().table("part")).containsEntry("java-heap", 50 * MIB);
     assertThat(life.jvm().flatMap(jvm -> jvm.word("java-version")))
         .contains(System.getProperty("java.version"));
+  }
+
+  @Test
+  void whoHeldTheMemoryIsWrittenAndPrintedWithItsGrowth() throws Exception {
+    sites = Optional.of(summary(12, 30, MIB));
+    start();
+    observeFor(Duration.ofMinutes(3), 100);
+    sites = Optional.of(summary(12, 30, 3 * MIB));
+    observeFor(Duration.ofMinutes(3), 100);
+
+    RecordedText last = lastMinute();
+    assertThat(last.text().table("library"))
+        .hasSize(10)
+        .containsEntry("libm00.so", 3 * MIB)
+        .doesNotContainKey("other");
+    assertThat(last.text().table("site")).hasSize(20).containsEntry("a.B.m19", 3 * MIB);
+    assertThat(BlackBoxReport.of(path))
+        .contains("malloc live by library, estimated from samples")
+        .containsPattern("libm00\\.so +3\\.0 MiB +\\+2\\.0 MiB")
+        .contains("malloc live by call site, estimated from samples")
+        .containsPattern("a\\.B\\.m19 +3\\.0 MiB +\\+2\\.0 MiB");
+  }
+
+  /** A number that lost its last digits would be another. */
+  @Test
+  void namesThatDoNotFitAreLeftOutWhole() throws Exception {
+    start();
+    long bytes = 1_234_567_890_123L;
+    sites =
+        Optional.of(
+            new SiteSummary(
+                Boxes.START,
+                List.of(),
+                List.of(),
+                IntStream.range(0, 20)
+                    .mapToObj(i -> new SiteSummary.Share(i + "\u4e16".repeat(500), bytes))
+                    .toList()));
+    observeFor(Duration.ofMinutes(2), 100);
+
+    RecordedText last = lastMinute();
+    assertThat(last.text().table("part")).containsEntry("java-heap", 50 * MIB);
+    assertThat(last.text().table("site").values()).hasSizeBetween(5, 19).containsOnly(bytes);
+  }
+
+  private RecordedText lastMinute() throws Exception {
+    List<RecordedText> minutes = RecordedLife.read(path).minutes();
+    return minutes.get(minutes.size() - 1);
+  }
+
+  private static SiteSummary summary(int libraries, int sites, long bytes) {
+    return new SiteSummary(
+        Boxes.START,
+        Stream.concat(
+                shares("libm%02d.so", libraries, bytes),
+                Stream.of(new SiteSummary.Share(SiteSummary.OTHER, 5)))
+            .toList(),
+        List.of(),
+        shares("a.B.m%02d", sites, bytes).toList());
+  }
+
+  private static Stream<SiteSummary.Share> shares(String name, int count, long bytes) {
+    return IntStream.range(0, count).mapToObj(i -> new SiteSummary.Share(name.formatted(i), bytes));
   }
 
   @Test
@@ -340,7 +406,7 @@ class BlackBoxTest {
     return snapshot(Boxes.START.plusNanos(nanos - Boxes.START_NANOS), chargedMib);
   }
 
-  private static Snapshot snapshot(Instant time, long chargedMib) {
+  private Snapshot snapshot(Instant time, long chargedMib) {
     long charged = chargedMib * MIB;
     CgroupMemory cgroup =
         new CgroupMemory(
@@ -364,6 +430,6 @@ class BlackBoxTest {
         new ProcessMemory(80.0 * MIB, Optional.of(resident), Optional.of(cgroup), Optional.empty()),
         Optional.empty(),
         List.of(),
-        Optional.empty());
+        sites);
   }
 }

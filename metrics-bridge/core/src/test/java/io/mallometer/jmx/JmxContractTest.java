@@ -47,7 +47,10 @@ class JmxContractTest extends FaceContract {
       Map.of(
           "ResidentParts", Published.of("native_memory_resident", "", 0, "part", ""),
           "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
-          "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""));
+          "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""),
+          "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", ""),
+          "LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", ""),
+          "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", ""));
 
   private static final Map<String, String> ALLOCATOR_NAMES =
       Map.of(
@@ -80,6 +83,7 @@ class JmxContractTest extends FaceContract {
           }
           List<Published> shown = new ArrayList<>(translate(server, name));
           shown.addAll(ofAllocator(server, new ObjectName(NativeMemoryMBeans.ALLOCATOR_NAME)));
+          shown.addAll(ofCallSites(server, new ObjectName(NativeMemoryMBeans.CALL_SITES_NAME)));
           return shown;
         } catch (JMException e) {
           throw new AssertionError(e);
@@ -168,6 +172,21 @@ class JmxContractTest extends FaceContract {
     return shown;
   }
 
+  private static List<Published> ofCallSites(MBeanServer server, ObjectName name)
+      throws JMException {
+    List<Published> shown = new ArrayList<>();
+    for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
+      if (TABLES.containsKey(info.getName())) {
+        shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
+      }
+    }
+    Long samples = (Long) server.getAttribute(name, "Samples");
+    if (samples != null) {
+      shown.add(Published.of("mallometer_samples_total", "counter", samples));
+    }
+    return shown;
+  }
+
   private static List<Published> rows(MBeanAttributeInfo info, TabularData table) {
     Published metric = TABLES.getOrDefault(info.getName(), Published.of("", "", 0));
     String label = metric.labels().firstKey();
@@ -192,7 +211,7 @@ class JmxContractTest extends FaceContract {
         switch ((String) descriptor.getFieldValue("units")) {
           case "bytes" -> "_bytes";
           case "seconds" -> "_seconds";
-          case "allocations", "frees", "objects", "events", "arenas", "trims" -> "";
+          case "allocations", "frees", "objects", "events", "arenas", "trims", "samples" -> "";
           default -> "_of_unknown_unit";
         };
     return unit + (type.equals("counter") ? "_total" : "");

@@ -1,0 +1,63 @@
+package io.mallometer;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** Call sites with figures that a test names. */
+public final class SitesByHand {
+
+  private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
+
+  private SitesByHand() {}
+
+  /** A reading of these sites, most live bytes first. */
+  public static CallSites reading(CallSite... sites) {
+    return reading(TIME, Arrays.asList(sites));
+  }
+
+  /** A reading at a time. */
+  public static CallSites reading(Instant time, List<CallSite> sites) {
+    List<CallSite> sorted = new ArrayList<>(sites);
+    sorted.sort(SiteOrder.LIVE.comparator());
+    return new CallSites(
+        time, sorted, 77, Map.of("no-site", 5L, "not-followed", 3L), ByteUnit.GLIBC_CHUNK, "");
+  }
+
+  /**
+   * A site that has a Java frame below its library's: of live bytes there have been twice as many
+   * allocated, in objects of ten bytes, with a variance of a hundredth of the square.
+   */
+  public static CallSite site(int number, String name, String library, double liveBytes) {
+    int dot = name.lastIndexOf('.');
+    return new CallSite(
+        number,
+        List.of(
+            StackFrame.ofLibrary(library, "allocate", 31),
+            StackFrame.ofJava(
+                dot < 0 ? name : name.substring(0, dot), name.substring(dot + 1), "Some.java", 12)),
+        name,
+        library,
+        40,
+        estimate(liveBytes / 5),
+        estimate(2 * liveBytes),
+        estimate(liveBytes / 10),
+        estimate(liveBytes),
+        Double.NaN,
+        new CallSite.Ages(10, 60, 3_600));
+  }
+
+  /** Three sites of two libraries. */
+  public static CallSites three() {
+    return reading(
+        site(7, "com.shop.Cart.zip", "libzip.so", 300_000),
+        site(8, "com.shop.Store.open", "librocksdbjni.so", 200_000),
+        site(9, "com.shop.pdf.Printer.print", "libzip.so", 50_000));
+  }
+
+  private static Estimate estimate(double value) {
+    return new Estimate(value, value * value / 100, 40);
+  }
+}
