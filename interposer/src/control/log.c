@@ -2,11 +2,27 @@
 #include "control/log.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum log_level log_threshold = LOG_WARN;
+
+/* Where nobody reads the program's errors any more, the kernel sends SIGPIPE, which must not end the program for ours. */
+static void write_unharmed(const char *line, size_t length) {
+  sigset_t broken_pipe, before, pending;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  sigprocmask(SIG_BLOCK, &broken_pipe, &before);
+  sigpending(&pending);
+  if (write(STDERR_FILENO, line, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
+    static const struct timespec at_once;
+    sigtimedwait(&broken_pipe, NULL, &at_once);
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+}
 
 void log_line(enum log_level level, const char *format, ...) {
   if (level > log_threshold) return;
@@ -22,8 +38,7 @@ void log_line(enum log_level level, const char *format, ...) {
     if (end > sizeof line - 2) end = sizeof line - 2;
     line[end++] = '\n';
     /* One write, so that lines of several processes do not mix; if it fails there is nobody to tell. */
-    ssize_t ignored = write(STDERR_FILENO, line, end);
-    (void)ignored;
+    write_unharmed(line, end);
   }
   errno = saved_errno;
 }
