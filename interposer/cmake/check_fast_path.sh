@@ -30,5 +30,7 @@ check free '^jmp +\*' 1 0
 check counted_malloc '^ret' 32 1
 check counted_free '^jmp +\*' 12 0
 # The program's return address must reach the loader: no call, and a jump at the end.
-listing dlopen | awk '/^jmp +\*/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "dlopen is not a jump"; failed=1; }
+for function in dlopen dlmopen; do
+  listing $function | awk '/^jmp +\*/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "$function is not a jump"; failed=1; }
+done
 exit $failed

@@ -20,7 +20,7 @@ if [ "$((tls))" -gt 64 ]; then
 fi
 
 allowed='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc'
-allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlopen"
+allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlm?open"
 allowed="$allowed|_Zn[wa][a-zA-Z0-9_]+|_Zd[la][a-zA-Z0-9_]+|mallometer_[a-z_]+)\$"
 others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE "$allowed" || true)
 if [ -n "$others" ]; then

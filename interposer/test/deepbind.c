@@ -1,6 +1,6 @@
 /*
  * A library that is opened with RTLD_DEEPBIND calls the C library's malloc and free past the hook. Objects go from it
- * to the program and back. Its path is the first argument.
+ * to the program and back. Its path is the first argument; with a second one it is opened by dlmopen.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -15,9 +15,10 @@ static void find(void *function, void *library, const char *name) {
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 2);
+  CHECK(argc >= 2);
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  void *library = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
+  int mode = RTLD_NOW | RTLD_DEEPBIND;
+  void *library = argc == 2 ? dlopen(argv[1], mode) : dlmopen(LM_ID_BASE, argv[1], mode);
   if (!library) fprintf(stderr, "%s\n", dlerror());
   CHECK(library);
   void *(*library_allocate)(size_t);

@@ -5,6 +5,7 @@
 #ifndef MALLOMETER_PLATFORM_INTERPOSED_H
 #define MALLOMETER_PLATFORM_INTERPOSED_H
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 #include "platform/visibility.h"
@@ -52,7 +53,10 @@ EXPORT void *operator_new_aligned(size_t size, size_t alignment) __asm__("_ZnwmS
 EXPORT void *operator_new_aligned_nothrow(size_t size, size_t alignment,
                                           const void *nothrow) __asm__("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
-/* dlopen. Named apart, since this library calls the real one too. */
+/* dlopen and dlmopen. Named apart, since this library calls the real one too. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
+#ifdef LM_ID_BASE
+EXPORT void *program_dlmopen(Lmid_t namespace, const char *file, int mode) __asm__("dlmopen");
+#endif
 
 #endif
