@@ -11,9 +11,10 @@ import java.util.Optional;
  *
  * <p>What is given is the qualified name and nothing else: no parameters, no return type, no
  * template arguments, no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)}
- * is {@code std::vector::push_back}. A thunk has the name of the function that it leads to, a lambda
- * is {@code f::{lambda#1}}. Since template arguments are dropped, they are read only to find where
- * they end and to count the substitutions in them, and names stay short whatever refers to what.
+ * is {@code std::vector::push_back}. A thunk has the name of the function that it leads to, a
+ * lambda is {@code f::{lambda#1}}. Since template arguments are dropped, they are read only to find
+ * where they end and to count the substitutions in them, and names stay short whatever refers to
+ * what.
  *
  * <p>One pass without a step back, so the time is linear; depth and length are bounded.
  */
@@ -712,8 +713,7 @@ final class ItaniumName {
       expect('_');
     }
     int number = compactNumber();
-    return new Name(
-        number < MOST_PARAMETERS ? String.valueOf((char) (PARAMETERS + number)) : "T");
+    return new Name(number < MOST_PARAMETERS ? String.valueOf((char) (PARAMETERS + number)) : "T");
   }
 
   // Types. Their text matters in conversion operators only.

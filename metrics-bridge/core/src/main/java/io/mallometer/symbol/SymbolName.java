@@ -18,7 +18,8 @@ final class SymbolName {
               + "avx2|avx512f|sse4_2|default|arch_\\w+)(?:\\.[.\\w]*)?$|\\.\\d+$");
 
   private static final Pattern RUST_HASH = Pattern.compile("17h[0-9a-f]{16}E(?:\\.llvm\\.\\d+)?$");
-  private static final Pattern RUST_ESCAPE = Pattern.compile("\\$(?:u([0-9a-f]{1,6})|(\\w{1,2}))\\$");
+  private static final Pattern RUST_ESCAPE =
+      Pattern.compile("\\$(?:u([0-9a-f]{1,6})|(\\w{1,2}))\\$");
 
   private SymbolName() {}
 

@@ -1,0 +1,212 @@
+package io.mallometer;
+
+import io.mallometer.symbol.JavaNames;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+/**
+ * Who allocates, in a name short enough for a tag. The first of these that a stack has, from its
+ * innermost frame on:
+ *
+ * <ol>
+ *   <li>the {@code Class.method} of a Java frame in an application package,
+ *   <li>that of a Java frame that is not plumbing: not of the JDK, and no proxy or accessor that
+ *       was generated at runtime,
+ *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame that
+ *       is not plumbing: not of the C and C++ runtime, of an allocator, or mallometer itself.
+ *       Within one library what only passes a request on is skipped: {@code operator new}, the C++
+ *       standard library, and the JVM's own {@code os::malloc} and its like,
+ *   <li>the function of any frame.
+ * </ol>
+ *
+ * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
+ * and at most {@link #MOST_CHARACTERS}. Immutable.
+ */
+public final class SiteNaming {
+
+  /** Longer names are cut: classes at their beginning, symbols at their end. */
+  public static final int MOST_CHARACTERS = 200;
+
+  private static final String CUT = "...";
+  private static final String UNKNOWN = "[unknown]";
+
+  private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
+
+  /** Stands between any two Java frames, whatever package it was generated into. */
+  private static final Pattern GENERATED =
+      Pattern.compile(
+          "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
+              + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
+
+  private static final Pattern RUNTIME_LIBRARY =
+      Pattern.compile(
+          "(?:libc|libpthread|libdl|libgcc_s|libstdc\\+\\+|libc\\+\\+|libc\\+\\+abi|libmallometer"
+              + "|libjemalloc|libtcmalloc\\w*|libmimalloc|linux-vdso|libc\\.musl[^/]*"
+              + "|ld-[^/]*|ld64)\\.so(?:\\..*)?");
+
+  private static final Pattern STANDARD_LIBRARY =
+      Pattern.compile("(?:operator (?:new|delete)|std::|__gnu_cxx::|__cxxabiv1::).*|zcalloc");
+
+  private static final String JVM = "libjvm.so";
+
+  private static final Set<String> JVM_WRAPPERS =
+      Set.of(
+          "os::malloc",
+          "os::realloc",
+          "os::strdup",
+          "os::strdup_check_oom",
+          "AllocateHeap",
+          "ReallocateHeap",
+          "resource_allocate_bytes",
+          "resource_reallocate_bytes",
+          "ResourceArea::allocate_bytes",
+          "Arena::Amalloc",
+          "Arena::AmallocWords",
+          "Arena::Arealloc",
+          "Arena::internal_amalloc",
+          "Arena::grow",
+          "Chunk::allocate_chunk",
+          "ChunkPool::allocate",
+          "ChunkPool::allocate_chunk",
+          "ArenaMemoryManager::allocate_chunk",
+          "ArrayAllocator::allocate",
+          "MallocArrayAllocator::allocate",
+          "CHeapAllocator::alloc",
+          "GrowableArrayCHeapAllocator::allocate",
+          "GrowableArrayResourceAllocator::allocate");
+
+  private static final Pattern JVM_OPERATOR = Pattern.compile("[\\w:]+::operator new(?:\\[\\])?");
+
+  private final List<String> applicationPackages;
+
+  /**
+   * A rule.
+   *
+   * @param applicationPackages packages with all below them, such as {@code com.acme}; may be empty
+   */
+  public SiteNaming(List<String> applicationPackages) {
+    this.applicationPackages =
+        applicationPackages.stream()
+            .map(name -> name.strip().replaceFirst("\\.?\\*?$", ""))
+            .filter(name -> !name.isEmpty())
+            .map(name -> name + ".")
+            .toList();
+  }
+
+  /**
+   * The name of a site.
+   *
+   * @param frames its stack, innermost first
+   */
+  public String name(List<StackFrame> frames) {
+    return firstJava(frames, this::isApplication)
+        .or(() -> firstJava(frames, frame -> !isPlumbing(frame)))
+        .or(() -> firstNative(frames))
+        .or(() -> frames.stream().map(StackFrame::function).findFirst())
+        .orElse(UNKNOWN);
+  }
+
+  /**
+   * The library that asked for the memory: of the innermost native frame outside of the C and C++
+   * runtime and allocators, else of the innermost frame; empty if unknown.
+   *
+   * @param frames the stack, innermost first
+   */
+  public String library(List<StackFrame> frames) {
+    return frames.stream()
+        .filter(SiteNaming::isInLibrary)
+        .map(StackFrame::owner)
+        .filter(owner -> !RUNTIME_LIBRARY.matcher(owner).matches())
+        .findFirst()
+        .or(
+            () ->
+                frames.stream().findFirst().filter(SiteNaming::isInLibrary).map(StackFrame::owner))
+        .map(owner -> printable(owner))
+        .orElse("");
+  }
+
+  private static Optional<String> firstJava(
+      List<StackFrame> frames, Predicate<StackFrame> accepted) {
+    return frames.stream()
+        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+        .filter(accepted)
+        .findFirst()
+        .map(SiteNaming::javaName);
+  }
+
+  private static String javaName(StackFrame frame) {
+    String name =
+        printable(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
+    int excess = name.length() - MOST_CHARACTERS;
+    return excess > 0 ? CUT + name.substring(excess + CUT.length()) : name;
+  }
+
+  private boolean isApplication(StackFrame frame) {
+    return applicationPackages.stream().anyMatch(frame.owner()::startsWith)
+        && !GENERATED.matcher(JavaNames.ofClass(frame.owner())).find();
+  }
+
+  private static boolean isPlumbing(StackFrame frame) {
+    return frame.owner().startsWith("[")
+        || JDK.stream().anyMatch(frame.owner()::startsWith)
+        || GENERATED.matcher(JavaNames.ofClass(frame.owner())).find();
+  }
+
+  private static boolean isInLibrary(StackFrame frame) {
+    return frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty();
+  }
+
+  private static Optional<String> firstNative(List<StackFrame> frames) {
+    List<StackFrame> callers =
+        frames.stream()
+            .filter(SiteNaming::isInLibrary)
+            .filter(frame -> !RUNTIME_LIBRARY.matcher(frame.owner()).matches())
+            .toList();
+    return callers.isEmpty() ? Optional.empty() : Optional.of(nativeName(asking(callers)));
+  }
+
+  /** The first that does not only pass a request on for the next in the same library. */
+  private static StackFrame asking(List<StackFrame> callers) {
+    int i = 0;
+    while (i + 1 < callers.size()
+        && passesOn(callers.get(i))
+        && callers.get(i + 1).owner().equals(callers.get(i).owner())) {
+      i++;
+    }
+    return callers.get(i);
+  }
+
+  private static boolean passesOn(StackFrame frame) {
+    return STANDARD_LIBRARY.matcher(frame.name()).matches()
+        || frame.owner().equals(JVM)
+            && (JVM_WRAPPERS.contains(frame.name())
+                || JVM_OPERATOR.matcher(frame.name()).matches());
+  }
+
+  private static String nativeName(StackFrame frame) {
+    String name = printable(frame.function());
+    return name.length() > MOST_CHARACTERS
+        ? name.substring(0, MOST_CHARACTERS - CUT.length()) + CUT
+        : name;
+  }
+
+  /** A name on one line; what cannot be shown is a question mark. */
+  private static String printable(String name) {
+    StringBuilder shown = new StringBuilder(name.length());
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      int type = Character.getType(c);
+      boolean hidden =
+          Character.isISOControl(c)
+              || type == Character.LINE_SEPARATOR
+              || type == Character.PARAGRAPH_SEPARATOR
+              || type == Character.FORMAT
+              || type == Character.SURROGATE;
+      shown.append(hidden ? '?' : c);
+    }
+    return shown.toString();
+  }
+}

@@ -1,0 +1,96 @@
+package io.mallometer.symbol;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The modules of this process. A file that was deleted or replaced while it is mapped is still
+ * behind {@code /proc/self/map_files}, which only privileged processes may open; {@code
+ * /proc/self/mem} has of it what is mapped, and is readable to all. An address that is not mapped
+ * is an error of a read there, and no fault.
+ */
+final class OwnImages implements ModuleImages {
+
+  private static final String MEMORY = "/proc/self/mem";
+  private static final String MAPPED_FILES = "/proc/self/map_files";
+  private static final String MAPPINGS = "/proc/self/maps";
+  private static final String EXECUTABLE = "/proc/self/exe";
+
+  @Override
+  public List<String> files(RecordedModule module) {
+    List<String> files = new ArrayList<>();
+    if (module.path().isEmpty()) {
+      files.add(EXECUTABLE);
+    } else if (module.path().startsWith("/")) {
+      files.add(module.path());
+    }
+    mapping(module.begin()).ifPresent(mapping -> files.add(MAPPED_FILES + "/" + mapping));
+    return files;
+  }
+
+  /** The mapping that begins at an address, as it is called in the directory. */
+  private static Optional<String> mapping(long begin) {
+    String start = Long.toHexString(begin) + "-";
+    try (Stream<String> lines = Files.lines(Path.of(MAPPINGS), StandardCharsets.ISO_8859_1)) {
+      return lines
+          .filter(line -> line.startsWith(start) && line.indexOf(' ') > 0)
+          .findFirst()
+          .map(line -> line.substring(0, line.indexOf(' ')));
+    } catch (IOException | RuntimeException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<Bytes> open(String file) {
+    try {
+      // A pipe or a device could keep the reader waiting.
+      return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
+    } catch (InvalidPathException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<Bytes> memory() {
+    return opened(MEMORY);
+  }
+
+  private static Optional<Bytes> opened(String file) {
+    try {
+      return Optional.of(new OpenFile(new RandomAccessFile(file, "r")));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  private record OpenFile(RandomAccessFile file) implements Bytes {
+
+    @Override
+    public boolean read(long position, byte[] into, int length) {
+      if (position < 0) {
+        return false;
+      }
+      try {
+        file.seek(position);
+        file.readFully(into, 0, length);
+        return true;
+      } catch (IOException e) {
+        return false;
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      file.close();
+    }
+  }
+}
