@@ -105,7 +105,7 @@ public final class SiteNaming {
     return firstJava(frames, this::isApplication)
         .or(() -> firstJava(frames, frame -> !isPlumbing(frame)))
         .or(() -> firstNative(frames))
-        .or(() -> frames.stream().map(StackFrame::function).findFirst())
+        .or(() -> frames.stream().map(SiteNaming::shortName).findFirst())
         .orElse(UNKNOWN);
   }
 
@@ -134,7 +134,11 @@ public final class SiteNaming {
         .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
         .filter(accepted)
         .findFirst()
-        .map(SiteNaming::javaName);
+        .map(SiteNaming::shortName);
+  }
+
+  private static String shortName(StackFrame frame) {
+    return frame.kind() == StackFrame.Kind.JAVA ? javaName(frame) : nativeName(frame);
   }
 
   private static String javaName(StackFrame frame) {

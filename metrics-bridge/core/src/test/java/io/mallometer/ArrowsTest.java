@@ -40,6 +40,15 @@ class ArrowsTest {
               "io.mallometer.interposer..", "io.mallometer.process..", "io.mallometer.history..");
 
   @ArchTest
+  static final ArchRule symbolsKnowTheRecordsAndTheJdkOnly =
+      classes()
+          .that()
+          .resideInAPackage("io.mallometer.symbol")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.symbol", "org.jspecify..");
+
+  @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
       slices()
           .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")
