@@ -61,6 +61,9 @@ final class Poller {
 
   private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
 
+  /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
+  private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
+
   private final Interposer interposer;
   private final MemorySource memorySource;
   private final Clock clock;
@@ -292,16 +295,38 @@ final class Poller {
     }
   }
 
+  /** Why the thread woke up. */
+  private enum Wake {
+    TO_POLL,
+    TO_NAME_METHODS,
+    TO_END
+  }
+
   /**
-   * Sleeps for one interval, or until a recording is asked for. Returns false when this thread is
-   * no longer wanted.
+   * Sleeps for one interval, or until a recording is asked for, and has new methods named
+   * meanwhile. Returns false when this thread is no longer wanted.
    */
-  private synchronized boolean awaitNextPoll() {
+  private boolean awaitNextPoll() {
     long start = System.nanoTime();
+    Wake wake;
+    do {
+      nameMethods();
+      wake = sleep(start);
+    } while (wake == Wake.TO_NAME_METHODS);
+    return wake == Wake.TO_POLL;
+  }
+
+  private synchronized Wake sleep(long start) {
+    long asleep = System.nanoTime();
     while (thread == Thread.currentThread()) {
-      long remaining = shortestInterval().toNanos() - (System.nanoTime() - start);
+      long now = System.nanoTime();
+      long remaining = shortestInterval().toNanos() - (now - start);
       if (remaining <= 0 || blackBox.askedAnew()) {
-        return true;
+        return Wake.TO_POLL;
+      }
+      remaining = Math.min(remaining, NAMING_INTERVAL_NANOS - (now - asleep));
+      if (remaining <= 0) {
+        return Wake.TO_NAME_METHODS;
       }
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
@@ -310,7 +335,20 @@ final class Poller {
         continue;
       }
     }
-    return false;
+    return Wake.TO_END;
+  }
+
+  private void nameMethods() {
+    try {
+      if (interposer.present()) {
+        interposer.nameMethods();
+      }
+    } catch (Throwable e) {
+      if (!callSitesFailed) {
+        callSitesFailed = true;
+        logQuietly("The methods of call sites cannot be named", e);
+      }
+    }
   }
 
   private Duration shortestInterval() {

@@ -67,6 +67,13 @@ public interface Interposer {
     return callSites(time);
   }
 
+  /**
+   * Lets stacks have Java frames, and asks the JVM for the names of methods that are new in them,
+   * before their classes may be gone. Called about once a second, by a thread of the JVM; takes 20
+   * ms the first time, and microseconds where nothing is new.
+   */
+  default void nameMethods() {}
+
   /** Whether the library records into a file. Never throws. */
   default Recording recording() {
     return Recording.off();

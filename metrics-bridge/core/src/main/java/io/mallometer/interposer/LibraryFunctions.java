@@ -41,6 +41,33 @@ final class LibraryFunctions {
    */
   static native int mallometer_allocator(long state, long rows, int rowSize, int capacity);
 
+  /** Lets stacks have Java frames; returns 0 or a negative errno value. */
+  static native int mallometer_jvm_attach();
+
+  /** Fills a {@code struct mallometer_method}; returns 0 or a negative errno value. */
+  static native int mallometer_method_name(int number, long method);
+
+  /**
+   * Copies {@code struct mallometer_site}s with numbers from {@code first} on; returns how many, or
+   * a negative errno value.
+   */
+  static native int mallometer_sites(long sites, int siteSize, int capacity, int first);
+
+  /** Copies the frames of a site; returns how many, or a negative errno value. */
+  static native int mallometer_site_stack(int number, long frames, int capacity);
+
+  /**
+   * Copies {@code struct mallometer_module}s with numbers from {@code first} on; returns how many,
+   * or a negative errno value.
+   */
+  static native int mallometer_modules(long modules, int moduleSize, int capacity, int first);
+
+  /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
+  static native int mallometer_objects(long objects, int objectSize, int capacity);
+
+  /** Changes an option; returns 0 or a negative errno value. */
+  static native int mallometer_configure(int option, long value);
+
   /**
    * Starts to record into a file, given as a zero-terminated path; returns 0 or a negative errno.
    */

@@ -1,8 +1,7 @@
 package io.mallometer.interposer;
 
-import com.sun.jna.Native;
-import com.sun.jna.Pointer;
 import io.mallometer.AllocatorStatistics;
+import io.mallometer.CallSites;
 import io.mallometer.LargeAllocation;
 import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
@@ -16,6 +15,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -35,23 +35,25 @@ final class PreloadedInterposer implements Interposer {
   private static final Charset FILE_NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
+  private final RecordedCallSites callSites = new RecordedCallSites();
+
   private static final Status COUNTING = Status.counting();
 
-  private final ByteBuffer process = struct(CountersLayout.BYTES);
-  private final ByteBuffer self = struct(ReportLayout.BYTES);
-  private final ByteBuffer state = struct(ReportLayout.BYTES_TO_STATE);
-  private final ByteBuffer thread = struct(CountersLayout.BYTES);
-  private final ByteBuffer allocator = struct(AllocatorLayout.BYTES);
+  private final ByteBuffer process = Structs.allocate(CountersLayout.BYTES);
+  private final ByteBuffer self = Structs.allocate(ReportLayout.BYTES);
+  private final ByteBuffer state = Structs.allocate(ReportLayout.BYTES_TO_STATE);
+  private final ByteBuffer thread = Structs.allocate(CountersLayout.BYTES);
+  private final ByteBuffer allocator = Structs.allocate(AllocatorLayout.BYTES);
   private final ByteBuffer arenas =
-      struct(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
-  private final ByteBuffer events = struct(EventLayout.BYTES * EventLayout.CAPACITY);
-  private final long processAddress = address(process);
-  private final long selfAddress = address(self);
-  private final long stateAddress = address(state);
-  private final long threadAddress = address(thread);
-  private final long allocatorAddress = address(allocator);
-  private final long arenasAddress = address(arenas);
-  private final long eventsAddress = address(events);
+      Structs.allocate(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
+  private final ByteBuffer events = Structs.allocate(EventLayout.BYTES * EventLayout.CAPACITY);
+  private final long processAddress = Structs.address(process);
+  private final long selfAddress = Structs.address(self);
+  private final long stateAddress = Structs.address(state);
+  private final long threadAddress = Structs.address(thread);
+  private final long allocatorAddress = Structs.address(allocator);
+  private final long arenasAddress = Structs.address(arenas);
+  private final long eventsAddress = Structs.address(events);
 
   /** What {@link #self} held when {@link #texts} were decoded. */
   private final ByteBuffer decoded =
@@ -112,6 +114,34 @@ final class PreloadedInterposer implements Interposer {
   }
 
   @Override
+  public void nameMethods() {
+    callSites.nameMethods();
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages) {
+    RecordedCallSites.Report report;
+    synchronized (process) {
+      check(callSelf(), "mallometer_self");
+      if (!status().active()) {
+        return CallSites.none(time, status().reason());
+      }
+      report =
+          new RecordedCallSites.Report(
+              self.getLong(ReportLayout.SAMPLE_INTERVAL_BYTES),
+              self.getLong(ReportLayout.SAMPLES),
+              self.getInt(ReportLayout.LIVE_SAMPLES),
+              Map.of(
+                  "no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE),
+                  "not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED),
+                  "truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED),
+                  "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA)),
+              ReportLayout.byteUnit(self));
+    }
+    return callSites.read(time, applicationPackages, report);
+  }
+
+  @Override
   public Optional<NativeCounters> process() {
     synchronized (process) {
       return counting() && callProcess() == 0
@@ -155,9 +185,9 @@ final class PreloadedInterposer implements Interposer {
 
   @Override
   public Recording recording() {
-    ByteBuffer struct = struct(RecordingLayout.BYTES);
+    ByteBuffer struct = Structs.allocate(RecordingLayout.BYTES);
     struct.putInt(RecordingLayout.SIZE, RecordingLayout.BYTES);
-    return LibraryFunctions.mallometer_recording(address(struct)) == 0
+    return LibraryFunctions.mallometer_recording(Structs.address(struct)) == 0
         ? RecordingLayout.recording(struct)
         : Recording.off();
   }
@@ -165,8 +195,8 @@ final class PreloadedInterposer implements Interposer {
   @Override
   public Recording record(Path path) {
     byte[] encoded = path.toAbsolutePath().toString().getBytes(FILE_NAMES);
-    ByteBuffer text = struct(encoded.length + 1).put(encoded);
-    int result = LibraryFunctions.mallometer_record(address(text));
+    ByteBuffer text = Structs.allocate(encoded.length + 1).put(encoded);
+    int result = LibraryFunctions.mallometer_record(Structs.address(text));
     return result == INVALID
         ? Recording.failed(path.toString(), "the path is longer than 700 bytes")
         : recording();
@@ -274,14 +304,5 @@ final class PreloadedInterposer implements Interposer {
     if (result != 0) {
       throw new IllegalStateException(function + " failed with errno " + -result);
     }
-  }
-
-  /** Memory for one struct; JNA's own Memory would start a thread that cleans up after it. */
-  private static ByteBuffer struct(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
-  }
-
-  private static long address(ByteBuffer direct) {
-    return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
   }
 }

@@ -35,7 +35,15 @@ final class ReportLayout {
   static final int SAMPLES_NOT_FOLLOWED = SAMPLES_WITHOUT_SITE + 8;
   static final int LIVE_SAMPLES = SAMPLES_NOT_FOLLOWED + 8;
   static final int CALL_SITES = LIVE_SAMPLES + 4;
-  static final int BYTES = CALL_SITES + 4;
+  static final int SAMPLES_TRUNCATED = CALL_SITES + 4;
+  static final int SAMPLES_WITHOUT_JAVA = SAMPLES_TRUNCATED + 8;
+  static final int SAMPLING_NS = SAMPLES_WITHOUT_JAVA + 8;
+  static final int OVERHEAD_TARGET_PPM = SAMPLING_NS + 8;
+  static final int SAMPLING_SHARE_PPM = OVERHEAD_TARGET_PPM + 4;
+  static final int METHODS = SAMPLING_SHARE_PPM + 4;
+  static final int MODULES = METHODS + 4;
+  static final int JAVA = MODULES + 4;
+  static final int BYTES = JAVA + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;

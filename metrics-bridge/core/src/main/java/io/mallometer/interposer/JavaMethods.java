@@ -1,0 +1,57 @@
+package io.mallometer.interposer;
+
+import io.mallometer.symbol.RecordedMethod;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * The Java methods that stacks lead through, by the library's numbers. Each is asked for once, soon
+ * after it got its number, and then stays: the JVM forgets the name with the class.
+ *
+ * <p>Thread-safe.
+ */
+final class JavaMethods {
+
+  /** ESRCH and ENODATA as the library returns them. */
+  static final int GONE = -3;
+
+  static final int NOT_NOW = -61;
+
+  private final List<Optional<RecordedMethod>> known = new ArrayList<>();
+  private final ByteBuffer struct;
+  private final IntUnaryOperator ask;
+
+  /**
+   * Methods that are asked for by a function.
+   *
+   * @param struct a {@code struct mallometer_method}
+   * @param ask fills it for a number, and returns 0 or a negative errno value
+   */
+  JavaMethods(ByteBuffer struct, IntUnaryOperator ask) {
+    this.struct = struct;
+    this.ask = ask;
+  }
+
+  /** Asks for the names of methods that are new. Must be called by a thread of the JVM. */
+  synchronized void askForNewNames() {
+    while (true) {
+      struct.putInt(SiteLayout.METHOD_SIZE, SiteLayout.METHOD_BYTES);
+      int result = ask.applyAsInt(known.size());
+      if (result == 0) {
+        known.add(Optional.of(SiteLayout.method(struct)));
+      } else if (result == GONE) {
+        known.add(Optional.empty());
+      } else {
+        return;
+      }
+    }
+  }
+
+  /** The method of a number; empty if it has not been asked for, or its class was gone by then. */
+  synchronized Optional<RecordedMethod> of(int number) {
+    return number >= 0 && number < known.size() ? known.get(number) : Optional.empty();
+  }
+}

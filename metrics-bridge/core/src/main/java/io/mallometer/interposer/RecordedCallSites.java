@@ -1,0 +1,207 @@
+package io.mallometer.interposer;
+
+import io.mallometer.ByteUnit;
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.SiteNaming;
+import io.mallometer.StackFrame;
+import io.mallometer.symbol.ModuleImages;
+import io.mallometer.symbol.RecordedModule;
+import io.mallometer.symbol.Symbolizer;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The call sites that the library records, with names.
+ *
+ * <p>A site's stack never changes, so it is fetched and named once; a reading then copies the sums,
+ * which takes about a microsecond a site. The JVM is asked for the names of methods in between,
+ * before their classes may be gone.
+ *
+ * <p>Thread-safe. Only for a library that counts.
+ */
+final class RecordedCallSites {
+
+  /** ENODATA, EPERM, ESRCH, ENOTSUP and EBUSY as the library returns them. */
+  private static final int NO_SITES = -61;
+
+  private static final int NOT_WANTED = -1;
+  private static final int NO_JVM = -3;
+  private static final int UNSUPPORTED = -95;
+  private static final int BUSY = -16;
+
+  private static final String NOT_RECORDED =
+      "call sites are not recorded: MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL says so";
+
+  private static final int SITES_AT_ONCE = 512;
+  private static final int MODULES_AT_ONCE = 16;
+  private static final int MOST_OBJECTS = 65_536;
+
+  private final ByteBuffer sites = Structs.allocate(SITES_AT_ONCE * SiteLayout.BYTES);
+  private final ByteBuffer frames = Structs.allocate(SiteLayout.MOST_FRAMES * Long.BYTES);
+  private final ByteBuffer moduleRows = Structs.allocate(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
+  private final ByteBuffer method = Structs.allocate(SiteLayout.METHOD_BYTES);
+  private final long methodAddress = Structs.address(method);
+  private ByteBuffer objects = Structs.allocate(0);
+
+  private final LoadedModules modules = new LoadedModules();
+  private final JavaMethods methods =
+      new JavaMethods(
+          method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
+  private final Symbolizer symbolizer =
+      new Symbolizer(modules::at, methods::of, ModuleImages.ofThisProcess());
+
+  private final Map<Integer, Named> named = new HashMap<>();
+  private List<String> namedBy = List.of();
+  private SiteNaming naming = new SiteNaming(List.of());
+  private int attached = BUSY;
+
+  private record Named(List<StackFrame> frames, String name, String library) {}
+
+  /** Lets stacks have Java frames, and asks for names of methods. By a thread of the JVM. */
+  synchronized void nameMethods() {
+    if (attached == BUSY) {
+      attached = LibraryFunctions.mallometer_jvm_attach();
+    }
+    methods.askForNewNames();
+  }
+
+  /**
+   * Reads all sites.
+   *
+   * @param report the library's report of this moment
+   */
+  synchronized CallSites read(Instant time, List<String> applicationPackages, Report report) {
+    nameMethods();
+    if (attached == NO_SITES) {
+      return CallSites.none(time, NOT_RECORDED);
+    }
+    if (!applicationPackages.equals(namedBy)) {
+      naming = new SiteNaming(applicationPackages);
+      namedBy = List.copyOf(applicationPackages);
+      named.replaceAll((number, known) -> named(known.frames()));
+    }
+    Map<Integer, CallSite.Ages> ages = ages(report.liveSamples());
+    List<CallSite> read = new ArrayList<>();
+    for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
+      count =
+          LibraryFunctions.mallometer_sites(
+              Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
+      for (int i = 0; i < count; i++) {
+        addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
+      }
+    }
+    read.sort(
+        Comparator.comparingDouble((CallSite site) -> site.liveBytes().value())
+            .reversed()
+            .thenComparingInt(CallSite::number));
+    return new CallSites(
+        time, read, report.samples(), report.dropped(), report.byteUnit(), reason());
+  }
+
+  /** What of the library's report belongs to a reading. */
+  record Report(
+      double intervalBytes,
+      long samples,
+      int liveSamples,
+      Map<String, Long> dropped,
+      ByteUnit byteUnit) {}
+
+  private String reason() {
+    return switch (attached) {
+      case 0 -> "";
+      case NOT_WANTED -> "no Java frames: MALLOMETER_STACKS=native";
+      case NO_JVM -> "no Java frames: the JVM was not found";
+      case UNSUPPORTED ->
+          "no Java frames: this JVM has no AsyncGetCallTrace, or refuses its tools interface";
+      case BUSY -> "no Java frames yet";
+      default -> "no Java frames: errno " + -attached;
+    };
+  }
+
+  private void addSite(
+      int at, Map<Integer, CallSite.Ages> ages, double interval, List<CallSite> read) {
+    long samples = sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
+    if (samples == 0) {
+      return;
+    }
+    int number = sites.getInt(at + SiteLayout.NUMBER);
+    Named known = named.computeIfAbsent(number, this::name);
+    read.add(
+        new CallSite(
+            number,
+            known.frames(),
+            known.name(),
+            known.library(),
+            samples,
+            SiteLayout.allocated(
+                sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
+            SiteLayout.allocated(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
+            SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
+            SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
+            Double.NaN,
+            ages.getOrDefault(number, CallSite.Ages.UNKNOWN)));
+  }
+
+  // ---- Names
+
+  private Named name(int number) {
+    int count =
+        LibraryFunctions.mallometer_site_stack(
+            number, Structs.address(frames), SiteLayout.MOST_FRAMES);
+    long[] stack = new long[Math.max(0, count)];
+    for (int i = 0; i < stack.length; i++) {
+      stack[i] = frames.getLong(i * Long.BYTES);
+    }
+    addNewModules();
+    methods.askForNewNames();
+    return named(symbolizer.frames(stack));
+  }
+
+  private Named named(List<StackFrame> stack) {
+    return new Named(stack, naming.name(stack), naming.library(stack));
+  }
+
+  /** The library notes a stack's modules before it shows the site. */
+  private void addNewModules() {
+    int count = MODULES_AT_ONCE;
+    while (count == MODULES_AT_ONCE) {
+      count =
+          LibraryFunctions.mallometer_modules(
+              Structs.address(moduleRows),
+              SiteLayout.MODULE_BYTES,
+              MODULES_AT_ONCE,
+              modules.count());
+      List<RecordedModule> added = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        RecordedModule module = SiteLayout.module(moduleRows, i * SiteLayout.MODULE_BYTES);
+        if (module.begin() == 0) {
+          count = 0; // being written: at the next reading
+        } else {
+          added.add(module);
+        }
+      }
+      modules.add(added);
+    }
+  }
+
+  // ---- Ages
+
+  private Map<Integer, CallSite.Ages> ages(int liveSamples) {
+    int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
+    if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
+      objects = Structs.allocate(capacity * SiteLayout.OBJECT_BYTES);
+    }
+    int count =
+        LibraryFunctions.mallometer_objects(
+            Structs.address(objects),
+            SiteLayout.OBJECT_BYTES,
+            objects.capacity() / SiteLayout.OBJECT_BYTES);
+    return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
+  }
+}
