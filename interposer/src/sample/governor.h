@@ -5,10 +5,10 @@
  * was interrupted, and counts as that). A process begins with 2 ms and
  * saves up to a tenth of a second, so a program that meets new code now and then looks at all of it closely, and one
  * that only starts is not slowed down for code that it never runs again. When the credit is gone the probabilities are
- * halved, again and again, at most once a millisecond; when 10 ms are saved they double, at most ten times a second.
+ * halved, again and again, at most once a millisecond; when 5 ms are saved they double, at most fifty times a second.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
- * without which large memory would be missed. The share is part of each sample's known probability, so estimates stay
+ * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of each sample's known probability, so estimates stay
  * without bias and only become less certain.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
@@ -27,12 +27,12 @@ struct governor {
 
 #define GOVERNOR_LONGEST_SAMPLE_NS 100000u
 #define GOVERNOR_FIRST_CREDIT_NS 2000000
-#define GOVERNOR_ENOUGH_CREDIT_NS 10000000
+#define GOVERNOR_ENOUGH_CREDIT_NS 5000000
 #define GOVERNOR_MOST_CREDIT_NS 100000000
 #define GOVERNOR_PAUSE_AFTER_HALVING_NS 1000000u
-#define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 100000000u
+#define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 20000000u
 #define GOVERNOR_HALVINGS_OF_NUMBERS 6u
-#define GOVERNOR_MOST_HALVINGS 16u
+#define GOVERNOR_MOST_HALVINGS 9u
 
 /* Counts a sample that took from `begin` to `end` by a clock that nobody sets. Of two at once one may be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);

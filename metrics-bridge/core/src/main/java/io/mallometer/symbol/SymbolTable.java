@@ -148,6 +148,7 @@ final class SymbolTable {
         order[i] = nameOffsets[named + i] << 31 | named + i;
       }
       Arrays.sort(order);
+      windowStart = 0;
       windowLength = 0;
       windowsLeft = MOST_WINDOWS;
       window = new byte[WINDOW_BYTES];
