@@ -5,6 +5,7 @@ import io.mallometer.MallometerOptions;
 import io.mallometer.Status;
 import io.mallometer.history.BlackBoxReport;
 import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.prometheus.NativeMemoryCollector;
 import io.prometheus.client.CollectorRegistry;
@@ -39,7 +40,7 @@ public final class Entry {
   }
 
   /**
-   * Starts polling and registers the MBean, for the life of the JVM.
+   * Starts polling and registers the MBeans and the events of recordings, for the life of the JVM.
    *
    * @param record the file in which to record the last hour; empty for none
    * @return why nothing is counted and what to do, in one line; empty while counting
@@ -49,6 +50,7 @@ public final class Entry {
     Mallometer mallometer =
         Mallometer.open(record.isEmpty() ? options : options.withRecordPath(Path.of(record)));
     NativeMemoryMBeans.register(mallometer);
+    NativeMemoryEvents.register(mallometer);
     Status status = mallometer.status();
     return status.active() ? "" : status.toString();
   }
