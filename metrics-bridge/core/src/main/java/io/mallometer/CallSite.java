@@ -71,6 +71,10 @@ public record CallSite(
    * Whether the name, the library or any frame contains a text, whatever the case of its letters.
    */
   public boolean mentions(String text) {
+    return mentions(text, name, library, frames);
+  }
+
+  static boolean mentions(String text, String name, String library, List<StackFrame> frames) {
     String wanted = text.toLowerCase(Locale.ROOT);
     return Stream.concat(Stream.of(name, library), frames.stream().map(StackFrame::toString))
         .anyMatch(words -> words.toLowerCase(Locale.ROOT).contains(wanted));

@@ -2,6 +2,7 @@ package io.mallometer;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
 
 /**
  * What changed of a call site between two moments. What is not known of one of them is {@code NaN}:
@@ -30,11 +31,15 @@ public record SiteChange(
 
   /** By growth of the live bytes; what is unknown comes last. */
   public static final Comparator<SiteChange> MOST_GROWTH_FIRST =
-      Comparator.comparingDouble(
-          change -> {
-            double growth = change.liveBytesGrowth();
-            return Double.isNaN(growth) ? Double.POSITIVE_INFINITY : -growth;
-          });
+      mostFirst(SiteChange::liveBytesGrowth);
+
+  /** By growth of the live objects; what is unknown comes last. */
+  public static final Comparator<SiteChange> MOST_OBJECTS_FIRST =
+      mostFirst(SiteChange::liveObjectsGrowth);
+
+  /** By the bytes allocated in between; what is unknown comes last. */
+  public static final Comparator<SiteChange> MOST_ALLOCATED_FIRST =
+      mostFirst(SiteChange::allocatedBytes);
 
   public SiteChange {
     frames = List.copyOf(frames);
@@ -48,6 +53,19 @@ public record SiteChange(
   /** By how much the objects in use grew; negative if they shrank. */
   public double liveObjectsGrowth() {
     return liveObjectsAfter - liveObjectsBefore;
+  }
+
+  /** Whether name, library or any frame contains a text, whatever the case of its letters. */
+  public boolean mentions(String text) {
+    return CallSite.mentions(text, name, library, frames);
+  }
+
+  private static Comparator<SiteChange> mostFirst(ToDoubleFunction<SiteChange> figure) {
+    return Comparator.comparingDouble(
+        change -> {
+          double value = figure.applyAsDouble(change);
+          return Double.isNaN(value) ? Double.POSITIVE_INFINITY : -value;
+        });
   }
 
   /** Whether anything is different, or unknown. */

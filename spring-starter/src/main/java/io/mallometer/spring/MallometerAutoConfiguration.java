@@ -1,9 +1,13 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -13,9 +17,9 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * What every application gets: the facade, the MBeans, an event for each large request, and,
- * without the native library, the advice how to start with it. Automatic trims where they are asked
- * for.
+ * What every application gets: the facade, the MBeans, events in recordings, an event for each
+ * large request, and, without the native library, the advice how to start with it. Automatic trims
+ * where they are asked for.
  *
  * <p>All but the facade are there for people outside the application, so they exist also where
  * beans are created lazily.
@@ -28,8 +32,12 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Mallometer mallometer(MallometerProperties properties) {
-    return Mallometer.open(properties.options());
+  Mallometer mallometer(MallometerProperties properties, BeanFactory beans) {
+    return Mallometer.open(
+        properties.options(
+            AutoConfigurationPackages.has(beans)
+                ? AutoConfigurationPackages.get(beans)
+                : List.of()));
   }
 
   @Bean
@@ -38,6 +46,14 @@ public final class MallometerAutoConfiguration {
   @ConditionalOnEnabledProperty("mallometer.jmx.enabled")
   NativeMemoryMBeans nativeMemoryMBeans(Mallometer mallometer) {
     return NativeMemoryMBeans.register(mallometer);
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
+  @ConditionalOnEnabledProperty("mallometer.jfr.enabled")
+  NativeMemoryEvents nativeMemoryEvents(Mallometer mallometer) {
+    return NativeMemoryEvents.register(mallometer);
   }
 
   @Bean

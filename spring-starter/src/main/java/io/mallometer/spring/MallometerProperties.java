@@ -22,7 +22,9 @@ import org.springframework.boot.convert.DurationStyle;
  * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
  * @param jmx JMX.
+ * @param jfr Java Flight Recorder.
  * @param trim Trimming the allocator.
+ * @param sites Call sites.
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
@@ -31,7 +33,9 @@ public record MallometerProperties(
     @DefaultValue BlackBox record,
     @DefaultValue Metrics metrics,
     @DefaultValue Jmx jmx,
-    @DefaultValue Trim trim) {
+    @DefaultValue Jfr jfr,
+    @DefaultValue Trim trim,
+    @DefaultValue Sites sites) {
 
   private static final Duration SHORTEST_TRIM_INTERVAL = Duration.ofSeconds(1);
 
@@ -55,10 +59,28 @@ public record MallometerProperties(
   /**
    * JMX.
    *
-   * @param enabled Whether to register the MBeans io.mallometer:type=NativeMemory and
-   *     io.mallometer:type=Allocator in the platform's MBean server.
+   * @param enabled Whether to register the MBeans io.mallometer:type=NativeMemory,
+   *     io.mallometer:type=Allocator and io.mallometer:type=CallSites in the platform's MBean
+   *     server.
    */
   public record Jmx(@DefaultValue("true") boolean enabled) {}
+
+  /**
+   * Java Flight Recorder.
+   *
+   * @param enabled Whether to put the events io.mallometer.NativeMemory and io.mallometer.CallSite
+   *     into recordings, whose settings can still switch them off.
+   */
+  public record Jfr(@DefaultValue("true") boolean enabled) {}
+
+  /**
+   * Call sites.
+   *
+   * @param applicationPackages Packages, with all below them, of the application's own classes. The
+   *     innermost frame of one of these names a call site. By default those that Spring Boot scans
+   *     for the application's components.
+   */
+  public record Sites(@Nullable List<String> applicationPackages) {}
 
   /**
    * Trimming the allocator: making it give free memory back.
@@ -78,9 +100,10 @@ public record MallometerProperties(
   /**
    * The options of the facade.
    *
+   * @param scannedPackages those that Spring Boot scans for the application's components
    * @throws MallometerPropertyException if a value makes no sense
    */
-  MallometerOptions options() {
+  MallometerOptions options(List<String> scannedPackages) {
     long shortest = MallometerOptions.SHORTEST_POLL_INTERVAL.toMillis();
     if (pollInterval.toMillis() < shortest) {
       throw new MallometerPropertyException(
@@ -99,9 +122,15 @@ public record MallometerProperties(
     MallometerOptions options =
         MallometerOptions.defaults()
             .withPollInterval(pollInterval)
-            .withMinimumTrimInterval(trim.minimumInterval());
+            .withMinimumTrimInterval(trim.minimumInterval())
+            .withApplicationPackages(applicationPackages(scannedPackages));
     String path = record.path();
     return path == null || path.isBlank() ? options : options.withRecordPath(recordPath(path));
+  }
+
+  private List<String> applicationPackages(List<String> otherwise) {
+    List<String> configured = sites.applicationPackages();
+    return configured == null || configured.isEmpty() ? otherwise : configured;
   }
 
   private static Path recordPath(String path) {

@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import io.mallometer.NativeCounters;
 import io.mallometer.SelfReport;
+import io.mallometer.SiteSummary;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
 import java.time.Clock;
@@ -23,6 +24,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param time when the counters were read, in ISO 8601
  * @param ageSeconds how long ago that was; null if there is nothing to read
  * @param counters what was counted since the process started; null unless active
+ * @param holders who holds most of the live memory; null if call sites are not recorded
  * @param mallometer what mallometer itself is and costs
  */
 public record NativeMemoryDescriptor(
@@ -32,6 +34,7 @@ public record NativeMemoryDescriptor(
     String time,
     @Nullable Double ageSeconds,
     @Nullable Counters counters,
+    @Nullable Holders holders,
     Self mallometer)
     implements OperationResponseBody {
 
@@ -116,6 +119,61 @@ public record NativeMemoryDescriptor(
   }
 
   /**
+   * Who holds most of the live memory, estimated from samples.
+   *
+   * @param time when the call sites were read, in ISO 8601
+   * @param libraries by the library that asked for it, most first, the last being {@code other}
+   * @param sites by the code that asked for it, most first, the last being {@code other}
+   */
+  public record Holders(String time, List<Share> libraries, List<Share> sites) {
+
+    private static Holders of(SiteSummary summary) {
+      return new Holders(
+          summary.time().toString(), shares(summary.libraries()), shares(summary.sites()));
+    }
+
+    private static List<Share> shares(List<SiteSummary.Share> shares) {
+      return shares.stream()
+          .map(share -> new Share(share.name(), Math.round(share.liveBytes())))
+          .toList();
+    }
+  }
+
+  /**
+   * Live memory under one name.
+   *
+   * @param name a library, or code
+   * @param liveBytes bytes in use
+   */
+  public record Share(String name, long liveBytes) {}
+
+  /**
+   * What was looked at closely. All null while nothing is sampled.
+   *
+   * @param intervalBytes how many bytes are allocated for each sample, on average
+   * @param samples allocations that were looked at
+   * @param withoutSite those of call sites for which there was no room
+   * @param notFollowed those that could not be followed until they are freed
+   * @param bySizeOnly allocations whose call path was not told apart for want of room
+   */
+  public record Sampling(
+      @Nullable Long intervalBytes,
+      @Nullable Long samples,
+      @Nullable Long withoutSite,
+      @Nullable Long notFollowed,
+      @Nullable Long bySizeOnly) {
+
+    private static Sampling of(SelfReport.Sampling sampling) {
+      return new Sampling(
+          wholeOrNull(sampling.intervalBytes()),
+          wholeOrNull(sampling.samples()),
+          wholeOrNull(sampling.withoutSite()),
+          wholeOrNull(sampling.notFollowed()),
+          wholeOrNull(sampling.bySizeOnly()));
+    }
+  }
+
+  /**
    * What mallometer itself is and costs.
    *
    * @param build the native library's version
@@ -127,6 +185,7 @@ public record NativeMemoryDescriptor(
    * @param pollSeconds how long the latest reading took
    * @param threadsWithoutBlock threads that share one slower counter block
    * @param hugeThresholdBytes requests above this size are huge
+   * @param sampling what was looked at closely
    * @param remark what is off and why; empty if nothing is
    */
   public record Self(
@@ -139,6 +198,7 @@ public record NativeMemoryDescriptor(
       @Nullable Double pollSeconds,
       @Nullable Long threadsWithoutBlock,
       @Nullable Long hugeThresholdBytes,
+      Sampling sampling,
       String remark) {
 
     private static Self of(SelfReport self) {
@@ -152,6 +212,7 @@ public record NativeMemoryDescriptor(
           knownOrNull(self.pollSeconds()),
           wholeOrNull(self.threadsWithoutBlock()),
           wholeOrNull(self.hugeThresholdBytes()),
+          Sampling.of(self.sampling()),
           self.remark());
     }
   }
@@ -164,6 +225,7 @@ public record NativeMemoryDescriptor(
         snapshot.time().toString(),
         knownOrNull(snapshot.ageSeconds(clock)),
         snapshot.process().map(Counters::of).orElse(null),
+        snapshot.sites().map(Holders::of).orElse(null),
         Self.of(snapshot.self()));
   }
 

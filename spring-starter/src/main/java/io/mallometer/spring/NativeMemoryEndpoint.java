@@ -20,6 +20,17 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "nativememory", defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
 
+  /**
+   * What the views may be. Each answer names its own type; without the others here a client that
+   * wants nothing but HTML would be refused the flame graph.
+   */
+  static final String JSON = "application/vnd.spring-boot.actuator.v3+json";
+
+  static final String PLAIN_JSON = "application/json";
+  static final String HTML = "text/html";
+  static final String TEXT = "text/plain";
+  static final String BYTES = "application/octet-stream";
+
   private final Mallometer mallometer;
 
   public NativeMemoryEndpoint(Mallometer mallometer) {
@@ -35,11 +46,11 @@ public final class NativeMemoryEndpoint {
   /**
    * Where the memory goes, at the latest poll.
    *
-   * @param view {@code breakdown}, {@code cgroup}, {@code budget}, {@code allocator} or {@code
-   *     history}
+   * @param view {@code breakdown}, {@code cgroup}, {@code budget}, {@code allocator}, {@code
+   *     history} or {@code sites}
    * @return null, which the web answers with 404, for any other
    */
-  @ReadOperation
+  @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES})
   public @Nullable OperationResponseBody nativeMemory(@Selector String view) {
     Snapshot snapshot = mallometer.snapshot();
     ProcessMemory memory = snapshot.memory();
@@ -49,8 +60,22 @@ public final class NativeMemoryEndpoint {
       case "budget" -> BudgetDescriptor.of(memory);
       case "allocator" -> AllocatorDescriptor.of(snapshot);
       case "history" -> HistoryDescriptor.of(mallometer);
+      case "sites" -> sites(SiteQuery.DEFAULT);
       default -> null;
     };
+  }
+
+  /**
+   * Who allocated what, and what of it is live.
+   *
+   * @throws IllegalArgumentException with the reason, if the query makes no sense
+   */
+  OperationResponseBody sites(SiteQuery query) {
+    return query.answer(mallometer);
+  }
+
+  Mallometer mallometer() {
+    return mallometer;
   }
 
   /**

@@ -25,6 +25,10 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               BudgetDescriptor.class,
               AllocatorDescriptor.class,
               HistoryDescriptor.class,
+              SitesDescriptor.class,
+              SiteGroupsDescriptor.class,
+              SiteChangesDescriptor.class,
+              RefusalDescriptor.class,
               TrimDescriptor.class);
     }
   }

@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Mallometer;
+import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -41,6 +42,7 @@ class BackOffTest {
                 assertThat(context)
                     .hasSingleBean(Mallometer.class)
                     .hasSingleBean(NativeMemoryMBeans.class)
+                    .hasSingleBean(NativeMemoryEvents.class)
                     .hasSingleBean(NativeMemoryMetrics.class)
                     .hasSingleBean(RequestSizes.class)
                     .hasSingleBean(NativeMemoryEndpoint.class)
@@ -61,12 +63,24 @@ class BackOffTest {
                     .hasNotFailed()
                     .doesNotHaveBean(Mallometer.class)
                     .doesNotHaveBean(NativeMemoryMBeans.class)
+                    .doesNotHaveBean(NativeMemoryEvents.class)
                     .doesNotHaveBean(NativeMemoryMetrics.class)
                     .doesNotHaveBean(NativeMemoryEndpoint.class)
                     .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
                     .doesNotHaveBean(LargeAllocationPublisher.class)
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(PreloadAdvice.class));
+  }
+
+  @Test
+  void noEventsWhenFlightRecorderIsDisabled() {
+    application
+        .withPropertyValues("mallometer.jfr.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(Mallometer.class)
+                    .doesNotHaveBean(NativeMemoryEvents.class));
   }
 
   @Test

@@ -25,8 +25,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 @ExtendWith(OutputCaptureExtension.class)
 class ConfigurationTest {
 
-  private static final Set<String> OFF_BY_DEFAULT =
-      Set.of("mallometer.record.path", "mallometer.trim.interval");
+  private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
+      Set.of(
+          "mallometer.record.path",
+          "mallometer.sites.application-packages",
+          "mallometer.trim.interval");
 
   @Test
   void everyPropertyHasADescriptionAndADefault() throws IOException {
@@ -37,8 +40,10 @@ class ConfigurationTest {
             "mallometer.enabled",
             "mallometer.poll-interval",
             "mallometer.metrics.enabled",
+            "mallometer.jfr.enabled",
             "mallometer.jmx.enabled",
             "mallometer.record.path",
+            "mallometer.sites.application-packages",
             "mallometer.trim.interval",
             "mallometer.trim.retained-share",
             "mallometer.trim.minimum-interval");
@@ -47,7 +52,7 @@ class ConfigurationTest {
             property -> {
               assertThat(property.get("description").toString()).endsWith(".");
               assertThat(property.get("defaultValue") != null)
-                  .isNotEqualTo(OFF_BY_DEFAULT.contains(property.get("name").toString()));
+                  .isNotEqualTo(WITHOUT_A_FIXED_DEFAULT.contains(property.get("name").toString()));
             });
     assertThat(properties.get("mallometer.enabled").get("description").toString())
         .startsWith("Whether to ");

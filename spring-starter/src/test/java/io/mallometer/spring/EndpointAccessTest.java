@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ class EndpointAccessTest {
   void nobodyMayTrimUnlessItIsAllowed() {
     try (RunningApplication application = RunningApplication.start()) {
       assertThat(application.get("/actuator/nativememory/allocator")).contains("\"kind\"");
+      assertThat(application.get("/actuator/nativememory/sites")).contains("\"matching\"");
       assertThat(application.post(TRIM)).isEqualTo(405);
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
     }
@@ -85,7 +87,11 @@ class EndpointAccessTest {
   void whereAccessIsForbiddenThereIsNothing() {
     try (RunningApplication application =
         RunningApplication.start("--management.endpoint.nativememory.access=none")) {
-      assertThat(application.response("/actuator/nativememory").statusCode()).isEqualTo(404);
+      for (String view : List.of("", "/allocator", "/sites", "/flamegraph", "/collapsed")) {
+        assertThat(application.response("/actuator/nativememory" + view).statusCode())
+            .as(view)
+            .isEqualTo(404);
+      }
       assertThat(application.post(TRIM)).isEqualTo(404);
     }
   }

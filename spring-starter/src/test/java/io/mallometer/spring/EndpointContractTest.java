@@ -50,6 +50,10 @@ class EndpointContractTest extends FaceContract {
     if (body.counters() != null) {
       addCounters(shown, body.counters());
     }
+    if (body.holders() != null) {
+      addShares(shown, "library", body.holders().libraries());
+      addShares(shown, "site", body.holders().sites());
+    }
     return shown;
   }
 
@@ -86,6 +90,24 @@ class EndpointContractTest extends FaceContract {
     }
   }
 
+  private static void addShares(
+      List<Published> shown, String label, List<NativeMemoryDescriptor.Share> shares) {
+    for (NativeMemoryDescriptor.Share share : shares) {
+      String name = "native_malloc_" + label + "_live_bytes";
+      shown.add(gauge(name, share.liveBytes(), label, share.name()));
+    }
+  }
+
+  private static void addSampling(List<Published> shown, NativeMemoryDescriptor.Sampling sampling) {
+    if (sampling.samples() != null) {
+      String dropped = "mallometer_samples_dropped_total";
+      shown.add(counter("mallometer_samples_total", sampling.samples()));
+      shown.add(counter(dropped, sampling.withoutSite(), "reason", "no-site"));
+      shown.add(counter(dropped, sampling.notFollowed(), "reason", "not-followed"));
+      shown.add(counter(dropped, sampling.bySizeOnly(), "reason", "no-path"));
+    }
+  }
+
   private static void addKnown(
       List<Published> shown, String name, @Nullable Long value, String... labels) {
     if (value != null) {
@@ -108,6 +130,7 @@ class EndpointContractTest extends FaceContract {
             self.byteUnit()));
     shown.add(counter("mallometer_overhead_seconds_total", self.overheadSeconds()));
     shown.add(gauge("mallometer_footprint_bytes", self.footprintBytes()));
+    addSampling(shown, self.sampling());
   }
 
   private static void addCounters(List<Published> shown, NativeMemoryDescriptor.Counters counters) {

@@ -30,6 +30,15 @@ class NativeMemoryRuntimeHintsTest {
         AllocatorDescriptor.AdviceLine.class,
         AllocatorDescriptor.LargeRequest.class,
         HistoryDescriptor.class,
+        SitesDescriptor.class,
+        SitesDescriptor.Reading.class,
+        SitesDescriptor.Site.class,
+        SitesDescriptor.Interval.class,
+        SiteGroupsDescriptor.class,
+        SiteGroupsDescriptor.Group.class,
+        SiteChangesDescriptor.class,
+        SiteChangesDescriptor.Change.class,
+        RefusalDescriptor.class,
         TrimDescriptor.class
       })
   void everyAnswerIsKept(Class<?> type) {

@@ -29,6 +29,8 @@ class SecuredEndpointTest {
             "--spring.security.user.name=kim",
             "--spring.security.user.password=pass")) {
       assertThat(application.response(READ).statusCode()).isEqualTo(401);
+      assertThat(application.response("/actuator/nativememory/flamegraph").statusCode())
+          .isEqualTo(401);
       assertThat(application.post(TRIM)).isIn(401, 403);
       assertThat(application.post(TRIM, CREDENTIALS)).isIn(401, 403);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())

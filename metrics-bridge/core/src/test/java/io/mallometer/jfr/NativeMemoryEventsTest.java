@@ -2,6 +2,7 @@ package io.mallometer.jfr;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.CallSite;
 import io.mallometer.ChildJvm;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
@@ -10,7 +11,11 @@ import io.mallometer.SitesByHand;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -32,31 +37,37 @@ class NativeMemoryEventsTest {
 
   @TempDir private Path directory;
 
+  private final List<NativeMemoryEvents> registered = new ArrayList<>();
+
+  private void register() {
+    registered.add(NativeMemoryEvents.register(mallometer));
+  }
+
   @AfterEach
   void close() {
+    registered.forEach(NativeMemoryEvents::close);
     mallometer.close();
   }
 
   @Test
   void jfrPrintShowsTheSnapshotAndTheCallSites() throws Exception {
     library.knows(SitesByHand.three());
-    try (NativeMemoryEvents events = NativeMemoryEvents.register(mallometer)) {
-      String printed = print(record(Map.of()));
+    register();
+    String printed = print(record(Map.of()));
 
-      assertThat(printed)
-          .contains("io.mallometer.NativeMemory {")
-          .contains("state = \"ACTIVE\"")
-          .contains("liveObjects = 10")
-          .contains("allocations = 22")
-          .contains("limitBytes = N/A")
-          .contains("io.mallometer.CallSite {")
-          .contains("rank = 1")
-          .contains("site = \"com.shop.Cart.zip\"")
-          .contains("library = \"librocksdbjni.so\"")
-          .contains("liveObjects = 30000")
-          .contains("libzip.so!allocate+0x1f")
-          .contains("com.shop.Cart.zip(Some.java:12)");
-    }
+    assertThat(printed)
+        .contains("io.mallometer.NativeMemory {")
+        .contains("state = \"ACTIVE\"")
+        .contains("liveObjects = 10")
+        .contains("allocations = 22")
+        .contains("limitBytes = N/A")
+        .contains("io.mallometer.CallSite {")
+        .contains("rank = 1")
+        .contains("site = \"com.shop.Cart.zip\"")
+        .contains("library = \"librocksdbjni.so\"")
+        .contains("liveObjects = 30000")
+        .contains("libzip.so!allocate+0x1f")
+        .contains("com.shop.Cart.zip(Some.java:12)");
   }
 
   @Test
@@ -65,30 +76,26 @@ class NativeMemoryEventsTest {
         SitesByHand.reading(
             IntStream.range(0, 30)
                 .mapToObj(i -> SitesByHand.site(i, "a.B.m" + i, "x", 1_000 - i))
-                .toArray(io.mallometer.CallSite[]::new)));
-    try (NativeMemoryEvents events = NativeMemoryEvents.register(mallometer)) {
-      Map<Integer, Long> byRank =
-          RecordingFile.readAllEvents(record(Map.of())).stream()
-              .filter(event -> event.getEventType().getName().equals(PERIODIC[1]))
-              .collect(
-                  java.util.stream.Collectors.groupingBy(
-                      event -> event.getInt("rank"), java.util.stream.Collectors.counting()));
+                .toArray(CallSite[]::new)));
+    register();
+    Map<Integer, Long> byRank =
+        RecordingFile.readAllEvents(record(Map.of())).stream()
+            .filter(event -> event.getEventType().getName().equals(PERIODIC[1]))
+            .collect(Collectors.groupingBy(event -> event.getInt("rank"), Collectors.counting()));
 
-      assertThat(byRank).hasSize(20).containsKeys(1, 20);
-    }
+    assertThat(byRank).hasSize(20).containsKeys(1, 20);
   }
 
   @Test
   void theRecordingsSettingsDecide() throws Exception {
     library.knows(SitesByHand.three());
-    try (NativeMemoryEvents events = NativeMemoryEvents.register(mallometer)) {
-      Path file = record(Map.of(NativeMemoryEvents.CALL_SITE + "#enabled", "false"));
+    register();
+    Path file = record(Map.of(NativeMemoryEvents.CALL_SITE + "#enabled", "false"));
 
-      assertThat(RecordingFile.readAllEvents(file))
-          .extracting(event -> event.getEventType().getName())
-          .contains(PERIODIC[0])
-          .doesNotContain(PERIODIC[1]);
-    }
+    assertThat(RecordingFile.readAllEvents(file))
+        .extracting(event -> event.getEventType().getName())
+        .contains(PERIODIC[0])
+        .doesNotContain(PERIODIC[1]);
   }
 
   @Test
@@ -131,7 +138,7 @@ class NativeMemoryEventsTest {
       for (String event : PERIODIC) {
         recording.enable(event).withPeriod(Duration.ofMillis(100));
       }
-      Map<String, String> all = new java.util.HashMap<>(recording.getSettings());
+      Map<String, String> all = new HashMap<>(recording.getSettings());
       all.putAll(settings);
       recording.setSettings(all);
       recording.start();

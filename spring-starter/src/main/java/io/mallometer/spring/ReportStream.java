@@ -1,0 +1,71 @@
+package io.mallometer.spring;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A report that is written while it is read, so that none is ever whole in memory: web servers read
+ * from streams and reports write to them. Whoever closes the stream early ends the writing.
+ */
+final class ReportStream extends PipedInputStream {
+
+  /** What writes the report. */
+  @FunctionalInterface
+  interface Report {
+    void writeTo(OutputStream out) throws IOException;
+  }
+
+  private static final int BUFFER_BYTES = 64 << 10;
+
+  private volatile @Nullable Throwable failure;
+
+  private ReportStream() {
+    super(BUFFER_BYTES);
+  }
+
+  /** Begins to write on a thread of its own. */
+  static InputStream of(Report report) throws IOException {
+    ReportStream stream = new ReportStream();
+    PipedOutputStream out = new PipedOutputStream(stream);
+    Thread thread =
+        new Thread(null, () -> stream.write(report, out), "mallometer-report", 0, false);
+    thread.setDaemon(true);
+    thread.start();
+    return stream;
+  }
+
+  private void write(Report report, PipedOutputStream pipe) {
+    try (OutputStream out = pipe) {
+      try {
+        report.writeTo(out);
+      } catch (Throwable e) {
+        failure = e;
+      }
+    } catch (IOException e) {
+      // The reader has gone.
+      failure = e;
+    }
+  }
+
+  @Override
+  public synchronized int read() throws IOException {
+    return complete(super.read());
+  }
+
+  @Override
+  public synchronized int read(byte[] bytes, int offset, int length) throws IOException {
+    return complete(super.read(bytes, offset, length));
+  }
+
+  /** A report that could not be written to its end must not look as if it were. */
+  private int complete(int read) throws IOException {
+    if (read < 0 && failure != null) {
+      throw new IOException("the report could not be written", failure);
+    }
+    return read;
+  }
+}

@@ -1,0 +1,83 @@
+package io.mallometer.spring;
+
+import io.mallometer.SiteChange;
+import io.mallometer.SiteChanges;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What {@code nativememory/sites?from=} answers. Unknown numbers are null.
+ *
+ * @param from the first moment, the nearest to the one asked for, in ISO 8601
+ * @param to the second moment, likewise
+ * @param matching how many sites changed, of which {@link #changes()} are the first
+ * @param changes what changed
+ */
+public record SiteChangesDescriptor(String from, String to, int matching, List<Change> changes)
+    implements OperationResponseBody {
+
+  /**
+   * What changed of a site, estimated.
+   *
+   * @param number the site's number
+   * @param name who allocates
+   * @param library the library that asked for the memory
+   * @param liveBytesBefore bytes in use at the first moment
+   * @param liveBytesAfter bytes in use at the second
+   * @param liveBytesGrowth by how much they grew; negative if they shrank
+   * @param liveObjectsBefore objects in use at the first moment
+   * @param liveObjectsAfter objects in use at the second
+   * @param liveObjectsGrowth by how much they grew; negative if they shrank
+   * @param allocatedBytes bytes allocated in between
+   * @param frames the stack, innermost first
+   */
+  public record Change(
+      int number,
+      String name,
+      String library,
+      @Nullable Long liveBytesBefore,
+      @Nullable Long liveBytesAfter,
+      @Nullable Long liveBytesGrowth,
+      @Nullable Long liveObjectsBefore,
+      @Nullable Long liveObjectsAfter,
+      @Nullable Long liveObjectsGrowth,
+      @Nullable Long allocatedBytes,
+      List<String> frames) {
+
+    private static Change of(SiteChange change) {
+      return new Change(
+          change.number(),
+          change.name(),
+          change.library(),
+          NativeMemoryDescriptor.wholeOrNull(change.liveBytesBefore()),
+          NativeMemoryDescriptor.wholeOrNull(change.liveBytesAfter()),
+          NativeMemoryDescriptor.wholeOrNull(change.liveBytesGrowth()),
+          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsBefore()),
+          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsAfter()),
+          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsGrowth()),
+          NativeMemoryDescriptor.wholeOrNull(change.allocatedBytes()),
+          SiteQuery.frames(change.frames()));
+    }
+  }
+
+  /**
+   * The changes that are wanted.
+   *
+   * @throws IllegalArgumentException with the reason, if nothing is known
+   */
+  static SiteChangesDescriptor of(
+      SiteChanges changes, Predicate<SiteChange> wanted, Comparator<SiteChange> order, int most) {
+    if (!changes.reason().isEmpty()) {
+      throw new IllegalArgumentException(changes.reason());
+    }
+    List<SiteChange> matching = changes.changes().stream().filter(wanted).sorted(order).toList();
+    return new SiteChangesDescriptor(
+        changes.from().orElseThrow().toString(),
+        changes.to().orElseThrow().toString(),
+        matching.size(),
+        SiteQuery.rows(matching, most, Change::of));
+  }
+}

@@ -1,0 +1,67 @@
+package io.mallometer.spring;
+
+import io.mallometer.CallSites;
+import io.mallometer.Grouping;
+import io.mallometer.SiteGroup;
+import io.mallometer.SiteOrder;
+import io.mallometer.spring.SitesDescriptor.Interval;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What {@code nativememory/sites?group=} answers. Unknown numbers are null.
+ *
+ * @param reading of which reading the sites are
+ * @param grouping by what they are taken together
+ * @param matching how many groups there are, of which {@link #groups()} are the first
+ * @param groups the groups
+ */
+public record SiteGroupsDescriptor(
+    SitesDescriptor.Reading reading, String grouping, int matching, List<Group> groups)
+    implements OperationResponseBody {
+
+  /**
+   * Call sites taken together.
+   *
+   * @param key what they have in common
+   * @param sites how many they are
+   * @param samples how many allocations were looked at
+   * @param liveBytes bytes in use
+   * @param liveObjects objects in use
+   * @param allocatedBytes bytes allocated since the process started
+   * @param allocatedObjects objects allocated since then
+   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   */
+  public record Group(
+      String key,
+      int sites,
+      long samples,
+      Interval liveBytes,
+      Interval liveObjects,
+      Interval allocatedBytes,
+      Interval allocatedObjects,
+      @Nullable Double bytesPerSecond) {
+
+    private static Group of(SiteGroup group) {
+      return new Group(
+          group.key(),
+          group.sites(),
+          group.samples(),
+          Interval.of(group.liveBytes()),
+          Interval.of(group.liveObjects()),
+          Interval.of(group.allocatedBytes()),
+          Interval.of(group.allocatedObjects()),
+          NativeMemoryDescriptor.knownOrNull(group.bytesPerSecond()));
+    }
+  }
+
+  static SiteGroupsDescriptor of(CallSites sites, Grouping grouping, SiteOrder order, int most) {
+    List<SiteGroup> groups = sites.groupedBy(grouping).stream().sorted(order.comparator()).toList();
+    return new SiteGroupsDescriptor(
+        SitesDescriptor.Reading.of(sites),
+        grouping.id(),
+        groups.size(),
+        SiteQuery.rows(groups, most, Group::of));
+  }
+}

@@ -1,0 +1,171 @@
+package io.mallometer.spring;
+
+import io.mallometer.CallSites;
+import io.mallometer.Grouping;
+import io.mallometer.Mallometer;
+import io.mallometer.SiteChange;
+import io.mallometer.SiteOrder;
+import io.mallometer.StackFrame;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.convert.DurationStyle;
+
+/**
+ * What is asked of call sites, as query parameters. Each is null where it is left out.
+ *
+ * @param sort by which figure, largest first: {@code live}, {@code live-objects}, {@code
+ *     allocated}, {@code allocated-objects} or {@code rate}; of changes {@code growth}, {@code
+ *     live-objects} or {@code allocated}
+ * @param group by what sites are taken together: {@code site}, {@code library}, {@code frame} or
+ *     {@code package}
+ * @param filter text that name, library or a frame must contain
+ * @param limit how many at most
+ * @param from the first of two moments, in ISO 8601, or a duration before now
+ * @param to the second, likewise; now if left out
+ */
+record SiteQuery(
+    @Nullable String sort,
+    @Nullable String group,
+    @Nullable String filter,
+    @Nullable String limit,
+    @Nullable String from,
+    @Nullable String to) {
+
+  /** The sites with most live bytes. */
+  static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null);
+
+  private static final int USUAL_LIMIT = 50;
+  private static final int LARGEST_LIMIT = 10_000;
+
+  /** By which figure changes are sorted. */
+  private enum ChangeOrder {
+    GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
+    LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),
+    ALLOCATED("allocated", SiteChange.MOST_ALLOCATED_FIRST);
+
+    final String id;
+    final Comparator<SiteChange> comparator;
+
+    ChangeOrder(String id, Comparator<SiteChange> comparator) {
+      this.id = id;
+      this.comparator = comparator;
+    }
+  }
+
+  /**
+   * Answers.
+   *
+   * @throws IllegalArgumentException with the reason, if a parameter is none of those that it may
+   *     be, or nothing is known of the moments asked for
+   */
+  OperationResponseBody answer(Mallometer mallometer) {
+    int most = parsedLimit();
+    if (from != null) {
+      return changes(mallometer, from, most);
+    }
+    if (to != null) {
+      throw new IllegalArgumentException("to is the end of a change: it needs from");
+    }
+    SiteOrder order =
+        sort == null ? SiteOrder.LIVE : named("sort", sort, SiteOrder.values(), SiteOrder::id);
+    Optional<Grouping> grouping =
+        Optional.ofNullable(group)
+            .map(name -> named("group", name, Grouping.values(), Grouping::id));
+    CallSites sites = chosen(mallometer.callSites());
+    return grouping.isPresent()
+        ? SiteGroupsDescriptor.of(sites, grouping.get(), order, most)
+        : SitesDescriptor.of(sites, order, most);
+  }
+
+  /** The sites that the filter lets through. */
+  CallSites chosen(CallSites sites) {
+    return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
+  }
+
+  private SiteChangesDescriptor changes(Mallometer mallometer, String from, int most) {
+    if (group != null) {
+      throw new IllegalArgumentException("changes are by site: group and from exclude each other");
+    }
+    ChangeOrder order =
+        sort == null
+            ? ChangeOrder.GROWTH
+            : named("sort", sort, ChangeOrder.values(), known -> known.id);
+    Instant now = mallometer.clock().instant();
+    Instant first = moment("from", from, now);
+    Instant second = to == null ? now : moment("to", to, now);
+    return SiteChangesDescriptor.of(
+        mallometer.siteChanges(first, second),
+        change -> filter == null || change.mentions(filter),
+        order.comparator,
+        most);
+  }
+
+  private int parsedLimit() {
+    if (limit == null) {
+      return USUAL_LIMIT;
+    }
+    try {
+      int parsed = Integer.parseInt(limit);
+      if (parsed >= 1 && parsed <= LARGEST_LIMIT) {
+        return parsed;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(
+        "limit is '%s' and must be a whole number from 1 to %d".formatted(limit, LARGEST_LIMIT));
+  }
+
+  private static Instant moment(String parameter, String text, Instant now) {
+    try {
+      return Instant.parse(text);
+    } catch (DateTimeException e) {
+      // Perhaps a duration.
+    }
+    try {
+      Duration before = DurationStyle.detectAndParse(text);
+      if (!before.isNegative()) {
+        return now.minus(before);
+      }
+    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(
+        "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"
+            .formatted(parameter, text));
+  }
+
+  /** The one of a name, by which people choose it. */
+  static <E> E named(String parameter, String name, E[] all, Function<E, String> id) {
+    return Arrays.stream(all)
+        .filter(one -> id.apply(one).equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "%s is '%s' and must be one of %s"
+                        .formatted(
+                            parameter,
+                            name,
+                            Arrays.stream(all).map(id).collect(Collectors.joining(", ")))));
+  }
+
+  /** At most so many rows. */
+  static <T, R> List<R> rows(List<T> all, int most, Function<T, R> row) {
+    return all.stream().limit(most).map(row).toList();
+  }
+
+  /** The site's stack, innermost frame first. */
+  static List<String> frames(List<StackFrame> frames) {
+    return frames.stream().map(StackFrame::toString).toList();
+  }
+}

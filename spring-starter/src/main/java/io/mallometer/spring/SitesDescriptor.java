@@ -1,0 +1,116 @@
+package io.mallometer.spring;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Estimate;
+import io.mallometer.SiteOrder;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What {@code nativememory/sites} answers. Like {@link NativeMemoryDescriptor}, unknown numbers are
+ * null.
+ *
+ * @param reading of which reading the sites are
+ * @param matching how many sites there are, of which {@link #sites()} are the first
+ * @param sites the sites
+ */
+public record SitesDescriptor(Reading reading, int matching, List<Site> sites)
+    implements OperationResponseBody {
+
+  /**
+   * A reading of the call sites.
+   *
+   * @param time when they were read, in ISO 8601
+   * @param samples allocations that were looked at since the process started
+   * @param droppedSamples samples that are not or not wholly in the sites, by reason
+   * @param byteUnit what one byte is
+   * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
+   */
+  public record Reading(
+      String time, long samples, Map<String, Long> droppedSamples, String byteUnit, String reason) {
+
+    static Reading of(CallSites sites) {
+      return new Reading(
+          sites.time().toString(),
+          sites.samples(),
+          sites.dropped(),
+          sites.byteUnit().tag(),
+          sites.reason());
+    }
+  }
+
+  /**
+   * An estimate from samples.
+   *
+   * @param value what is estimated
+   * @param low95 the lower end of the 95 % interval
+   * @param high95 its upper end
+   */
+  public record Interval(long value, long low95, long high95) {
+
+    static Interval of(Estimate estimate) {
+      return new Interval(
+          Math.round(estimate.value()), Math.round(estimate.low()), Math.round(estimate.high()));
+    }
+  }
+
+  /**
+   * Code that allocates, told apart by its whole stack.
+   *
+   * @param number the site's number, which it keeps while the process lives
+   * @param name who allocates
+   * @param library the library that asked for the memory
+   * @param samples how many allocations were looked at
+   * @param liveBytes bytes in use
+   * @param liveObjects objects in use
+   * @param allocatedBytes bytes allocated since the process started
+   * @param allocatedObjects objects allocated since then
+   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param medianAgeSeconds the age that half of the live bytes exceed
+   * @param ninetyPercentAgeSeconds the age that a tenth of them exceeds
+   * @param oldestAgeSeconds the age of the oldest that was seen
+   * @param frames the stack, innermost first
+   */
+  public record Site(
+      int number,
+      String name,
+      String library,
+      long samples,
+      Interval liveBytes,
+      Interval liveObjects,
+      Interval allocatedBytes,
+      Interval allocatedObjects,
+      @Nullable Double bytesPerSecond,
+      @Nullable Double medianAgeSeconds,
+      @Nullable Double ninetyPercentAgeSeconds,
+      @Nullable Double oldestAgeSeconds,
+      List<String> frames) {
+
+    private static Site of(CallSite site) {
+      return new Site(
+          site.number(),
+          site.name(),
+          site.library(),
+          site.samples(),
+          Interval.of(site.liveBytes()),
+          Interval.of(site.liveObjects()),
+          Interval.of(site.allocatedBytes()),
+          Interval.of(site.allocatedObjects()),
+          NativeMemoryDescriptor.knownOrNull(site.bytesPerSecond()),
+          NativeMemoryDescriptor.knownOrNull(site.ages().median()),
+          NativeMemoryDescriptor.knownOrNull(site.ages().ninetyPercent()),
+          NativeMemoryDescriptor.knownOrNull(site.ages().oldest()),
+          SiteQuery.frames(site.frames()));
+    }
+  }
+
+  static SitesDescriptor of(CallSites sites, SiteOrder order, int most) {
+    return new SitesDescriptor(
+        Reading.of(sites),
+        sites.sites().size(),
+        SiteQuery.rows(sites.sortedBy(order), most, Site::of));
+  }
+}

@@ -1,0 +1,232 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.SitesByHand;
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Call sites and their reports over HTTP, whatever is preloaded. */
+@Tag("application")
+class SiteEndpointTest {
+
+  private static final String PATH = "/actuator/nativememory/";
+  private static final Instant NOW = Instant.parse("2026-01-01T00:10:00Z");
+  private static final int UNIMPORTANT = 200;
+
+  private static final HandFedInterposer LIBRARY =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+
+  private static Mallometer mallometer;
+  private static RunningApplication application;
+
+  /** Two readings, ten minutes apart: the second has as many sites more as are usually shown. */
+  @BeforeAll
+  static void start() throws Exception {
+    mallometer = LIBRARY.open();
+    LIBRARY.knows(SitesByHand.three());
+    mallometer.callSites();
+    Thread.sleep(1_001);
+    LIBRARY.elapse(Duration.ofMinutes(10));
+    LIBRARY.knows(later());
+    mallometer.callSites();
+    SpringApplication spring = new SpringApplication(TestApplication.class);
+    spring.addInitializers(
+        context ->
+            ((GenericApplicationContext) context)
+                .registerBean("mallometer", Mallometer.class, () -> mallometer));
+    application = RunningApplication.start(spring);
+  }
+
+  private static CallSites later() {
+    List<CallSite> sites =
+        new java.util.ArrayList<>(
+            IntStream.range(100, 100 + UNIMPORTANT)
+                .mapToObj(i -> SitesByHand.site(i, "org.other.Thing.m" + i, "libm.so", i))
+                .toList());
+    sites.add(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000));
+    sites.add(SitesByHand.site(8, "com.shop.Store.open", "librocksdbjni.so", 200_000));
+    sites.add(SitesByHand.site(9, "com.shop.pdf.Printer.print", "libzip.so", 20_000));
+    return SitesByHand.reading(NOW, sites);
+  }
+
+  @AfterAll
+  static void stop() {
+    application.close();
+    mallometer.close();
+  }
+
+  @Test
+  void fiftySitesWithTheirIntervalsAndStacksMostLiveFirst() {
+    Map<String, Object> body = application.json(PATH + "sites");
+
+    assertThat(body).containsEntry("matching", UNIMPORTANT + 3);
+    assertThat(rows(body, "sites")).hasSize(50);
+    assertThat(rows(body, "sites").get(0))
+        .containsEntry("name", "com.shop.Cart.zip")
+        .containsEntry("library", "libzip.so")
+        .containsEntry("number", 7)
+        .containsEntry(
+            "frames", List.of("libzip.so!allocate+0x1f", "com.shop.Cart.zip(Some.java:12)"))
+        .containsEntry("liveBytes", Map.of("value", 340_000, "low95", 273_361, "high95", 406_639))
+        .containsEntry("oldestAgeSeconds", 3600.0)
+        .containsKey("bytesPerSecond");
+    assertThat(row(body, "reading"))
+        .containsEntry("time", NOW.toString())
+        .containsEntry("samples", 77)
+        .containsEntry("byteUnit", "glibc_chunk")
+        .containsEntry("droppedSamples", Map.of("no-site", 5, "not-followed", 3));
+  }
+
+  @Test
+  void sitesAreFilteredSortedAndLimited() {
+    assertThat(names("sites?filter=SHOP")).hasSize(3);
+    assertThat(names("sites?filter=SHOP&sort=rate&limit=1")).containsExactly("com.shop.Cart.zip");
+    assertThat(names("sites?limit=10000")).hasSize(UNIMPORTANT + 3);
+  }
+
+  @Test
+  void sitesAreGrouped() {
+    Map<String, Object> body = application.json(PATH + "sites?group=library&sort=live");
+
+    assertThat(body).containsEntry("grouping", "library").containsEntry("matching", 3);
+    assertThat(rows(body, "groups").get(0))
+        .containsEntry("key", "libzip.so")
+        .containsEntry("sites", 2);
+    assertThat(rows(application.json(PATH + "sites?group=package&filter=pdf"), "groups"))
+        .singleElement()
+        .satisfies(group -> assertThat(group).containsEntry("key", "com.shop.pdf"));
+  }
+
+  @Test
+  void whatGrewIsToldWithTheMomentsThatWereCompared() {
+    for (String query :
+        List.of("from=10m", "from=PT10M", "from=2026-01-01T00:00:20Z&to=2026-01-01T00:10:00Z")) {
+      Map<String, Object> body = application.json(PATH + "sites?filter=shop&" + query);
+
+      assertThat(body)
+          .containsEntry("from", "2026-01-01T00:00:00Z")
+          .containsEntry("to", NOW.toString())
+          .containsEntry("matching", 2);
+      assertThat(rows(body, "changes").get(0))
+          .containsEntry("name", "com.shop.Cart.zip")
+          .containsEntry("liveBytesBefore", 300_000)
+          .containsEntry("liveBytesGrowth", 40_000)
+          .containsEntry("liveObjectsGrowth", 4_000)
+          .containsEntry("allocatedBytes", 80_000);
+      assertThat(rows(body, "changes").get(1)).containsEntry("liveBytesGrowth", -30_000);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "sites?sort=size | sort is 'size' and must be one of live, live-objects, allocated,",
+        "sites?sort=growth | sort is 'growth' and must be one of live,",
+        "sites?sort=rate&from=10m | sort is 'rate' and must be one of growth,",
+        "sites?group=colour | group is 'colour' and must be one of site, library, frame, package",
+        "sites?limit=0 | limit is '0' and must be a whole number from 1 to 10000",
+        "sites?limit=10001 | limit is '10001' and must be",
+        "sites?limit=many | limit is 'many' and must be",
+        "sites?from=yesterday | from is 'yesterday' and must be a time such as",
+        "sites?from=-5m | from is '-5m' and must be a time such as",
+        "sites?from=10m&to=soon | to is 'soon' and must be",
+        "sites?to=5m | to is the end of a change: it needs from",
+        "sites?from=10m&group=site | group and from exclude each other",
+        "sites?from=2h | nothing is known of 2025-12-31T22:10:00Z: call sites are known from",
+        "flamegraph?metric=weight | metric is 'weight' and must be one of live, live-objects,",
+      })
+  void whatMakesNoSenseIsRefusedWithTheReason(String query, String reason) {
+    HttpResponse<String> answer = application.response(PATH + query);
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(JsonParserFactory.getJsonParser().parseMap(answer.body()).get("reason").toString())
+        .contains(reason);
+  }
+
+  @Test
+  void aWrongParameterIsNoWayToWriteIntoThePage() {
+    HttpResponse<String> answer =
+        application.response(
+            PATH + "sites?group=" + URLEncoder.encode("<script>", StandardCharsets.UTF_8));
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "collapsed, text/plain",
+    "flamegraph, text/html",
+    "pprof, application/octet-stream",
+    "dhat, application/json",
+    "table, application/json"
+  })
+  void reportsComeInTheirOwnTypes(String format, String type) {
+    for (String accept : List.of("*/*", type)) {
+      HttpResponse<String> answer =
+          application.send("GET", "local.server.port", PATH + format, "Accept", accept);
+
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      assertThat(answer.headers().firstValue("Content-Type")).get().asString().startsWith(type);
+      assertThat(answer.body()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aReportIsOfTheMetricAndTheSitesAskedFor() {
+    assertThat(application.get(PATH + "collapsed?metric=live-objects&filter=Cart"))
+        .contains("com.shop.Cart.zip")
+        .containsPattern("34000\n")
+        .doesNotContain("com.shop.Store");
+  }
+
+  /** A browser asks for HTML first, and for anything after that. */
+  @Test
+  void theOtherViewsAreJsonForBrowsersToo() {
+    HttpResponse<String> answer =
+        application.send(
+            "GET", "local.server.port", PATH + "breakdown", "Accept", "text/html,*/*;q=0.8");
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
+    assertThat(application.response(PATH + "nonsense").statusCode()).isEqualTo(404);
+  }
+
+  private static List<Object> names(String query) {
+    return rows(application.json(PATH + query), "sites").stream()
+        .map(site -> site.get("name"))
+        .toList();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<Map<String, Object>> rows(Map<String, Object> body, String name) {
+    return (List<Map<String, Object>>) body.get(name);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> row(Map<String, Object> body, String name) {
+    return (Map<String, Object>) body.get(name);
+  }
+}
