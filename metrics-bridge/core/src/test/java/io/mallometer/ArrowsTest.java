@@ -49,6 +49,15 @@ class ArrowsTest {
           .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.symbol", "org.jspecify..");
 
   @ArchTest
+  static final ArchRule reportsKnowTheRecordsOnly =
+      classes()
+          .that()
+          .resideInAPackage("io.mallometer.report")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.report", "org.jspecify..");
+
+  @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
       slices()
           .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")

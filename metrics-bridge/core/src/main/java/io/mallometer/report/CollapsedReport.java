@@ -9,7 +9,10 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Collapsed stacks: {@code outer;inner 4096}. Frames are functions without lines, so several lines
@@ -17,13 +20,16 @@ import java.util.List;
  */
 final class CollapsedReport implements Report {
 
+  private static final Pattern LINE_BREAKING = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
+
   @Override
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     Writer lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    Map<StackFrame, String> names = new HashMap<>();
     for (CallSite site : sites.sites()) {
       long figure = metric.wholeOf(site);
       if (figure > 0) {
-        write(Stacks.of(site), lines);
+        write(Stacks.of(site), names, lines);
         lines.write(' ');
         lines.write(Long.toString(figure));
         lines.write('\n');
@@ -32,9 +38,10 @@ final class CollapsedReport implements Report {
     lines.flush();
   }
 
-  private static void write(List<StackFrame> frames, Writer lines) throws IOException {
+  private static void write(List<StackFrame> frames, Map<StackFrame, String> names, Writer lines)
+      throws IOException {
     for (int i = frames.size() - 1; i >= 0; i--) {
-      write(frames.get(i).function(), lines);
+      lines.write(names.computeIfAbsent(frames.get(i), CollapsedReport::name));
       if (i > 0) {
         lines.write(';');
       }
@@ -42,14 +49,7 @@ final class CollapsedReport implements Report {
   }
 
   /** Readers know no escapes, so what separates frames and lines is replaced. */
-  private static void write(String name, Writer lines) throws IOException {
-    for (int i = 0; i < name.length(); i++) {
-      char c = name.charAt(i);
-      lines.write(c == ';' ? ':' : breaksLines(c) ? ' ' : c);
-    }
-  }
-
-  private static boolean breaksLines(char c) {
-    return Character.isISOControl(c) || c == '\u2028' || c == '\u2029';
+  private static String name(StackFrame frame) {
+    return LINE_BREAKING.matcher(frame.function().replace(';', ':')).replaceAll(" ");
   }
 }

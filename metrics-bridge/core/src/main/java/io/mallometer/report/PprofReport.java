@@ -87,6 +87,8 @@ final class PprofReport implements Report {
     Profile(OutputStream out) {
       this.out = out;
       strings.of("");
+      // pprof calls the first mapping the profile's file.
+      libraries.of("java");
     }
 
     void write(CallSites sites, ReportMetric metric) throws IOException {

@@ -149,7 +149,8 @@
     return parts.join(' · ');
   }
 
-  // ---- Layout: rows of boxes {node, x, width}, x ascending, in pixels of the page
+  // ---- Layout: rows of boxes {node, x, width, narrower}, x ascending, in pixels of the page. Children that are too
+  // narrow are one box with the node of their parent, their number in narrower, and their sum in rest.
 
   const view = element('view');
   const sheet = element('sheet');
@@ -157,27 +158,40 @@
   const pen = canvas.getContext('2d');
   let rows = [];
 
+  // Adds the row below a box and returns those boxes that can have rows below themselves.
+  function place(box, nodes) {
+    if (nodes.length === 0) {
+      return [];
+    }
+    const row = rows[tree.depth[box.node] + 1] ??= [];
+    const perUnit = box.width / total(box.node);
+    const first = nodes.findIndex(node => total(node) * perUnit < NARROWEST);
+    const drawn = first < 0 ? nodes : nodes.slice(0, first);
+    let x = box.x;
+    const below = drawn.map(node => {
+      const child = {node, x, width: total(node) * perUnit, narrower: 0};
+      x += child.width;
+      return child;
+    });
+    row.push(...below);
+    const narrow = nodes.slice(drawn.length);
+    const rest = narrow.reduce((sum, node) => sum + total(node), 0);
+    if (rest * perUnit >= NARROWEST) {
+      row.push({node: box.node, x, width: rest * perUnit, narrower: narrow.length, rest});
+    }
+    return below;
+  }
+
   function layOut() {
     const width = view.clientWidth;
     rows = [];
     for (let node = state.zoomed; node !== -1; node = tree.parent[node]) {
-      rows[tree.depth[node]] = [{node, x: 0, width}];
+      rows[tree.depth[node]] = [{node, x: 0, width, narrower: 0}];
     }
-    const pending = [{node: state.zoomed, x: 0, width}];
+    const pending = [{node: state.zoomed, x: 0, width, narrower: 0}];
     while (pending.length > 0) {
       const box = pending.pop();
-      const perUnit = box.width / total(box.node);
-      let x = box.x;
-      const below = [];
-      for (const node of children(box.node)) {
-        const child = {node, x, width: total(node) * perUnit};
-        if (child.width < NARROWEST) {
-          break;
-        }
-        (rows[tree.depth[node]] ??= []).push(child);
-        below.push(child);
-        x += child.width;
-      }
+      const below = place(box, children(box.node));
       // The leftmost is taken next, so that each row fills from the left.
       pending.push(...below.reverse());
     }
@@ -249,6 +263,11 @@
   }
 
   function drawBox(box, y, colours) {
+    if (box.narrower > 0) {
+      pen.fillStyle = colours.narrow;
+      pen.fillRect(box.x, y, Math.max(box.width - 1, NARROWEST), ROW - 1);
+      return;
+    }
     const isAncestor = box.node !== state.zoomed && isBelow(state.zoomed, box.node);
     const isFaded = isAncestor || (state.found !== null && !isFound(box.node));
     pen.globalAlpha = isFaded ? 0.5 : 1;
@@ -270,7 +289,7 @@
 
   function readColours() {
     const style = getComputedStyle(document.documentElement);
-    const names = ['text', 'focus', 'match', 'root'];
+    const names = ['text', 'focus', 'match', 'root', 'narrow'];
     return Object.fromEntries(names.map(name => [name, style.getPropertyValue('--' + name)]));
   }
 
@@ -428,12 +447,17 @@
     }
   });
 
-  function place(tooltip, x, y) {
+  function putBeside(tooltip, x, y) {
     const right = document.documentElement.clientWidth - tooltip.offsetWidth - 8;
     const below = y + 18;
     const fits = below + tooltip.offsetHeight < document.documentElement.clientHeight;
     tooltip.style.left = Math.max(8, Math.min(x + 12, right)) + 'px';
     tooltip.style.top = Math.max(8, fits ? below : y - tooltip.offsetHeight - 10) + 'px';
+  }
+
+  function describeNarrow(box) {
+    const count = wholes.format(box.narrower);
+    return `${count} too narrow to draw, below ${nameOf(box.node)}\ntotal ${figure(box.rest)} (${share(box.rest, total(ROOT))})`;
   }
 
   function hover(node) {
@@ -447,10 +471,10 @@
     const box = event.pointerType === 'mouse' ? boxAt(event.offsetX, event.offsetY) : undefined;
     const tooltip = element('tooltip');
     tooltip.hidden = box === undefined;
-    hover(box === undefined ? -1 : box.node);
+    hover(box === undefined || box.narrower > 0 ? -1 : box.node);
     if (box !== undefined) {
-      tooltip.textContent = describe(box.node, '\n');
-      place(tooltip, event.clientX, event.clientY);
+      tooltip.textContent = box.narrower > 0 ? describeNarrow(box) : describe(box.node, '\n');
+      putBeside(tooltip, event.clientX, event.clientY);
     }
   });
 

@@ -60,6 +60,7 @@ final class Chromium implements AutoCloseable {
             "--user-data-dir=" + directory.resolve("profile"),
             "about:blank");
     builder.environment().put("HOME", directory.toString());
+    builder.environment().put("TMPDIR", directory.toString());
     builder.redirectErrorStream(true).redirectOutput(directory.resolve("chromium.log").toFile());
     Process browser = builder.start();
     try {
@@ -100,8 +101,9 @@ final class Chromium implements AutoCloseable {
     throw new IOException("chromium opened no port; alive: " + browser.isAlive());
   }
 
-  /** Opens an address and waits until it is loaded. */
+  /** Opens an address, forgets complaints about the one before, and waits until it is loaded. */
   void open(URI address) throws Exception {
+    complaints.clear();
     loaded = new CompletableFuture<>();
     send("Page.navigate", Map.of("url", address.toString()));
     loaded.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);

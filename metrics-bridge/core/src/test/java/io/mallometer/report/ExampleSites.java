@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.random.RandomGenerator;
+import java.util.SplittableRandom;
 
 /** Call sites to write reports about. */
 final class ExampleSites {
@@ -77,7 +77,7 @@ final class ExampleSites {
 
   /** Many sites with deep stacks that share their outer frames, as those of a service do. */
   static CallSites generated(int count, int depth) {
-    RandomGenerator random = RandomGenerator.of("L64X128MixRandom");
+    SplittableRandom random = new SplittableRandom(1);
     List<StackFrame> functions = new ArrayList<>();
     for (int i = 0; i < 5_000; i++) {
       functions.add(

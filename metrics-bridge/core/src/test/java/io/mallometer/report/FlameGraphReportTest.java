@@ -2,11 +2,14 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.CallSite;
 import io.mallometer.CallSites;
 import io.mallometer.StackFrame;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -71,6 +74,8 @@ class FlameGraphReportTest {
     assertThat(hue(0.5, 4)).isBetween(15, 45);
 
     browser.press("Enter");
+    tooltipAt(0.4, 3);
+    browser.screenshot(PICTURES.resolve("search.png"));
     assertThat(browser.text("#status")).startsWith("libjvm.so!Arena::grow: native, total 1 MiB");
     browser.press("/");
     browser.press("Escape");
@@ -82,9 +87,9 @@ class FlameGraphReportTest {
     open(ExampleSites.service());
 
     browser.press("/");
-    browser.type("i");
+    browser.type("deflate");
 
-    assertThat(browser.text("#matched")).isEqualTo("88.9 % found, 4 MiB");
+    assertThat(browser.text("#matched")).isEqualTo("66.7 % found, 3 MiB");
   }
 
   @Test
@@ -181,25 +186,35 @@ class FlameGraphReportTest {
 
   @Test
   void fitsAPhoneAndFollowsTheColourScheme() throws Exception {
-    CallSites sites = ExampleSites.generated(3_000, 40);
-    for (String scheme : new String[] {"light", "dark"}) {
+    for (String scheme : List.of("light", "dark")) {
       browser.prefer(scheme);
-      open(sites);
-      int brightness = brightness();
-      assertThat(brightness > 128).isEqualTo(scheme.equals("light"));
+      open(ExampleSites.generated(3_000, 40));
+      assertThat(brightness() > 128).isEqualTo(scheme.equals("light"));
       browser.screenshot(PICTURES.resolve(scheme + ".png"));
 
       browser.resize(390, 844);
-      open(ExampleSites.service());
+      browser.open(write(ExampleSites.service(), ReportMetric.LIVE_BYTES).toUri());
       assertThat(browser.evaluate("document.documentElement.scrollWidth")).isEqualTo("390");
-      assertThat(
-              browser.evaluate(
-                  "document.querySelector('#status').getBoundingClientRect().bottom <= 844"))
-          .isEqualTo("true");
+      assertThat(browser.evaluate("document.documentElement.scrollHeight")).isEqualTo("844");
+      clickAt(0.2, 2);
+      assertThat(browser.text("#status")).startsWith("Zoomed: com.example.web.Controller.handle");
       browser.screenshot(PICTURES.resolve("phone-" + scheme + ".png"));
-      browser.prefer("light");
-      browser.resize(1200, 800);
     }
+    browser.prefer("light");
+  }
+
+  @Test
+  void whatIsTooNarrowToDrawIsToldInOneBox() throws Exception {
+    CallSite[] sites = new CallSite[10_000];
+    for (int i = 0; i < sites.length; i++) {
+      StackFrame function = StackFrame.ofLibrary("libwide.so", "f" + i, 0);
+      sites[i] = ExampleSites.site(i, 1, 1024, 1, i == 0 ? 10_001 : 1, function);
+    }
+    open(ExampleSites.of(sites));
+
+    assertThat(tooltipAt(0.45, 1)).startsWith("libwide.so!f0\n");
+    assertThat(tooltipAt(0.6, 1))
+        .isEqualTo("9,999 too narrow to draw, below all\ntotal 9.76 KiB (50 %)");
   }
 
   @Test
@@ -218,7 +233,6 @@ class FlameGraphReportTest {
 
   @Test
   void opensAHundredThousandSites() throws Exception {
-    long began = System.nanoTime();
     open(ExampleSites.generated(100_000, 60));
 
     browser.press("/");
@@ -226,8 +240,6 @@ class FlameGraphReportTest {
     browser.await("document.querySelector('#matched').textContent !== ''");
     assertThat(browser.text("#matched")).contains("% found");
     assertThat(browser.complaints()).isEmpty();
-    System.out.printf(
-        "100,000 sites drawn and searched: %d ms%n", (System.nanoTime() - began) / 1_000_000);
   }
 
   private static void open(CallSites sites) throws Exception {
@@ -285,11 +297,19 @@ class FlameGraphReportTest {
         browser
             .evaluate(
                 String.format(
-                    "{ const graph = document.querySelector('#graph');"
-                        + "const scale = graph.width / graph.clientWidth;"
-                        + "graph.getContext('2d').getImageData(%f * graph.width, %d * scale, 1, 1)"
-                        + ".data.slice(0, 3).join() }",
-                    share, row * ROW + ROW - 4))
+                    Locale.ROOT,
+                    """
+                    {
+                      const graph = document.querySelector('#graph');
+                      const copy = document.createElement('canvas');
+                      copy.width = copy.height = 1;
+                      const pen = copy.getContext('2d');
+                      const scale = graph.width / graph.clientWidth;
+                      pen.drawImage(graph, %f * graph.width, %d * scale, 1, 1, 0, 0, 1, 1);
+                      pen.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+                    }""",
+                    share,
+                    row * ROW + ROW - 4))
             .split(",");
     float[] hsb =
         java.awt.Color.RGBtoHSB(

@@ -1,0 +1,102 @@
+package io.mallometer.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSites;
+import io.mallometer.StackFrame;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Go's own tool reads the profile. */
+class PprofReportTest {
+
+  @TempDir Path directory;
+
+  @BeforeAll
+  static void pprofIsThere() {
+    RequiredProgram.onPath("go", "golang-go", "REQUIRE_PPROF");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "inuse_space, B, 4718656B",
+    "alloc_space, B, 17918016B",
+    "inuse_objects, count, 38",
+    "alloc_objects, count, 1048"
+  })
+  void totalsAreThoseOfTheSites(String sampleType, String unit, String total) throws Exception {
+    assertThat(
+            pprof(
+                ExampleSites.service(),
+                "-top",
+                "-sample_index=" + sampleType,
+                "-unit=" + unit,
+                "-nodefraction=0"))
+        .contains("Showing nodes accounting for " + total + ", 100% of " + total + " total");
+  }
+
+  @Test
+  void liveBytesAreTheDefault() throws Exception {
+    assertThat(pprof(ExampleSites.service(), "-top", "-unit=B"))
+        .contains("File: java\n", "Type: inuse_space\n", "Time: Nov 21, 2026 at 6:00pm (UTC)\n")
+        .containsPattern("3145728B 66\\.67% 66\\.67% +3145728B 66\\.67% +libzip.so!deflateInit2_")
+        .containsPattern(" 0 +0% +100% +4194304B 88\\.89% +com\\.example\\.Main\\.main");
+  }
+
+  @Test
+  void linesFilesAndLibrariesAreThere() throws Exception {
+    CallSites sites = ExampleSites.service();
+
+    assertThat(pprof(sites, "-top", "-lines"))
+        .contains("com.example.web.Controller.handle Controller.java:42");
+    assertThat(pprof(sites, "-raw")).contains("libzip.so", "libjvm.so");
+    assertThat(pprof(sites, "-tags"))
+        .contains("site: Total", "com.example.Cache.load", "library: Total", "libzip.so");
+    assertThat(pprof(sites, "-top", "-unit=B", "-tagfocus=library=libjvm.so"))
+        .contains("Showing nodes accounting for 1572864B");
+  }
+
+  @Test
+  void addressesWithoutASymbolAreKept() throws Exception {
+    assertThat(
+            pprof(
+                ExampleSites.of(
+                    ExampleSites.site(
+                        1, 1, 8, 1, 8, StackFrame.ofLibrary("libstripped.so", "", 0xabcde))),
+                "-raw"))
+        .contains("0xabcde M=2 libstripped.so");
+  }
+
+  @Test
+  void manySitesAddUp() throws Exception {
+    CallSites sites = ExampleSites.generated(2_000, 60);
+    long live = sites.sites().stream().mapToLong(ReportMetric.LIVE_BYTES::wholeOf).sum();
+
+    assertThat(pprof(sites, "-top", "-unit=B", "-nodefraction=0"))
+        .contains("of " + live + "B total");
+  }
+
+  private String pprof(CallSites sites, String... options) throws Exception {
+    Path profile = directory.resolve("profile.pb.gz");
+    Files.write(profile, ExampleSites.bytes(ReportFormat.PPROF, sites));
+    List<String> command = new ArrayList<>(List.of("go", "tool", "pprof"));
+    command.addAll(List.of(options));
+    command.add(profile.toString());
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("TZ", "UTC");
+    builder.environment().put("HOME", directory.toString());
+    builder.environment().put("PPROF_TMPDIR", directory.toString());
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+}

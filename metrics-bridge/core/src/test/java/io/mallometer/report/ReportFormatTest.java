@@ -1,0 +1,141 @@
+package io.mallometer.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSites;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryType;
+import java.lang.management.ThreadMXBean;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What all formats promise. */
+class ReportFormatTest {
+
+  private static final int MIB = 1 << 20;
+  private static CallSites many;
+
+  @BeforeAll
+  static void generate() {
+    many = ExampleSites.generated(100_000, 60);
+  }
+
+  @Test
+  void formatsAndMetricsAreFoundByTheirNames() {
+    for (ReportFormat format : ReportFormat.values()) {
+      assertThat(ReportFormat.byId(format.id())).contains(format);
+    }
+    for (ReportMetric metric : ReportMetric.values()) {
+      assertThat(ReportMetric.byId(metric.id())).contains(metric);
+    }
+    assertThat(ReportFormat.byId("TABLE")).isEmpty();
+    assertThat(ReportMetric.byId("")).isEmpty();
+  }
+
+  /**
+   * All 100,000 sites, 6 million frames, with 96 MiB beyond the sites themselves: the text is
+   * several times as much in most formats.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void aHundredThousandSitesStream(ReportFormat format) throws Exception {
+    Counted out = new Counted();
+    long before = usedAfterCollection();
+
+    long began = System.nanoTime();
+    format.write(many, ReportMetric.LIVE_BYTES, out);
+    double seconds = (System.nanoTime() - began) / 1e9;
+
+    System.out.printf(
+        "%s: %.1f s, %d MiB written, %d MiB held at most%n",
+        format.id(), seconds, out.bytes / MIB, (out.mostHeld - before) / MIB);
+    assertThat(out.isClosed).isFalse();
+    assertThat(out.isFlushed).isTrue();
+    assertThat(out.mostHeld - before).isLessThan(96L * MIB);
+    assertThat(seconds).isLessThan(60);
+  }
+
+  /** Four times the sites take about four times as long, and far from sixteen times. */
+  @ParameterizedTest
+  @EnumSource
+  void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
+    CallSites fewer =
+        new CallSites(
+            many.time(),
+            many.sites().subList(0, 25_000),
+            many.samples(),
+            many.dropped(),
+            many.byteUnit(),
+            "");
+    secondsOf(format, fewer);
+
+    double quarter = secondsOf(format, fewer);
+    double whole = secondsOf(format, many);
+
+    assertThat(whole).isLessThan(10 * Math.max(quarter, 0.05));
+  }
+
+  /** Processor time, which other processes do not lengthen. */
+  private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long began = threads.getCurrentThreadCpuTime();
+    format.write(sites, ReportMetric.LIVE_BYTES, OutputStream.nullOutputStream());
+    return (threads.getCurrentThreadCpuTime() - began) / 1e9;
+  }
+
+  private static long usedAfterCollection() {
+    System.gc();
+    return ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP)
+        .mapToLong(pool -> pool.getUsage().getUsed())
+        .sum();
+  }
+
+  /** Collects garbage every now and then and remembers how much was left. */
+  private static final class Counted extends OutputStream {
+
+    private long bytes;
+    private long next = MIB;
+    private long mostHeld;
+    private boolean isFlushed;
+    private boolean isClosed;
+
+    @Override
+    public void write(int b) {
+      count(1);
+    }
+
+    @Override
+    public void write(byte[] buffer, int offset, int length) {
+      count(length);
+    }
+
+    private void count(int length) {
+      bytes += length;
+      isFlushed = false;
+      if (bytes >= next) {
+        next = bytes + bytes / 2;
+        look();
+      }
+    }
+
+    private void look() {
+      mostHeld = Math.max(mostHeld, usedAfterCollection());
+    }
+
+    @Override
+    public void flush() {
+      look();
+      isFlushed = true;
+    }
+
+    @Override
+    public void close() {
+      isClosed = true;
+    }
+  }
+}
