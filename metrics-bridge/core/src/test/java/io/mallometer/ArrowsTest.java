@@ -80,16 +80,6 @@ class ArrowsTest {
           .resideInAnyPackage(FACES);
 
   @ArchTest
-  static final ArchRule reportsKnowTheRecordsOnly =
-      noClasses()
-          .that()
-          .resideInAPackage("io.mallometer.report")
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage(
-              "io.mallometer.interposer..", "io.mallometer.process..", "io.mallometer.history..");
-
-  @ArchTest
   static final ArchRule onlyTheFaceForFlightRecorderNeedsItsModule =
       noClasses()
           .that()
