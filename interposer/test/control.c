@@ -1,6 +1,9 @@
-/* The functions of the ABI themselves: versions, brackets, reset, off and on, peak. */
+/* The functions of the ABI themselves: versions, brackets, reset, off and on, peak, large requests. */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -58,6 +61,43 @@ static void largest_and_huge(void) {
   CHECK_EQUAL(after.huge_allocations - base.huge_allocations, 1);
 }
 
+static uint64_t realtime_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void *allocate_much(void *unused) {
+  pthread_setname_np(pthread_self(), "much");
+  free(malloc(((size_t)64 << 20) + 1));
+  free(malloc((size_t)64 << 20)); /* not above the threshold */
+  return unused;
+}
+
+/* Which thread asked for how much, and when; the ring keeps the latest, and a reader asks for what is new to it. */
+static void huge_requests_are_told_one_by_one(void) {
+  enum { KEPT = 64, READ = 2 * KEPT };
+  static struct mallometer_event events[READ];
+  uint64_t known = snapshot().huge_allocations, before = realtime_ns();
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, allocate_much, NULL), 0);
+  pthread_join(thread, NULL);
+  CHECK_EQUAL(mallometer_events(events, sizeof *events, READ, known), 1);
+  CHECK_EQUAL(events->number, known + 1);
+  CHECK_EQUAL(events->requested_bytes, ((size_t)64 << 20) + 1);
+  CHECK_EQUAL(strcmp(events->thread_name, "much"), 0);
+  CHECK(events->thread_id != (uint32_t)getpid());
+  CHECK(events->realtime_ns >= before && events->realtime_ns <= realtime_ns());
+
+  for (size_t i = 1; i <= KEPT + 3; i++) free(malloc(((size_t)65 << 20) + i));
+  CHECK_EQUAL(mallometer_events(events, sizeof *events, READ, known), KEPT);
+  for (size_t i = 0; i < KEPT; i++) {
+    CHECK_EQUAL(events[i].number, known + 1 + 4 + i);
+    CHECK_EQUAL(events[i].requested_bytes, ((size_t)65 << 20) + 4 + i);
+    CHECK_EQUAL(events[i].thread_id, getpid());
+  }
+}
+
 static void off_is_off(void) {
   CHECK_EQUAL(snapshot().flags, 0);
   CHECK_EQUAL(mallometer_disable(), 0);
@@ -91,6 +131,7 @@ int main(void) {
   structs_grow_by_appending();
   reset_moves_only_its_own_origin();
   largest_and_huge();
+  huge_requests_are_told_one_by_one();
   off_is_off();
   return 0;
 }
