@@ -240,7 +240,7 @@ public record Meter(
               "mallometer.overhead",
               Type.COUNTER,
               SECONDS,
-              "Elapsed time of reading and decoding the counters; the counting is not in it",
+              "Time of reading, decoding and recording the counters; the counting is not in it",
               (snapshot, clock) -> snapshot.self().overheadSeconds()),
           always(
               "mallometer.footprint",

@@ -187,7 +187,7 @@ public interface NativeMemoryMXBean {
   double getSnapshotAge();
 
   @Attribute(
-      value = "Elapsed time of reading and decoding the counters; the counting is not in it",
+      value = "Time of reading, decoding and recording the counters; the counting is not in it",
       units = "seconds",
       type = Attribute.COUNTER)
   double getOverhead();
