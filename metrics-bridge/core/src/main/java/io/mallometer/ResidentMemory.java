@@ -13,6 +13,9 @@ import java.util.Optional;
  *     memory is in another part, in doubt in {@link ResidentPart#UNEXPLAINED}
  * @param presumedBytes what of {@link ResidentPart#GC_AND_JVM} nothing identifies: anonymous memory
  *     that counts as the JVM's because its tables may be as large
+ * @param copiedFileBytes what of {@link ResidentPart#MAPPED_FILES} the process has written, such as
+ *     relocated data of libraries and class data archives: its own pages, which the kernel cannot
+ *     read from the file again
  * @param nativeMemoryTracking whether the JVM's own figures were there to help
  * @param mappings how many mappings were read
  * @param costSeconds processor time that this split took
@@ -22,6 +25,7 @@ public record ResidentMemory(
     long totalBytes,
     Map<ResidentPart, Long> bytes,
     long presumedBytes,
+    long copiedFileBytes,
     boolean nativeMemoryTracking,
     int mappings,
     double costSeconds) {

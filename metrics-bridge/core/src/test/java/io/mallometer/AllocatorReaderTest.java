@@ -169,6 +169,7 @@ class AllocatorReaderTest {
                 2_000_000,
                 Map.of(ResidentPart.MALLOC_RETAINED, retained),
                 0,
+                0,
                 false,
                 100,
                 0.01)),

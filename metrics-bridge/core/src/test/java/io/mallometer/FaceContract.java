@@ -325,6 +325,7 @@ public abstract class FaceContract {
                     ResidentPart.MALLOC_LIVE, 99_000L,
                     ResidentPart.UNEXPLAINED, 1_000L),
                 2_000,
+                0,
                 true,
                 321,
                 0.005)),

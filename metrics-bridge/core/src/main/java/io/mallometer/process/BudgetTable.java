@@ -138,7 +138,7 @@ final class BudgetTable {
   }
 
   private void addNative(ResidentMemory resident) {
-    long bytes = 0;
+    long bytes = resident.copiedFileBytes();
     for (ResidentPart part :
         new ResidentPart[] {
           ResidentPart.GC_AND_JVM,
@@ -150,7 +150,9 @@ final class BudgetTable {
         }) {
       bytes += resident.of(part).orElse(0L);
     }
-    lines.add(new Line("native", bytes, MEASURED, "now resident: JVM structures and malloc"));
+    lines.add(
+        new Line(
+            "native", bytes, MEASURED, "now resident: JVM structures, malloc, copied file pages"));
   }
 
   /** A heap that is charged as shared memory counts as heap already. */

@@ -9,9 +9,28 @@ package io.mallometer.process;
  * @param name path or the kernel's name in brackets; empty for anonymous memory
  * @param residentBytes {@code Rss}
  * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
+ * @param copiedBytes {@code Anonymous} where there is a file: pages that this process has written,
+ *     which are its own and no longer the file's
  */
 record Mapping(
-    long start, long end, String permissions, String name, long residentBytes, boolean noReserve) {
+    long start,
+    long end,
+    String permissions,
+    String name,
+    long residentBytes,
+    boolean noReserve,
+    long copiedBytes) {
+
+  /** A mapping without such pages. */
+  Mapping(
+      long start,
+      long end,
+      String permissions,
+      String name,
+      long residentBytes,
+      boolean noReserve) {
+    this(start, end, permissions, name, residentBytes, noReserve, 0);
+  }
 
   long bytes() {
     return end - start;
@@ -42,7 +61,8 @@ record Mapping(
 
   /** A piece of this. */
   Mapping part(long from, long to, long resident, String called) {
-    return new Mapping(from, to, permissions, called, resident, noReserve);
+    return new Mapping(
+        from, to, permissions, called, resident, noReserve, Math.min(copiedBytes, resident));
   }
 
   boolean contains(Range range) {

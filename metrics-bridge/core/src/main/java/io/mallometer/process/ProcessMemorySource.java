@@ -164,6 +164,7 @@ final class ProcessMemorySource implements MemorySource {
             mappings.get().stream().mapToLong(Mapping::residentBytes).sum(),
             split.parts(),
             split.presumedBytes(),
+            split.copiedFileBytes(),
             jvm.tracking().isPresent(),
             mappings.get().size(),
             (processorNanos() - start) / 1e9));

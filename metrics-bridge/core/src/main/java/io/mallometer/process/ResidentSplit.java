@@ -15,8 +15,8 @@ import java.util.Map;
  * malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
  *
  * <p>What is left is anonymous memory that no rule knows. The JVM's tables lie in it, so the JVM
- * gets as much of it as it says, or as the tables for this heap may take; where another allocator
- * than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
+ * gets as much of it as it says, or as the tables for this heap may take; where another
+ * allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
  *
  * <p>Then malloc's memory is divided by who uses it, each byte once and never more than is
  * resident: direct buffers, the JVM's own use if it is tracked, other use, and the rest, which the
@@ -41,6 +41,8 @@ final class ResidentSplit {
 
   /** Committed structures of the JVM that were recognised, resident or not. */
   private long recognisedStructures;
+
+  private long copiedFiles;
 
   private ResidentSplit(JvmFacts jvm, MallocFacts malloc) {
     this.jvm = jvm;
@@ -81,6 +83,11 @@ final class ResidentSplit {
   /** Memory that no rule knows and that counts as the JVM's, because it may own as much. */
   long presumedBytes() {
     return presumed;
+  }
+
+  /** What of the mapped files the process has written copies of. */
+  long copiedFileBytes() {
+    return copiedFiles;
   }
 
   private List<Mapping> separate(Pieces pieces, MappedChunks chunks) {
@@ -155,7 +162,10 @@ final class ResidentSplit {
       case METASPACE -> add(ResidentPart.METASPACE, resident);
       case CODE_CACHE -> add(ResidentPart.CODE_CACHE, resident);
       case THREAD_STACK -> add(ResidentPart.THREAD_STACKS, resident);
-      case FILE -> add(ResidentPart.MAPPED_FILES, resident);
+      case FILE -> {
+        copiedFiles += piece.copiedBytes();
+        add(ResidentPart.MAPPED_FILES, resident);
+      }
       case SHARED_MEMORY -> add(ResidentPart.SHARED_MEMORY, resident);
       case MALLOMETER -> add(ResidentPart.MALLOMETER, resident);
       case MALLOC -> {

@@ -12,13 +12,14 @@ import java.util.Map;
 /**
  * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
  *
- * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only three
- * lines of a block become anything: the header, {@code Rss} and {@code VmFlags}. A line that makes
- * no sense is skipped; a block that is cut off counts with what it had.
+ * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only four
+ * lines of a block become anything: the header, {@code Rss}, {@code Anonymous} and {@code VmFlags}.
+ * A line that makes no sense is skipped; a block that is cut off counts with what it had.
  */
 final class Smaps {
 
   private static final byte[] RSS = "Rss:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] ANONYMOUS = "Anonymous:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
 
   /** Longer lines end here: no path that tells one kind of memory from another is as long. */
@@ -44,6 +45,7 @@ final class Smaps {
   private String permissions = "";
   private String name = "";
   private long residentBytes;
+  private long anonymousBytes;
   private boolean noReserve;
 
   private Smaps(InputStream in) {
@@ -62,7 +64,9 @@ final class Smaps {
   private List<Mapping> parse() throws IOException {
     while (nextLine()) {
       if (startsWith(RSS)) {
-        residentBytes = kilobytes();
+        residentBytes = kilobytes(RSS.length);
+      } else if (startsWith(ANONYMOUS)) {
+        anonymousBytes = kilobytes(ANONYMOUS.length);
       } else if (startsWith(FLAGS)) {
         noReserve = text(FLAGS.length, length).contains(" nr");
       } else if (length > 0 && Character.digit(line[0], 16) >= 0) {
@@ -93,12 +97,14 @@ final class Smaps {
     permissions = shared(text(space + 1, space + 5));
     name = shared(text(afterFields(4, space + 1), length));
     residentBytes = 0;
+    anonymousBytes = 0;
     noReserve = false;
   }
 
   private void finishBlock() {
     if (start >= 0) {
-      mappings.add(new Mapping(start, end, permissions, name, residentBytes, noReserve));
+      long copied = name.startsWith("/") ? Math.min(anonymousBytes, residentBytes) : 0;
+      mappings.add(new Mapping(start, end, permissions, name, residentBytes, noReserve, copied));
       start = -1;
     }
   }
@@ -123,9 +129,9 @@ final class Smaps {
   }
 
   /** The number in a line such as {@code Rss: 12 kB}; 0 if there is none. */
-  private long kilobytes() {
+  private long kilobytes(int from) {
     long number = 0;
-    for (int i = RSS.length; i < length && number < Long.MAX_VALUE / 20_480; i++) {
+    for (int i = from; i < length && number < Long.MAX_VALUE / 20_480; i++) {
       if (line[i] >= '0' && line[i] <= '9') {
         number = 10 * number + line[i] - '0';
       } else if (line[i] != ' ') {

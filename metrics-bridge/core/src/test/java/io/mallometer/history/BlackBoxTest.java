@@ -421,7 +421,7 @@ class BlackBoxTest {
             Optional.empty());
     ResidentMemory resident =
         new ResidentMemory(
-            time, 80 * MIB, Map.of(ResidentPart.JAVA_HEAP, 50 * MIB), 0, false, 10, 0.001);
+            time, 80 * MIB, Map.of(ResidentPart.JAVA_HEAP, 50 * MIB), 0, 0, false, 10, 0.001);
     return new Snapshot(
         time,
         new Status(State.UNAVAILABLE, "", ""),

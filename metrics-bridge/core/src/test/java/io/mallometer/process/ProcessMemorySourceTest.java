@@ -78,6 +78,13 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(2);
   }
 
+  /** The capture has 11,448 KiB of such pages, of which 948 are archived objects in the heap. */
+  @Test
+  void whatWasWrittenOfMappedFilesIsKnown() {
+    assertThat(read().resident().orElseThrow().copiedFileBytes())
+        .isBetween((11_448L - 948) * 1024, 11_448L * 1024);
+  }
+
   @Test
   void aLimitThatChangesIsSeen() {
     read();

@@ -41,6 +41,16 @@ class SmapsTest {
                 false));
   }
 
+  /** Of the archive's classes and the libraries' relocated data; anonymous memory is no copy. */
+  @Test
+  void copiesOfFilePagesAreKnown() {
+    assertThat(
+            Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")).stream()
+                .mapToLong(Mapping::copiedBytes)
+                .sum())
+        .isEqualTo(11_448 * 1024);
+  }
+
   /** Linux before 3.8 wrote no flags, before 4.x fewer lines; addresses may be short. */
   @Test
   void readsOldKernels() {
