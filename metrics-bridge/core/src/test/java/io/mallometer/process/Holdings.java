@@ -38,6 +38,7 @@ final class Holdings {
   static final int LARGE_OBJECT = 40 * MEBIBYTE;
   static final int FILE = 24 * MEBIBYTE;
   static final int SHARED = 16 * MEBIBYTE;
+  static final int FOREIGN = 64 * MEBIBYTE;
   static final int THREADS = 60;
   static final int CLASSES = 3_000;
 
@@ -50,6 +51,7 @@ final class Holdings {
           new ProcessFiles(), () -> hours.getAndIncrement() * 3_600_000_000_000L);
   private final List<Object> held = new ArrayList<>();
   private final List<Long> smallObjects = new ArrayList<>();
+  private long foreign;
 
   private Holdings() {}
 
@@ -72,6 +74,8 @@ final class Holdings {
     hold("file", () -> held.add(map(directory.resolve("file"), FILE)));
     hold("shared", () -> held.add(map(Path.of("/dev/shm"), SHARED)));
     hold("threads", Holdings::startThreads);
+    hold("foreign", () -> foreign = Neighbours.foreign(FOREIGN));
+    Neighbours.unmap(foreign, FOREIGN);
     Neighbours.besideMetaspace();
     hold("classes", this::defineClasses);
     ResidentMemory last = split();

@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Maps a little memory beside what is to be recognised, so that the kernel shows both as one
- * mapping: what threads, libraries and mallometer itself do now and then by chance.
+ * Memory that nobody names. A little of it beside what is to be recognised makes the kernel show
+ * both as one mapping: what threads, libraries and mallometer itself do now and then by chance.
  */
 final class Neighbours {
 
@@ -35,15 +35,29 @@ final class Neighbours {
     }
   }
 
+  /** Maps and touches memory as a library does that does not ask malloc; returns its address. */
+  static long foreign(long bytes) {
+    return map(0, bytes, PRIVATE_ANONYMOUS);
+  }
+
+  /** Gives such memory back. */
+  static void unmap(long address, long bytes) {
+    NativeLibrary.getInstance("c")
+        .getFunction("munmap")
+        .invokeInt(new Object[] {new Pointer(address), bytes});
+  }
+
   private static void map(long address) {
+    map(address, BYTES, PRIVATE_ANONYMOUS | FIXED_NOREPLACE);
+  }
+
+  private static long map(long address, long bytes, int flags) {
     Function mmap = NativeLibrary.getInstance("c").getFunction("mmap");
     long mapped =
-        mmap.invokeLong(
-            new Object[] {
-              new Pointer(address), BYTES, READ_WRITE, PRIVATE_ANONYMOUS | FIXED_NOREPLACE, -1, 0L
-            });
+        mmap.invokeLong(new Object[] {new Pointer(address), bytes, READ_WRITE, flags, -1, 0L});
     if (mapped > 0) {
-      new Pointer(mapped).setMemory(0, BYTES, (byte) 1);
+      new Pointer(mapped).setMemory(0, bytes, (byte) 1);
     }
+    return mapped;
   }
 }
