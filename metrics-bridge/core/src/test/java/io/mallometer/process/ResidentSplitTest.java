@@ -211,6 +211,23 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
   }
 
+  /** It counts what is committed, touched or not: 42 MiB where the tables have 14. */
+  @Test
+  void theJvmsAccountMakesItPresumeLessAndNeverMore() {
+    assertThat(presumed(new NativeMemoryTracking(0, 42 * MIB))).isEqualTo(14 * MIB);
+    assertThat(presumed(new NativeMemoryTracking(0, MIB))).isEqualTo(MIB);
+  }
+
+  private static long presumed(NativeMemoryTracking account) {
+    return ResidentSplit.of(
+            List.of(new Mapping(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false)),
+            tracking(account),
+            nothingCounted(),
+            AddressSpace.unreadable(),
+            new MappedChunks.Searched())
+        .presumedBytes();
+  }
+
   @Test
   void anotherAllocatorGetsWhatNobodyElseOwns() {
     Map<ResidentPart, Long> parts =
