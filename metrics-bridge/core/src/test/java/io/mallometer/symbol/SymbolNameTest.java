@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +90,7 @@ class SymbolNameTest {
         "a.b | a.b",
         // Rust.
         "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE | core::fmt::Formatter::pad",
-        "_ZN63_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE"
+        "_ZN60_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE"
             + " | <alloc::vec::Vec<T> as core::ops::Drop>::drop",
       })
   void isTheQualifiedNameOfTheFunction(String symbol, String name) {
@@ -138,7 +139,7 @@ class SymbolNameTest {
   }
 
   private static String base36(int number) {
-    return Integer.toString(number, 36).toUpperCase(java.util.Locale.ROOT);
+    return Integer.toString(number, 36).toUpperCase(Locale.ROOT);
   }
 
   @Test
