@@ -122,7 +122,7 @@ final class ElfImage {
         .allMatch(
             segment -> {
               long start = module.bias() + segment.address();
-              return start >= module.begin() && start + segment.memoryBytes() <= module.end();
+              return start >= module.begin() && start + segment.fileBytes() <= module.end();
             });
   }
 

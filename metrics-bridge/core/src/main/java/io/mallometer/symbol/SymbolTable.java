@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * The functions of a module by their addresses, 12 bytes each and their names. Immutable.
  *
- * <p>Of several symbols at one address the one is kept that people know: global before weak before
- * local, with a size before without, fewer underscores in front, then the shorter one.
+ * <p>Of several symbols at one address the one is kept that people know: exported before local,
+ * with a size before without, fewer underscores in front, then the shorter one.
  */
 final class SymbolTable {
 
@@ -69,8 +69,7 @@ final class SymbolTable {
 
     private static final int FUNCTION = 2;
     private static final int INDIRECT_FUNCTION = 10;
-    private static final int GLOBAL = 1;
-    private static final int WEAK = 2;
+    private static final int LOCAL = 0;
 
     private static final int MOST_FUNCTIONS = 1 << 20;
 
@@ -262,13 +261,7 @@ final class SymbolTable {
     }
 
     private int rank(int symbol) {
-      int binding =
-          switch (bindings[symbol]) {
-            case GLOBAL -> 0;
-            case WEAK -> 1;
-            default -> 2;
-          };
-      return binding * 2 + (sizes[symbol] > 0 ? 0 : 1);
+      return (bindings[symbol] == LOCAL ? 2 : 0) + (sizes[symbol] > 0 ? 0 : 1);
     }
 
     private int underscores(int symbol) {

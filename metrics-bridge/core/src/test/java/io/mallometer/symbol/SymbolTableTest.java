@@ -55,9 +55,9 @@ class SymbolTableTest {
   @Test
   void ofSeveralSymbolsTheOneThatPeopleKnowIsKept() {
     add(LOCAL, 0x1000, 0x10, "impl");
-    add(WEAK, 0x1000, 0x10, "weak");
+    add(WEAK, 0x1000, 0, "sizeless");
     add(GLOBAL, 0x1000, 0x10, "__libc_malloc");
-    add(GLOBAL, 0x1000, 0x10, "malloc");
+    add(WEAK, 0x1000, 0x10, "malloc");
     add(GLOBAL, 0x1000, 0x10, "malloc_of_long_name");
     SymbolTable table = build();
 
@@ -73,6 +73,19 @@ class SymbolTableTest {
 
     assertThat(table.at(0x1000)).isEmpty();
     assertThat(name(table, 0x2000)).isEqualTo("memcpy");
+  }
+
+  @Test
+  void eachTableHasItsOwnNames() {
+    names.append("x".repeat(100_000)).append('\0');
+    add(LOCAL, 0x1000, 0x10, "of_the_first");
+    builder.name(bytes(names.toString()), 0, names.length());
+    builder.add(GLOBAL, 0x2000, 0x10, 1);
+    builder.name(bytes("\0of_the_second\0"), 0, 15);
+    SymbolTable table = builder.build();
+
+    assertThat(name(table, 0x1000)).isEqualTo("of_the_first");
+    assertThat(name(table, 0x2000)).isEqualTo("of_the_second");
   }
 
   @Test
