@@ -222,7 +222,8 @@ public final class BlackBoxReport {
                 + Words.time(last.time())
                 + ", and the change since "
                 + Words.time(first.time()));
-    section("resident", "part", first, last);
+    String split = last.text().word("split-time").map(BlackBoxReport::time).orElse("?");
+    section("resident, split at " + split, "part", first, last);
     section("charged to the cgroup", "charged", first, last);
     section("malloc live by library, estimated from samples", "library", first, last);
     section("malloc live by call site, estimated from samples", "site", first, last);
@@ -262,7 +263,7 @@ public final class BlackBoxReport {
   private void events(MemoryText last) {
     Map<String, Long> events = last.table("event");
     if (!events.isEmpty()) {
-      line("  events of the cgroup");
+      line("  events of the cgroup since it was made");
       events.forEach((event, count) -> line("    %-20s%12d", event, count));
     }
   }

@@ -32,6 +32,12 @@ class ReportedMemoryTest {
         .contains("verdict at 66");
   }
 
+  /** Splits are made less often than minutes are written where they are expensive. */
+  @Test
+  void anOldSplitIsTold() throws Exception {
+    assertThat(report(60)).contains("  resident, split at 11:59:50\n");
+  }
+
   @Test
   void aCrossingAloneIsEnough() throws Exception {
     Path path = directory.resolve("box");
@@ -51,7 +57,7 @@ class ReportedMemoryTest {
         .containsPattern("used +50.0 MiB\n")
         .containsPattern("retained +30.0 MiB\n")
         .contains("The latest large requests\n  12:00:07  100 MiB by thread importer\n")
-        .containsPattern("events of the cgroup\n +max +12\n");
+        .containsPattern("events of the cgroup since it was made\n +max +12\n");
   }
 
   /** Of a process with two minutes, 10 and 70 s after its start, and one crossing. */
@@ -67,6 +73,7 @@ class ReportedMemoryTest {
 
   private static MemoryText memory(long liveMib) {
     return new MemoryText()
+        .line("split-time", Boxes.START.minusSeconds(10))
         .line("part", "malloc-live", liveMib * MIB)
         .line("event", "max", 12)
         .line("allocator-arenas", 16)
