@@ -68,7 +68,8 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      assertThat(application.response(READ).statusCode()).isEqualTo(401);
+      // On Jersey no servlet is left on this port whose filters could ask who it is.
+      assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
           .isEqualTo(404);
     }
