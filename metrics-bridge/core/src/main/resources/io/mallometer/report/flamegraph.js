@@ -127,7 +127,7 @@
   function figures(node) {
     const whole = total(ROOT);
     let text = `total ${figure(total(node))} (${share(total(node), whole)})`;
-    if (state.zoomed !== ROOT && isBelow(node, state.zoomed)) {
+    if (state.zoomed !== ROOT && node !== state.zoomed && isBelow(node, state.zoomed)) {
       text += `, ${share(total(node), total(state.zoomed))} of what is zoomed`;
     }
     return `${text}, self ${figure(self(node))} (${share(self(node), whole)})`;

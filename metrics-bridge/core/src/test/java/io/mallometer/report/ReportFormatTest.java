@@ -37,7 +37,7 @@ class ReportFormatTest {
   }
 
   /**
-   * All 100,000 sites, 6 million frames, with 96 MiB beyond the sites themselves: the text is
+   * All 100,000 sites, 6 million frames, with 64 MiB beyond the sites themselves: the text is
    * several times as much in most formats.
    */
   @ParameterizedTest
@@ -46,37 +46,34 @@ class ReportFormatTest {
     Counted out = new Counted();
     long before = usedAfterCollection();
 
-    long began = System.nanoTime();
     format.write(many, ReportMetric.LIVE_BYTES, out);
-    double seconds = (System.nanoTime() - began) / 1e9;
 
-    System.out.printf(
-        "%s: %.1f s, %d MiB written, %d MiB held at most%n",
-        format.id(), seconds, out.bytes / MIB, (out.mostHeld - before) / MIB);
     assertThat(out.isClosed).isFalse();
     assertThat(out.isFlushed).isTrue();
-    assertThat(out.mostHeld - before).isLessThan(96L * MIB);
-    assertThat(seconds).isLessThan(60);
+    assertThat(out.mostHeld - before).isLessThan(64L * MIB);
   }
 
   /** Four times the sites take about four times as long, and far from sixteen times. */
   @ParameterizedTest
   @EnumSource
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
-    CallSites fewer =
-        new CallSites(
-            many.time(),
-            many.sites().subList(0, 25_000),
-            many.samples(),
-            many.dropped(),
-            many.byteUnit(),
-            "");
-    secondsOf(format, fewer);
+    CallSites quarter = first(10_000);
+    CallSites whole = first(40_000);
+    secondsOf(format, quarter);
 
-    double quarter = secondsOf(format, fewer);
-    double whole = secondsOf(format, many);
+    double seconds = secondsOf(format, quarter);
 
-    assertThat(whole).isLessThan(10 * Math.max(quarter, 0.05));
+    assertThat(secondsOf(format, whole)).isLessThan(10 * Math.max(seconds, 0.05));
+  }
+
+  private static CallSites first(int count) {
+    return new CallSites(
+        many.time(),
+        many.sites().subList(0, count),
+        many.samples(),
+        many.dropped(),
+        many.byteUnit(),
+        "");
   }
 
   /** Processor time, which other processes do not lengthen. */
@@ -118,7 +115,7 @@ class ReportFormatTest {
       bytes += length;
       isFlushed = false;
       if (bytes >= next) {
-        next = bytes + bytes / 2;
+        next = 2 * bytes;
         look();
       }
     }
