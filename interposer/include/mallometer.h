@@ -167,6 +167,8 @@ struct mallometer_report {
   /* enum mallometer_java_state */
   uint32_t java;
   uint32_t reserved;
+  /* Part of footprint_bytes: the tables of call sites, one mapping that no other memory joins. */
+  uint64_t tables_bytes;
 };
 
 /* Whether stacks have Java frames. */

@@ -415,6 +415,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.methods = jvm_methods();
   current.modules = call_sites_modules() ? modules_count(call_sites_modules()) : 0;
   current.java = jvm_state();
+  current.tables_bytes = call_sites_footprint();
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   strncpy(current.reason, reason, sizeof current.reason - 1);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "platform/floating_point.h"
 #include "sample/native_stack.h"
@@ -66,10 +67,22 @@ static uint64_t truncated;
 static uint64_t without_java;
 static const struct java_stacks *java;
 
+/* Whole pages. */
+static size_t call_sites_bytes(void) {
+  size_t page = (size_t)getpagesize();
+  return (sizeof(struct memory) + page - 1) / page * page;
+}
+
+/* Between pages that are no memory, so that the kernel joins it to no neighbour and its size tells it from others. */
 bool call_sites_start(void) {
-  void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  size_t page = (size_t)getpagesize(), bytes = call_sites_bytes();
+  char *mapped = mmap(NULL, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return false;
-  __atomic_store_n(&memory, mapped, __ATOMIC_RELEASE);
+  if (mprotect(mapped + page, bytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapped, bytes + 2 * page);
+    return false;
+  }
+  __atomic_store_n(&memory, (struct memory *)(void *)(mapped + page), __ATOMIC_RELEASE);
   return true;
 }
 
@@ -79,7 +92,7 @@ void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&j
 
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
-size_t call_sites_footprint(void) { return call_sites_on() ? sizeof *memory : 0; }
+size_t call_sites_footprint(void) { return call_sites_on() ? call_sites_bytes() : 0; }
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 

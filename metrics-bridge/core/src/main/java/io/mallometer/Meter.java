@@ -22,7 +22,7 @@ import java.util.function.ToDoubleFunction;
  *
  * @param name Micrometer name
  * @param type counter or gauge
- * @param unit {@code "bytes"}, {@code "seconds"}, or empty for a number of things
+ * @param unit {@code "bytes"}, {@code "seconds"}, {@code "ratio"}, or empty for a number of things
  * @param description what it means, one sentence
  * @param seriesOf the series it has while a given snapshot is the latest
  */
@@ -62,6 +62,7 @@ public record Meter(
 
   private static final String BYTES = "bytes";
   private static final String SECONDS = "seconds";
+  private static final String RATIO = "ratio";
   private static final String NO_UNIT = "";
 
   private static final List<Meter> ALL =
@@ -248,6 +249,12 @@ public record Meter(
               BYTES,
               "Memory that the native library has mapped, resident or not",
               (snapshot, clock) -> snapshot.self().footprintBytes()),
+          new Meter(
+              "mallometer.overhead.target",
+              Type.GAUGE,
+              RATIO,
+              "Share of one processor's time that samples may take",
+              sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::overheadTarget)))),
           new Meter(
               "mallometer.samples",
               Type.COUNTER,

@@ -47,17 +47,34 @@ public record SelfReport(
    * @param notFollowed those that could not be followed until they are freed
    * @param bySizeOnly allocations whose call path was not told apart from others, because there was
    *     no room to do so: of them only the size decided whether they were looked at
+   * @param overheadTarget the share of one processor's time that samples may take; {@code NaN} if
+   *     they may take any
+   * @param share what is left of the probabilities with which rare code is looked at, so that the
+   *     target is kept; 1 if all
+   * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
+   *     they are not recorded
    */
   public record Sampling(
       double intervalBytes,
       double samples,
       double withoutSite,
       double notFollowed,
-      double bySizeOnly) {
+      double bySizeOnly,
+      double overheadTarget,
+      double share,
+      double tableBytes) {
 
     /** Of a library that is not there, or samples nothing. */
     public static final Sampling OFF =
-        new Sampling(Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+        new Sampling(
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN,
+            Double.NaN);
   }
 
   /** The name of what cannot be named without the library. */

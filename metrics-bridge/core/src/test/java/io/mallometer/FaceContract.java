@@ -308,7 +308,7 @@ public abstract class FaceContract {
         0.000_01,
         0,
         1_048_576,
-        new SelfReport.Sampling(524_288, 77, 5, 3, 11),
+        new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000),
         "");
   }
 
@@ -450,6 +450,7 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_snapshot_age_seconds", 0));
     all.add(counter("mallometer_overhead_seconds_total", 0.25));
     all.add(gauge("mallometer_footprint_bytes", 40_960));
+    all.add(gauge("mallometer_overhead_target_ratio", 0.01));
     all.add(counter("mallometer_samples_total", 77));
     all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no-site"));
     all.add(counter("mallometer_samples_dropped_total", 3, "reason", "not-followed"));

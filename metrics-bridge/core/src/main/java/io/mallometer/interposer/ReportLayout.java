@@ -43,12 +43,15 @@ final class ReportLayout {
   static final int METHODS = SAMPLING_SHARE_PPM + 4;
   static final int MODULES = METHODS + 4;
   static final int JAVA = MODULES + 4;
-  static final int BYTES = JAVA + 8;
+  static final int TABLES_BYTES = JAVA + 8;
+  static final int BYTES = TABLES_BYTES + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;
   static final int STATE_NOT_PRELOADED = 3;
   static final int STATE_EXCLUDED = 4;
+
+  private static final double MILLION = 1e6;
 
   private ReportLayout() {}
 
@@ -63,6 +66,7 @@ final class ReportLayout {
 
   static SelfReport.Sampling sampling(ByteBuffer struct) {
     long interval = struct.getLong(SAMPLE_INTERVAL_BYTES);
+    int target = struct.getInt(OVERHEAD_TARGET_PPM);
     return interval == 0
         ? SelfReport.Sampling.OFF
         : new SelfReport.Sampling(
@@ -70,7 +74,10 @@ final class ReportLayout {
             struct.getLong(SAMPLES),
             struct.getLong(SAMPLES_WITHOUT_SITE),
             struct.getLong(SAMPLES_NOT_FOLLOWED),
-            struct.getLong(SAMPLES_BY_SIZE_ONLY));
+            struct.getLong(SAMPLES_BY_SIZE_ONLY),
+            target == 0 ? Double.NaN : target / MILLION,
+            struct.getInt(SAMPLING_SHARE_PPM) / MILLION,
+            struct.getLong(TABLES_BYTES));
   }
 
   /** A NUL-terminated text in a field of fixed length. */

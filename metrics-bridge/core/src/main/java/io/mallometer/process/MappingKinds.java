@@ -51,6 +51,7 @@ final class MappingKinds {
   private final JvmRanges ranges;
   private final OptionalLong stackBytes;
   private final boolean glibc;
+  private final long tableBytes;
 
   /**
    * Of a process' mappings.
@@ -58,12 +59,14 @@ final class MappingKinds {
    * @param mappings all of them, ascending by address, cut where something else begins
    * @param jvm what the JVM says
    * @param glibc whether glibc serves malloc
+   * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
    */
-  MappingKinds(List<Mapping> mappings, JvmFacts jvm, boolean glibc) {
+  MappingKinds(List<Mapping> mappings, JvmFacts jvm, boolean glibc, long tableBytes) {
     this.mappings = mappings;
     this.ranges = jvm.ranges();
     this.stackBytes = jvm.stackBytes();
     this.glibc = glibc;
+    this.tableBytes = tableBytes;
   }
 
   /** The kind of the mapping with an index. */
@@ -101,6 +104,9 @@ final class MappingKinds {
     if (name.equals(METASPACE)) {
       return Kind.METASPACE;
     }
+    if (isTable(mapping)) {
+      return Kind.MALLOMETER;
+    }
     if (name.contains("malloc") || isArena(index, mapping)) {
       return Kind.MALLOC;
     }
@@ -111,6 +117,11 @@ final class MappingKinds {
       return ofFile(mappings.get(index - 1).name());
     }
     return isStructure(index, mapping) ? Kind.STRUCTURE : Kind.UNKNOWN;
+  }
+
+  /** Between pages that are no memory, so it has exactly this size. */
+  private boolean isTable(Mapping mapping) {
+    return mapping.bytes() == tableBytes && mapping.writable() && mapping.noReserve();
   }
 
   /** Made without a reservation of memory and only then made writable, piece by piece. */

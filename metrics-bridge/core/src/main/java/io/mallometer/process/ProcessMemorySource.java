@@ -182,9 +182,11 @@ final class ProcessMemorySource implements MemorySource {
   private static MallocFacts malloc(List<Mapping> mappings, Snapshot counted) {
     double live = counted.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
     double footprint = counted.self().footprintBytes();
+    double tables = counted.self().sampling().tableBytes();
     return new MallocFacts(
         Double.isNaN(live) ? OptionalLong.empty() : OptionalLong.of((long) live),
         Double.isNaN(footprint) ? 0 : (long) footprint,
+        Double.isNaN(tables) ? 0 : (long) tables,
         mappings.stream().noneMatch(mapping -> isOtherAllocator(mapping.name())));
   }
 

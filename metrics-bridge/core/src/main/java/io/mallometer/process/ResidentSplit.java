@@ -108,7 +108,7 @@ final class ResidentSplit {
   }
 
   private MappingKinds kinds(List<Mapping> pieces) {
-    return new MappingKinds(pieces, jvm, malloc.glibc());
+    return new MappingKinds(pieces, jvm, malloc.glibc(), malloc.tableBytes());
   }
 
   private static List<Range> rows(List<Mapping> pieces, MappedChunks chunks) {
@@ -183,7 +183,7 @@ final class ResidentSplit {
   }
 
   private void divideUnknown() {
-    long library = Math.min(unknownResident, malloc.footprintBytes());
+    long library = Math.min(unknownResident, malloc.footprintBytes() - malloc.tableBytes());
     if (library > 0) {
       add(ResidentPart.MALLOMETER, library);
     }

@@ -94,6 +94,45 @@ class LayoutTest {
           report("samples_not_followed", ReportLayout.SAMPLES_NOT_FOLLOWED),
           report("live_samples", ReportLayout.LIVE_SAMPLES),
           report("call_sites", ReportLayout.CALL_SITES),
+          report("samples_truncated", ReportLayout.SAMPLES_TRUNCATED),
+          report("samples_without_java", ReportLayout.SAMPLES_WITHOUT_JAVA),
+          report("sampling_ns", ReportLayout.SAMPLING_NS),
+          report("overhead_target_ppm", ReportLayout.OVERHEAD_TARGET_PPM),
+          report("sampling_share_ppm", ReportLayout.SAMPLING_SHARE_PPM),
+          report("methods", ReportLayout.METHODS),
+          report("modules", ReportLayout.MODULES),
+          report("java", ReportLayout.JAVA),
+          report("tables_bytes", ReportLayout.TABLES_BYTES),
+          Map.entry("sizeof(struct mallometer_site)", SiteLayout.BYTES),
+          of("site", "number", SiteLayout.NUMBER),
+          of("site", "frames", SiteLayout.FRAMES),
+          of("site", "allocated", SiteLayout.ALLOCATED),
+          of("site", "freed", SiteLayout.FREED),
+          of("site_sums", "samples", SiteLayout.SAMPLES),
+          of("site_sums", "objects", SiteLayout.OBJECTS),
+          of("site_sums", "bytes", SiteLayout.SIZE),
+          of("site_sums", "objects_variance", SiteLayout.OBJECTS_VARIANCE),
+          of("site_sums", "bytes_variance", SiteLayout.SIZE_VARIANCE),
+          Map.entry("sizeof(struct mallometer_module)", SiteLayout.MODULE_BYTES),
+          of("module", "build_id_bytes", SiteLayout.MODULE_BUILD_ID_BYTES),
+          of("module", "begin", SiteLayout.MODULE_BEGIN),
+          of("module", "end", SiteLayout.MODULE_END),
+          of("module", "bias", SiteLayout.MODULE_BIAS),
+          of("module", "build_id", SiteLayout.MODULE_BUILD_ID),
+          of("module", "path", SiteLayout.MODULE_PATH),
+          Map.entry("MALLOMETER_METHOD_LINES", SiteLayout.METHOD_MOST_LINES),
+          Map.entry("sizeof(struct mallometer_method)", SiteLayout.METHOD_BYTES),
+          of("method", "size", SiteLayout.METHOD_SIZE),
+          of("method", "class_signature", SiteLayout.METHOD_CLASS),
+          of("method", "name", SiteLayout.METHOD_NAME),
+          of("method", "source", SiteLayout.METHOD_SOURCE),
+          of("method", "line_count", SiteLayout.METHOD_LINE_COUNT),
+          of("method", "lines", SiteLayout.METHOD_LINES),
+          Map.entry("sizeof(struct mallometer_object)", SiteLayout.OBJECT_BYTES),
+          of("object", "bytes", SiteLayout.OBJECT_SIZE),
+          of("object", "probability", SiteLayout.OBJECT_PROBABILITY),
+          of("object", "born_ns", SiteLayout.OBJECT_BORN_NS),
+          of("object", "site", SiteLayout.OBJECT_SITE),
           report("size", ReportLayout.SIZE),
           report("state", ReportLayout.STATE),
           report("byte_unit", ReportLayout.BYTE_UNIT),
@@ -159,6 +198,10 @@ class LayoutTest {
 
   private static Entry<String, Integer> event(String field, int offset) {
     return Map.entry("offsetof(struct mallometer_event, " + field + ")", offset);
+  }
+
+  private static Entry<String, Integer> of(String struct, String field, int offset) {
+    return Map.entry("offsetof(struct mallometer_" + struct + ", " + field + ")", offset);
   }
 
   private static Entry<String, Integer> report(String field, int offset) {

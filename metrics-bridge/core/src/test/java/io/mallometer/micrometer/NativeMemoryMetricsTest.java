@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryMetricsTest {
 
-  private static final int SERIES = 20;
+  private static final int SERIES = 25;
 
   private final HandFedInterposer library =
       new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());

@@ -44,7 +44,7 @@ class GarbledTextsTest {
                           1 << 24,
                           OptionalLong.of(1 << 20),
                           NativeMemoryTracking.parse(text)),
-                      new MallocFacts(OptionalLong.of(1 << 22), 4096, true),
+                      new MallocFacts(OptionalLong.of(1 << 22), 4096, 0, true),
                       AddressSpace.unreadable(),
                       new MappedChunks.Searched())
                   .parts();

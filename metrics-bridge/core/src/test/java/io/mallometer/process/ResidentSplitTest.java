@@ -234,7 +234,7 @@ class ResidentSplitTest {
         ResidentSplit.of(
                 Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
                 tracking(new NativeMemoryTracking(0, 0)),
-                new MallocFacts(OptionalLong.empty(), 0, false),
+                new MallocFacts(OptionalLong.empty(), 0, 0, false),
                 AddressSpace.unreadable(),
                 new MappedChunks.Searched())
             .parts();
@@ -301,11 +301,11 @@ class ResidentSplitTest {
   }
 
   private static MallocFacts nothingCounted() {
-    return new MallocFacts(OptionalLong.empty(), 0, true);
+    return new MallocFacts(OptionalLong.empty(), 0, 0, true);
   }
 
   private static MallocFacts live(long bytes) {
-    return new MallocFacts(OptionalLong.of(bytes), 0, true);
+    return new MallocFacts(OptionalLong.of(bytes), 0, 0, true);
   }
 
   private static Map<ResidentPart, Long> capture(MallocFacts malloc) {
