@@ -36,6 +36,8 @@ public final class NativeMemoryEndpointWebExtension {
    * A view of the endpoint, or call sites as {@code collapsed}, {@code flamegraph}, {@code pprof},
    * {@code dhat} or {@code table}.
    *
+   * <p>Spring Boot 3.5 tells optional parameters by Spring's own annotation, 4.x by JSpecify's.
+   *
    * @param view which; anything else is 404
    * @param sort see {@link SiteQuery}, as is all that follows
    * @param metric what sizes mean in a report that shows one figure: {@code live}, {@code
@@ -53,13 +55,13 @@ public final class NativeMemoryEndpointWebExtension {
       })
   public WebEndpointResponse<Object> view(
       @Selector String view,
-      @Nullable String sort,
-      @Nullable String group,
-      @Nullable String filter,
-      @Nullable String limit,
-      @Nullable String from,
-      @Nullable String to,
-      @Nullable String metric) {
+      @org.springframework.lang.Nullable @Nullable String sort,
+      @org.springframework.lang.Nullable @Nullable String group,
+      @org.springframework.lang.Nullable @Nullable String filter,
+      @org.springframework.lang.Nullable @Nullable String limit,
+      @org.springframework.lang.Nullable @Nullable String from,
+      @org.springframework.lang.Nullable @Nullable String to,
+      @org.springframework.lang.Nullable @Nullable String metric) {
     SiteQuery query = new SiteQuery(sort, group, filter, limit, from, to);
     try {
       Optional<ReportFormat> format = format(view);

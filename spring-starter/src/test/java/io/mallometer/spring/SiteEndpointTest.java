@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -28,6 +29,7 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** Call sites and their reports over HTTP, whatever is preloaded. */
 @Tag("application")
+@Tag("jersey")
 class SiteEndpointTest {
 
   private static final String PATH = "/actuator/nativememory/";
@@ -60,7 +62,7 @@ class SiteEndpointTest {
 
   private static CallSites later() {
     List<CallSite> sites =
-        new java.util.ArrayList<>(
+        new ArrayList<>(
             IntStream.range(100, 100 + UNIMPORTANT)
                 .mapToObj(i -> SitesByHand.site(i, "org.other.Thing.m" + i, "libm.so", i))
                 .toList());
@@ -94,7 +96,7 @@ class SiteEndpointTest {
     assertThat(row(body, "reading"))
         .containsEntry("time", NOW.toString())
         .containsEntry("samples", 77)
-        .containsEntry("byteUnit", "glibc_chunk")
+        .containsEntry("byteUnit", "chunk")
         .containsEntry("droppedSamples", Map.of("no-site", 5, "not-followed", 3));
   }
 
