@@ -42,6 +42,8 @@ final class CallSiteReader {
   /** Guarded by this, as is all below. */
   private CallSites latest = CallSites.none(Instant.EPOCH, "nothing was read yet");
 
+  private long latestAt;
+
   private boolean everRead;
   private long readAt;
   private long nextByPace;
@@ -86,18 +88,26 @@ final class CallSiteReader {
     }
   }
 
+  /** A reading that fails costs as much as another. */
   private void read() {
     long start = nanoTime.getAsLong();
-    CallSites read = interposer.callSites(clock.instant(), applicationPackages);
-    long end = nanoTime.getAsLong();
-    latest = withRates(read, everRead && !latest.sites().isEmpty() ? start - readAt : 0);
     everRead = true;
     readAt = start;
-    nextByPace = start + PACE_NANOS;
-    nextByCost = end + (end - start) * COST_SHARE;
+    try {
+      publish(interposer.callSites(clock.instant(), applicationPackages), start);
+    } finally {
+      long end = nanoTime.getAsLong();
+      nextByPace = start + PACE_NANOS;
+      nextByCost = end + (end - start) * COST_SHARE;
+    }
+  }
+
+  private void publish(CallSites read, long nanos) {
+    latest = withRates(read, latest.sites().isEmpty() ? 0 : nanos - latestAt);
+    latestAt = nanos;
     summary = summary(latest);
     if (!latest.sites().isEmpty()) {
-      history.add(latest, start);
+      history.add(latest, nanos);
     }
   }
 

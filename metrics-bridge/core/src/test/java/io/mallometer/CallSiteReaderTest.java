@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.SiteSummary.Share;
 import java.time.Clock;
@@ -115,6 +116,28 @@ class CallSiteReaderTest {
     List<CallSite> second = reader.callSites().sites();
 
     assertThat(second).extracting(CallSite::bytesPerSecond).containsExactly(100.0, 80.0);
+  }
+
+  @Test
+  void aReadingThatFailsLeavesTheLatestAndIsNotRepeatedAtOnce() {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    CallSites first = reader.callSites();
+    elapse(Duration.ofSeconds(20));
+    library.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    assertThatThrownBy(reader::readIfDue).hasMessage("made up");
+    elapse(Duration.ofMillis(900));
+    assertThat(reader.callSites()).isSameAs(first);
+    reader.readIfDue();
+    assertThat(library.siteReadings()).isEqualTo(2);
+
+    elapse(Duration.ofMillis(19_100));
+    library.onCallSites(() -> {});
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_400)));
+    reader.readIfDue();
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(20);
   }
 
   @Test

@@ -106,6 +106,60 @@ class PollerTest {
   }
 
   @Test
+  void theThreadReadsCallSitesAndTheSnapshotShowsWhoHoldsTheMemory() throws Exception {
+    HandFedInterposer known = known();
+    try (Mallometer mallometer = over(known)) {
+      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
+        Thread.sleep(10);
+      }
+      assertThat(mallometer.snapshot().sites())
+          .hasValueSatisfying(sites -> assertThat(sites.libraries()).hasSize(3));
+      assertThat(known.siteReadings()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void countersAreReadAlsoWhereMemoryRunsOutOverTheCallSites() throws Exception {
+    HandFedInterposer exhausted = known();
+    exhausted.onCallSites(
+        () -> {
+          throw new OutOfMemoryError("made up");
+        });
+    try (Mallometer mallometer = over(exhausted)) {
+      Instant opened = mallometer.snapshot().time();
+      for (int i = 0; i < 1_000 && exhausted.siteReadings() == 0; i++) {
+        Thread.sleep(10);
+      }
+      Thread.sleep(200);
+      assertThat(mallometer.snapshot().time()).isAfter(opened);
+      assertThat(exhausted.siteReadings()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whoAsksForCallSitesThatCannotBeReadIsToldWhy() {
+    HandFedInterposer broken = known();
+    broken.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    try (Mallometer mallometer = broken.open()) {
+      assertThat(mallometer.callSites().reason()).contains("cannot be read", "made up");
+    }
+  }
+
+  private static HandFedInterposer known() {
+    HandFedInterposer known =
+        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    known.knows(SitesByHand.three());
+    return known;
+  }
+
+  private static Mallometer over(HandFedInterposer known) {
+    return new Mallometer(new Poller(known, MemorySource.none(), Clock.systemUTC()), FAST);
+  }
+
+  @Test
   void countersAreReadAlsoWhereMemoryRunsOutOverTheMappings() throws Exception {
     MemorySource exhausted =
         new MemorySource() {
