@@ -1,7 +1,5 @@
 package io.mallometer;
 
-import java.util.Arrays;
-import java.util.Optional;
 import java.util.function.Function;
 
 /** By what call sites are taken together. */
@@ -29,11 +27,6 @@ public enum Grouping {
   /** The name in addresses and options. */
   public String id() {
     return id;
-  }
-
-  /** The one of a name; empty if there is none. */
-  public static Optional<Grouping> of(String id) {
-    return Arrays.stream(values()).filter(grouping -> grouping.id.equals(id)).findFirst();
   }
 
   /** The group that a site is in; never empty. */

@@ -1,8 +1,6 @@
 package io.mallometer;
 
-import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /** By which figure call sites are sorted, largest first; what is unknown comes last. */
@@ -29,11 +27,6 @@ public enum SiteOrder {
   /** The name in addresses and options. */
   public String id() {
     return id;
-  }
-
-  /** The one of a name; empty if there is none. */
-  public static Optional<SiteOrder> of(String id) {
-    return Arrays.stream(values()).filter(order -> order.id.equals(id)).findFirst();
   }
 
   /** Largest first, {@code NaN} last. */

@@ -27,23 +27,19 @@ class CallSiteReaderTest {
 
   @Test
   void thePollerReadsEvery15Seconds() {
-    library.knows(SitesByHand.three());
-    reader.readIfDue();
-    elapse(Duration.ofMillis(14_999));
-    reader.readIfDue();
-    assertThat(library.siteReadings()).isEqualTo(1);
-
-    elapse(Duration.ofMillis(1));
-    reader.readIfDue();
-    assertThat(library.siteReadings()).isEqualTo(2);
+    assertReadAgainAfter(Duration.ofSeconds(15));
   }
 
   @Test
   void aDearReadingIsRepeatedAsSeldomAsKeepsItUnderAThousandthOfTheTime() {
-    library.knows(SitesByHand.three());
     library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    assertReadAgainAfter(Duration.ofSeconds(40));
+  }
+
+  private void assertReadAgainAfter(Duration pause) {
+    library.knows(SitesByHand.three());
     reader.readIfDue();
-    elapse(Duration.ofMillis(39_999));
+    elapse(pause.minusMillis(1));
     reader.readIfDue();
     assertThat(library.siteReadings()).isEqualTo(1);
 

@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.CallSites;
+import io.mallometer.Choice;
 import io.mallometer.TrimReport.Outcome;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
@@ -88,7 +89,7 @@ public final class NativeMemoryEndpointWebExtension {
     ReportMetric figure =
         metric == null
             ? ReportMetric.LIVE_BYTES
-            : SiteQuery.named("metric", metric, ReportMetric.values(), ReportMetric::id);
+            : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     CallSites all = endpoint.mallometer().callSites();
     if (all.sites().isEmpty() && !all.reason().isEmpty()) {
       return json(NOT_IMPLEMENTED, new RefusalDescriptor(all.reason()));

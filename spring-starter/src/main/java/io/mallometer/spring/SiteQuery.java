@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.CallSites;
+import io.mallometer.Choice;
 import io.mallometer.Grouping;
 import io.mallometer.Mallometer;
 import io.mallometer.SiteChange;
@@ -9,12 +10,9 @@ import io.mallometer.StackFrame;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.convert.DurationStyle;
@@ -76,10 +74,10 @@ record SiteQuery(
       throw new IllegalArgumentException("to is the end of a change: it needs from");
     }
     SiteOrder order =
-        sort == null ? SiteOrder.LIVE : named("sort", sort, SiteOrder.values(), SiteOrder::id);
+        sort == null ? SiteOrder.LIVE : Choice.of("sort", sort, SiteOrder.values(), SiteOrder::id);
     Optional<Grouping> grouping =
         Optional.ofNullable(group)
-            .map(name -> named("group", name, Grouping.values(), Grouping::id));
+            .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
     CallSites sites = chosen(mallometer.callSites());
     return grouping.isPresent()
         ? SiteGroupsDescriptor.of(sites, grouping.get(), order, most)
@@ -98,7 +96,7 @@ record SiteQuery(
     ChangeOrder order =
         sort == null
             ? ChangeOrder.GROWTH
-            : named("sort", sort, ChangeOrder.values(), known -> known.id);
+            : Choice.of("sort", sort, ChangeOrder.values(), known -> known.id);
     Instant now = mallometer.clock().instant();
     Instant first = moment("from", from, now);
     Instant second = to == null ? now : moment("to", to, now);
@@ -142,21 +140,6 @@ record SiteQuery(
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"
             .formatted(parameter, text));
-  }
-
-  /** The one of a name, by which people choose it. */
-  static <E> E named(String parameter, String name, E[] all, Function<E, String> id) {
-    return Arrays.stream(all)
-        .filter(one -> id.apply(one).equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new IllegalArgumentException(
-                    "%s is '%s' and must be one of %s"
-                        .formatted(
-                            parameter,
-                            name,
-                            Arrays.stream(all).map(id).collect(Collectors.joining(", ")))));
   }
 
   /** At most so many rows. */

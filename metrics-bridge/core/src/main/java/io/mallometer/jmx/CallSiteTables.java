@@ -2,6 +2,7 @@ package io.mallometer.jmx;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
+import io.mallometer.Choice;
 import io.mallometer.Estimate;
 import io.mallometer.Grouping;
 import io.mallometer.Mallometer;
@@ -30,8 +31,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Shows call sites. */
@@ -101,8 +100,8 @@ final class CallSiteTables implements CallSitesMXBean {
           "limit is %d and must be from 1 to %d".formatted(limit, MOST_ROWS));
     }
     return groups(
-        named("grouping", grouping, Grouping.values(), Grouping::id),
-        named("sort", sort, SiteOrder.values(), SiteOrder::id),
+        Choice.of("grouping", grouping, Grouping.values(), Grouping::id),
+        Choice.of("sort", sort, SiteOrder.values(), SiteOrder::id),
         limit);
   }
 
@@ -118,11 +117,11 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public String export(String format, String metric) throws IOException {
-    ReportFormat known = named("format", format, ReportFormat.values(), ReportFormat::id);
+    ReportFormat known = Choice.of("format", format, ReportFormat.values(), ReportFormat::id);
     if (known == ReportFormat.PPROF) {
       throw new IllegalArgumentException("format pprof is not text: use exportTo");
     }
-    ReportMetric figure = named("metric", metric, ReportMetric.values(), ReportMetric::id);
+    ReportMetric figure = Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     known.write(mallometer.callSites(), figure, text);
     return text.toString(StandardCharsets.UTF_8);
@@ -130,8 +129,8 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public String exportTo(String format, String metric, String file) throws IOException {
-    ReportFormat known = named("format", format, ReportFormat.values(), ReportFormat::id);
-    ReportMetric figure = named("metric", metric, ReportMetric.values(), ReportMetric::id);
+    ReportFormat known = Choice.of("format", format, ReportFormat.values(), ReportFormat::id);
+    ReportMetric figure = Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     CallSites sites = mallometer.callSites();
     Path path = path(file);
     try (OutputStream out = create(path)) {
@@ -174,18 +173,6 @@ final class CallSiteTables implements CallSitesMXBean {
         .limit(limit)
         .map(CallSiteTables::row)
         .toList();
-  }
-
-  private static <E> E named(String what, String name, E[] all, Function<E, String> id) {
-    return Stream.of(all)
-        .filter(one -> id.apply(one).equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new IllegalArgumentException(
-                    "%s is '%s' and must be one of %s"
-                        .formatted(
-                            what, name, Stream.of(all).map(id).collect(Collectors.joining(", ")))));
   }
 
   private Map<String, Long> shares(Function<SiteSummary, List<SiteSummary.Share>> shares) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
+import io.mallometer.SitesByHand;
 import io.mallometer.State;
 import io.mallometer.Status;
 import io.mallometer.micrometer.NativeMemoryMetrics;
@@ -71,7 +72,11 @@ class PromtoolTest {
     HandFedInterposer library =
         new HandFedInterposer(FaceContract.counters(true, 40_000), FaceContract.selfReport());
     library.becomes(status);
-    return library.open();
+    library.knows(SitesByHand.three());
+    Mallometer mallometer = library.open();
+    mallometer.callSites();
+    mallometer.poll();
+    return mallometer;
   }
 
   /** Everything that promtool prints; its exit code is in the first line if it is not 0. */
