@@ -66,7 +66,14 @@ class MeterTest {
         310_000,
         Optional.of(
             new ResidentMemory(
-                Instant.EPOCH, 300_000, all(ResidentPart.values()), 2_000, true, 321, 0.005)),
+                Instant.EPOCH,
+                300_000,
+                all(ResidentPart.values()),
+                2_000,
+                3_000,
+                true,
+                321,
+                0.005)),
         Optional.of(
             new CgroupMemory(
                 2,

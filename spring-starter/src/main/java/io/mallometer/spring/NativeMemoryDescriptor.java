@@ -155,13 +155,15 @@ public record NativeMemoryDescriptor(
    * @param withoutSite those of call sites for which there was no room
    * @param notFollowed those that could not be followed until they are freed
    * @param bySizeOnly allocations whose call path was not told apart for want of room
+   * @param overheadTarget the share of one processor's time that samples may take
    */
   public record Sampling(
       @Nullable Long intervalBytes,
       @Nullable Long samples,
       @Nullable Long withoutSite,
       @Nullable Long notFollowed,
-      @Nullable Long bySizeOnly) {
+      @Nullable Long bySizeOnly,
+      @Nullable Double overheadTarget) {
 
     private static Sampling of(SelfReport.Sampling sampling) {
       return new Sampling(
@@ -169,7 +171,8 @@ public record NativeMemoryDescriptor(
           wholeOrNull(sampling.samples()),
           wholeOrNull(sampling.withoutSite()),
           wholeOrNull(sampling.notFollowed()),
-          wholeOrNull(sampling.bySizeOnly()));
+          wholeOrNull(sampling.bySizeOnly()),
+          knownOrNull(sampling.overheadTarget()));
     }
   }
 

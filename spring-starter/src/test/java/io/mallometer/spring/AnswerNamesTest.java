@@ -38,9 +38,14 @@ class AnswerNamesTest {
             counters.freedBytes counters.liveBytes counters.liveObjects counters.peakBytes
             counters.peakErrorBytes counters.largestRequestBytes counters.hugeAllocations
             counters.threads counters.requestSizes.upToBytes counters.requestSizes.allocations
+            holders.libraries.name holders.libraries.liveBytes
+            holders.sites.name holders.sites.liveBytes
             mallometer.build mallometer.allocator mallometer.mode mallometer.byteUnit
             mallometer.footprintBytes mallometer.overheadSeconds mallometer.pollSeconds
-            mallometer.threadsWithoutBlock mallometer.hugeThresholdBytes mallometer.remark
+            mallometer.threadsWithoutBlock mallometer.hugeThresholdBytes
+            mallometer.sampling.intervalBytes mallometer.sampling.samples
+            mallometer.sampling.withoutSite mallometer.sampling.notFollowed
+            mallometer.sampling.bySizeOnly mallometer.sampling.overheadTarget mallometer.remark
             """),
         Arguments.of(
             BreakdownDescriptor.class,

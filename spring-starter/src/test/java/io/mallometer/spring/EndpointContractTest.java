@@ -101,6 +101,7 @@ class EndpointContractTest extends FaceContract {
   private static void addSampling(List<Published> shown, NativeMemoryDescriptor.Sampling sampling) {
     if (sampling.samples() != null) {
       String dropped = "mallometer_samples_dropped_total";
+      shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
       shown.add(counter("mallometer_samples_total", sampling.samples()));
       shown.add(counter(dropped, sampling.withoutSite(), "reason", "no-site"));
       shown.add(counter(dropped, sampling.notFollowed(), "reason", "not-followed"));

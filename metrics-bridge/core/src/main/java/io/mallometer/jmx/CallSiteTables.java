@@ -71,6 +71,12 @@ final class CallSiteTables implements CallSitesMXBean {
   }
 
   @Override
+  public @Nullable Double getOverheadTarget() {
+    double target = mallometer.snapshot().self().sampling().overheadTarget();
+    return Double.isNaN(target) ? null : target;
+  }
+
+  @Override
   public Map<String, Long> getLiveByLibrary() {
     return shares(SiteSummary::libraries);
   }

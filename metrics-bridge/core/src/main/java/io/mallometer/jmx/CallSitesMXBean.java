@@ -34,6 +34,12 @@ public interface CallSitesMXBean {
   Map<String, Long> getDroppedSamples();
 
   @Attribute(
+      value = "Share of one processor's time that samples may take",
+      units = "ratio",
+      type = Attribute.GAUGE)
+  @Nullable Double getOverheadTarget();
+
+  @Attribute(
       value = "Native memory in use by the library that asked for it, at the latest poll",
       units = "bytes",
       type = Attribute.GAUGE)

@@ -183,6 +183,8 @@ class JmxContractTest extends FaceContract {
     Long samples = (Long) server.getAttribute(name, "Samples");
     if (samples != null) {
       shown.add(Published.of("mallometer_samples_total", "counter", samples));
+      double target = (Double) server.getAttribute(name, "OverheadTarget");
+      shown.add(Published.of("mallometer_overhead_target_ratio", "gauge", target));
     }
     return shown;
   }
