@@ -149,14 +149,19 @@ public final class SiteNaming {
   }
 
   private boolean isApplication(StackFrame frame) {
-    return applicationPackages.stream().anyMatch(frame.owner()::startsWith)
-        && !GENERATED.matcher(JavaNames.ofClass(frame.owner())).find();
+    return applicationPackages.stream().anyMatch(frame.owner()::startsWith) && !isGenerated(frame);
   }
 
   private static boolean isPlumbing(StackFrame frame) {
     return frame.owner().startsWith("[")
         || JDK.stream().anyMatch(frame.owner()::startsWith)
-        || GENERATED.matcher(JavaNames.ofClass(frame.owner())).find();
+        || isGenerated(frame);
+  }
+
+  private static boolean isGenerated(StackFrame frame) {
+    String name = frame.owner();
+    boolean possible = name.indexOf('$') >= 0 || name.contains("Accessor");
+    return possible && GENERATED.matcher(JavaNames.ofClass(name)).find();
   }
 
   private static boolean isInLibrary(StackFrame frame) {

@@ -149,7 +149,7 @@ class SymbolNameTest {
     assertTimeoutPreemptively(
         Duration.ofSeconds(20),
         () -> {
-          for (int i = 0; i < 200_000; i++) {
+          for (int i = 0; i < 100_000; i++) {
             StringBuilder symbol = new StringBuilder(REAL.get(random.nextInt(REAL.size())));
             for (int change = random.nextInt(5); change >= 0; change--) {
               int at = 2 + random.nextInt(symbol.length() - 2);
