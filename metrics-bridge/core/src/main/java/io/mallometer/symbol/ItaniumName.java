@@ -1,6 +1,7 @@
 package io.mallometer.symbol;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,10 +21,10 @@ import java.util.Optional;
  */
 final class ItaniumName {
 
-  /** Longer symbols are not read. The longest in a build of RocksDB has 3,000 characters. */
-  private static final int MOST_CHARACTERS = 1 << 14;
+  /** Longer symbols are not read. The longest in libjvm and RocksDB has 623 characters. */
+  private static final int MOST_CHARACTERS = 1 << 13;
 
-  private static final int MOST_TEXT = 1 << 12;
+  private static final int MOST_TEXT = 1 << 11;
   private static final int MOST_DEPTH = 200;
 
   /** In texts a character from here on stands for a template parameter that is not known yet. */
@@ -32,94 +33,21 @@ final class ItaniumName {
   private static final int MOST_PARAMETERS = 256;
 
   private static final Map<String, String> OPERATORS =
-      Map.ofEntries(
-          Map.entry("nw", "new"),
-          Map.entry("na", "new[]"),
-          Map.entry("dl", "delete"),
-          Map.entry("da", "delete[]"),
-          Map.entry("aw", "co_await"),
-          Map.entry("ps", "+"),
-          Map.entry("ng", "-"),
-          Map.entry("ad", "&"),
-          Map.entry("de", "*"),
-          Map.entry("co", "~"),
-          Map.entry("pl", "+"),
-          Map.entry("mi", "-"),
-          Map.entry("ml", "*"),
-          Map.entry("dv", "/"),
-          Map.entry("rm", "%"),
-          Map.entry("an", "&"),
-          Map.entry("or", "|"),
-          Map.entry("eo", "^"),
-          Map.entry("aS", "="),
-          Map.entry("pL", "+="),
-          Map.entry("mI", "-="),
-          Map.entry("mL", "*="),
-          Map.entry("dV", "/="),
-          Map.entry("rM", "%="),
-          Map.entry("aN", "&="),
-          Map.entry("oR", "|="),
-          Map.entry("eO", "^="),
-          Map.entry("ls", "<<"),
-          Map.entry("rs", ">>"),
-          Map.entry("lS", "<<="),
-          Map.entry("rS", ">>="),
-          Map.entry("eq", "=="),
-          Map.entry("ne", "!="),
-          Map.entry("lt", "<"),
-          Map.entry("gt", ">"),
-          Map.entry("le", "<="),
-          Map.entry("ge", ">="),
-          Map.entry("ss", "<=>"),
-          Map.entry("nt", "!"),
-          Map.entry("aa", "&&"),
-          Map.entry("oo", "||"),
-          Map.entry("pp", "++"),
-          Map.entry("mm", "--"),
-          Map.entry("cm", ","),
-          Map.entry("pm", "->*"),
-          Map.entry("pt", "->"),
-          Map.entry("cl", "()"),
-          Map.entry("ix", "[]"),
-          Map.entry("qu", "?"));
+      pairs(
+          "nw new na new[] dl delete da delete[] aw co_await ps + ng - ad & de * co ~ pl + "
+              + "mi - ml * dv / rm % an & or | eo ^ aS = pL += mI -= mL *= dV /= rM %= aN &= "
+              + "oR |= eO ^= ls << rs >> lS <<= rS >>= eq == ne != lt < gt > le <= ge >= ss <=> "
+              + "nt ! aa && oo || pp ++ mm -- cm , pm ->* pt -> cl () ix [] qu ?");
 
-  private static final Map<Character, String> BUILTIN_TYPES =
-      Map.ofEntries(
-          Map.entry('v', "void"),
-          Map.entry('w', "wchar_t"),
-          Map.entry('b', "bool"),
-          Map.entry('c', "char"),
-          Map.entry('a', "signed char"),
-          Map.entry('h', "unsigned char"),
-          Map.entry('s', "short"),
-          Map.entry('t', "unsigned short"),
-          Map.entry('i', "int"),
-          Map.entry('j', "unsigned int"),
-          Map.entry('l', "long"),
-          Map.entry('m', "unsigned long"),
-          Map.entry('x', "long long"),
-          Map.entry('y', "unsigned long long"),
-          Map.entry('n', "__int128"),
-          Map.entry('o', "unsigned __int128"),
-          Map.entry('f', "float"),
-          Map.entry('d', "double"),
-          Map.entry('e', "long double"),
-          Map.entry('g', "__float128"),
-          Map.entry('z', "..."));
-
-  /** Those whose code begins with D. */
-  private static final Map<Character, String> NEWER_BUILTIN_TYPES =
-      Map.of(
-          'a', "auto",
-          'c', "decltype(auto)",
-          'n', "decltype(nullptr)",
-          'i', "char32_t",
-          's', "char16_t",
-          'u', "char8_t",
-          'd', "decimal64",
-          'e', "decimal128",
-          'f', "decimal32",
-          'h', "half");
+  /** A tilde is a space. */
+  private static final Map<String, String> BUILTIN_TYPES =
+      pairs(
+          "v void w wchar_t b bool c char a signed~char h unsigned~char s short "
+              + "t unsigned~short i int j unsigned~int l long m unsigned~long x long~long "
+              + "y unsigned~long~long n __int128 o unsigned~__int128 f float d double "
+              + "e long~double g __float128 z ... "
+              + "Da auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t "
+              + "Du char8_t Dd decimal64 De decimal128 Df decimal32 Dh half");
 
   /** What {@code Sa}, {@code Ss} and the others stand for, and the template that is meant. */
   private static final Map<Character, String[]> ABBREVIATIONS =
@@ -149,6 +77,9 @@ final class ItaniumName {
     }
 
     Name followedBy(String suffix) {
+      if (text.length() + suffix.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
       return new Name(text + suffix, last);
     }
   }
@@ -186,6 +117,15 @@ final class ItaniumName {
     }
   }
 
+  private static Map<String, String> pairs(String words) {
+    Map<String, String> pairs = new HashMap<>();
+    String[] split = words.split(" ");
+    for (int i = 0; i < split.length; i += 2) {
+      pairs.put(split[i], split[i + 1]);
+    }
+    return Map.copyOf(pairs);
+  }
+
   private static String withoutParameters(String text) {
     StringBuilder known = new StringBuilder(text);
     for (int i = 0; i < known.length(); i++) {
@@ -209,6 +149,12 @@ final class ItaniumName {
   /** A character further on; 0 behind the end. */
   private char peek(int ahead) {
     return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
+  }
+
+  /** The characters that come next, fewer at the end. */
+  private String next(int length) {
+    int start = Math.min(at, symbol.length());
+    return symbol.substring(start, Math.min(start + length, symbol.length()));
   }
 
   private boolean startsWith(String text) {
@@ -439,9 +385,7 @@ final class ItaniumName {
       return resolved(prefix, templateArguments());
     }
     // The scope of an initializer, in front of a lambda in it.
-    if (skip('M')) {
-      return component(prefix);
-    }
+    skip('M');
     return unqualified(prefix.last()).in(prefix.text());
   }
 
@@ -477,6 +421,8 @@ final class ItaniumName {
    * @param scope what constructors are called here
    */
   private Name unqualified(String scope) {
+    // A friend that is defined in its class.
+    skip('F');
     char c = peek();
     Name name;
     if (isDigit(c)) {
@@ -485,9 +431,6 @@ final class ItaniumName {
       at++;
       name = sourceName();
       discriminator();
-    } else if (c == 'F') {
-      at++;
-      name = unqualified(scope);
     } else if (c == 'U') {
       name = unnamed();
     } else if (c == 'C' || c == 'D') {
@@ -567,7 +510,7 @@ final class ItaniumName {
       at += 2;
       return new Name("operator " + sourceName().text());
     }
-    String text = OPERATORS.get(symbol.substring(at, Math.min(at + 2, symbol.length())));
+    String text = OPERATORS.get(next(2));
     if (text == null) {
       throw new Unreadable();
     }
@@ -652,6 +595,9 @@ final class ItaniumName {
   }
 
   private String templateArgument() {
+    while (isTemplateParameterDeclaration()) {
+      templateParameterDeclaration();
+    }
     switch (peek()) {
       case 'X':
         at++;
@@ -674,10 +620,6 @@ final class ItaniumName {
         expression();
         return "";
       default:
-        if (isTemplateParameterDeclaration()) {
-          templateParameterDeclaration();
-          return templateArgument();
-        }
         return type().text();
     }
   }
@@ -729,15 +671,12 @@ final class ItaniumName {
    */
   private Name type(boolean takesArguments) {
     enter();
-    String builtin = BUILTIN_TYPES.get(peek());
-    if (builtin == null && peek() == 'D') {
-      builtin = NEWER_BUILTIN_TYPES.get(peek(1));
-      at += builtin == null ? 0 : 1;
-    }
+    String code = next(peek() == 'D' ? 2 : 1);
+    String builtin = BUILTIN_TYPES.get(code);
     Name type;
     if (builtin != null) {
-      at++;
-      type = new Name(builtin);
+      at += code.length();
+      type = new Name(builtin.replace('~', ' '));
     } else if (startsWith("DF") || startsWith("DB") || startsWith("DU")) {
       type = sizedNumber();
     } else if (peek() == 'S' && peek(1) != 't') {
@@ -912,6 +851,9 @@ final class ItaniumName {
   private String qualifiers() {
     String text = "";
     for (; isOneOf(peek(), "rVK"); at++) {
+      if (text.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
       text =
           switch (peek()) {
                 case 'r' -> " restrict";
@@ -938,7 +880,7 @@ final class ItaniumName {
     } else if (isDigit(c) || startsWith("on") || startsWith("dn") || startsWith("sr")) {
       unresolvedName();
     } else {
-      operation(symbol.substring(at, Math.min(at + 2, symbol.length())));
+      operation(next(2));
     }
     leave();
   }

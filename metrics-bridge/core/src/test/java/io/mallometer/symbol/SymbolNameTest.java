@@ -129,7 +129,10 @@ class SymbolNameTest {
         () -> {
           assertThat(SymbolName.of(doubling.toString())).hasSizeLessThan(20_000);
           assertThat(SymbolName.of(conversion.toString())).isEqualTo(conversion.toString());
-          for (String piece : List.of("N", "I", "X", "Z", "P", "F", "S_", "T_", "1aI", "cl", "J")) {
+          for (String piece :
+              List.of(
+                  "N", "I", "1aM", "F", "Ty", "Tp", "K", "flpl", "PS_", "X", "Z", "P", "F", "S_",
+                  "T_", "1aI", "cl", "J")) {
             String nested = "_Z1f" + piece.repeat(4_000);
             assertThat(SymbolName.of(nested)).isNotNull();
             assertThat(SymbolName.of("_ZZ1f" + piece.repeat(4_000) + "E1x")).isNotNull();
@@ -145,7 +148,7 @@ class SymbolNameTest {
   @Test
   void garbledSymbolsAreReadOrStay() {
     Random random = new Random(20_261_121);
-    String alphabet = "_ZNISTLXEJKPRFDUCtlsvcmabn0123456789.$@";
+    String alphabet = "_ZNISTLXEJKPRFDUCMOGQBVtlsvcmabnfypdr0123456789.$@";
     assertTimeoutPreemptively(
         Duration.ofSeconds(20),
         () -> {
