@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 /**
  * What people call the function behind a symbol: its qualified name without parameters, template
  * arguments, version, and the suffixes of clones, such as {@code .constprop.0} and {@code .cold}.
- * C++ is read by {@link ItaniumName}; Rust by its older scheme, which ends in a hash that is
- * dropped. What cannot be read stays as it is.
+ * C++ is read by {@link ItaniumName}, Rust by {@link RustName}; in Rust's older scheme, which looks
+ * like C++, the hash at the end is dropped. What cannot be read stays as it is.
  */
 final class SymbolName {
 
@@ -27,6 +27,10 @@ final class SymbolName {
   static String of(String symbol) {
     int version = symbol.indexOf('@');
     String unversioned = version > 0 ? symbol.substring(0, version) : symbol;
+    Optional<String> path = RustName.of(unversioned);
+    if (path.isPresent()) {
+      return path.get();
+    }
     Optional<String> name = ItaniumName.of(unversioned);
     if (name.isPresent()) {
       return RUST_HASH.matcher(unversioned).find() ? ofRust(name.get()) : name.get();

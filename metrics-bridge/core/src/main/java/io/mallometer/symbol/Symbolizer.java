@@ -1,7 +1,6 @@
 package io.mallometer.symbol;
 
 import io.mallometer.StackFrame;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,11 +60,11 @@ public final class Symbolizer {
 
   /** The names of a stack's frames, as {@link RecordedFrame} writes them, in the same order. */
   public synchronized List<StackFrame> frames(long[] recorded) {
-    List<StackFrame> frames = new ArrayList<>(recorded.length);
-    for (long frame : recorded) {
-      frames.add(RecordedFrame.isJava(frame) ? java(frame) : nativeCode(frame));
+    StackFrame[] frames = new StackFrame[recorded.length];
+    for (int i = 0; i < recorded.length; i++) {
+      frames[i] = RecordedFrame.isJava(recorded[i]) ? java(recorded[i]) : nativeCode(recorded[i]);
     }
-    return frames;
+    return List.of(frames);
   }
 
   /** What the symbol tables take of the heap, about. */

@@ -22,6 +22,8 @@ class SymbolNameTest {
           "_ZZNK3FooIJicEE3barEvENKUlvE_clEv",
           "_ZNSt8functionIFvPK7JNIEnv_PFiiES3_EED2Ev",
           "_ZN1fIXsr3std7is_sameIT_iEE5valueEEEDTcl3fooclL_Z3barvEEEEv",
+          "_RNvXs0_C7mycrateINtB5_3FooRShENtNtC4core3ops4Drop4drop",
+          "_RINvNtC3std3mem8align_ofTB3_B2_DNtC1a1bEL_FKC3intEzKj10_E",
           "_ZThn24_N7rocksdb17LoggerJniCallback4LogvEPKcP13__va_list_tag");
 
   @ParameterizedTest
@@ -92,6 +94,15 @@ class SymbolNameTest {
         "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE | core::fmt::Formatter::pad",
         "_ZN60_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE"
             + " | <alloc::vec::Vec<T> as core::ops::Drop>::drop",
+        "_RNvC6_123foo3bar | 123foo::bar",
+        "_RNvNtCs1234_7mycrate3foo3bar | mycrate::foo::bar",
+        "_RINvNtC3std3mem8align_ofdE | std::mem::align_of",
+        "_RNCNvC7mycrate4mains_0 | mycrate::main::{closure#1}",
+        "_RNvMs_C7mycrateNtB4_3Foo3bar | <mycrate::Foo>::bar",
+        "_RNvXs0_C7mycrateINtB5_3FooRShENtNtC4core3ops4Drop4drop"
+            + " | <mycrate::Foo as core::ops::Drop>::drop",
+        "_RNvYDNtC1a1bEL_NtC1c1d1e | <dyn a::b as c::d>::e",
+        "_Rust_function | _Rust_function",
       })
   void isTheQualifiedNameOfTheFunction(String symbol, String name) {
     assertThat(SymbolName.of(symbol)).isEqualTo(name);
