@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -97,28 +98,32 @@ final class ModuleSymbols {
   }
 
   private Entry read(RecordedModule module) {
+    List<String> files = images.files(module);
+    // An executable may be known by the file only.
+    String path = module.path().isEmpty() && !files.isEmpty() ? files.get(0) : module.path();
     Optional<Bytes> memory = images.memory();
     try {
       Optional<ElfImage> mapped = memory.flatMap(bytes -> ElfImage.ofMemory(bytes, module));
-      for (String file : images.files(module)) {
-        Optional<Entry> entry = read(module, file, mapped);
+      for (String file : files) {
+        Optional<Entry> entry = read(module, file, path, mapped);
         if (entry.isPresent()) {
           return entry.get();
         }
       }
-      return mapped.map(image -> entry(module, image)).orElseGet(() -> unread(module));
+      return mapped.map(image -> entry(image, path)).orElseGet(() -> unread(path));
     } finally {
       memory.ifPresent(ModuleSymbols::close);
     }
   }
 
-  private Optional<Entry> read(RecordedModule module, String file, Optional<ElfImage> mapped) {
+  private Optional<Entry> read(
+      RecordedModule module, String file, String path, Optional<ElfImage> mapped) {
     Optional<Bytes> opened = images.open(file);
     try {
       return opened
           .flatMap(ElfImage::ofFile)
           .filter(image -> isOf(module, image, mapped))
-          .map(image -> entry(module, image))
+          .map(image -> entry(image, path))
           .filter(entry -> entry.table().get() != EMPTY);
     } finally {
       opened.ifPresent(ModuleSymbols::close);
@@ -131,25 +136,22 @@ final class ModuleSymbols {
         : file.buildId().equals(module.buildId());
   }
 
-  private static Entry entry(RecordedModule module, ElfImage image) {
+  private static Entry entry(ElfImage image, String path) {
     SymbolTable.Builder builder = new SymbolTable.Builder(MOST_NAMES_BYTES);
     image.addFunctionsTo(builder);
     SymbolTable built = builder.build();
     SymbolTable table = built.size() == 0 ? EMPTY : built;
     Optional<String> soname = image.soname();
     return new Entry(
-        LibraryName.of(soname, module.path()),
+        LibraryName.of(soname, path),
         soname.isPresent(),
         new SoftReference<>(table),
         table.bytes());
   }
 
-  private static Entry unread(RecordedModule module) {
+  private static Entry unread(String path) {
     return new Entry(
-        LibraryName.of(Optional.empty(), module.path()),
-        false,
-        new SoftReference<>(EMPTY),
-        EMPTY.bytes());
+        LibraryName.of(Optional.empty(), path), false, new SoftReference<>(EMPTY), EMPTY.bytes());
   }
 
   private static void close(Bytes bytes) {

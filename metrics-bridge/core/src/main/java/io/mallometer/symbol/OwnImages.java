@@ -28,12 +28,21 @@ final class OwnImages implements ModuleImages {
   public List<String> files(RecordedModule module) {
     List<String> files = new ArrayList<>();
     if (module.path().isEmpty()) {
-      files.add(EXECUTABLE);
+      files.add(executable());
     } else if (module.path().startsWith("/")) {
       files.add(module.path());
     }
     mapping(module.begin()).ifPresent(mapping -> files.add(MAPPED_FILES + "/" + mapping));
     return files;
+  }
+
+  /** By its own name, which is shown. */
+  private static String executable() {
+    try {
+      return Files.readSymbolicLink(Path.of(EXECUTABLE)).toString();
+    } catch (IOException | RuntimeException e) {
+      return EXECUTABLE;
+    }
   }
 
   /** The mapping that begins at an address, as it is called in the directory. */

@@ -54,7 +54,7 @@ class RealLibrariesTest {
   }
 
   @Test
-  void theExecutableIsNamed() throws IOException {
+  void theExecutableIsNamedAlsoIfItsPathIsUnknown() throws IOException {
     Path java = Path.of("/proc/self/exe").toRealPath();
     long begin =
         Files.readAllLines(Path.of("/proc/self/maps")).stream()
@@ -62,8 +62,14 @@ class RealLibrariesTest {
             .mapToLong(line -> Long.parseLong(line.substring(0, line.indexOf('-')), 16))
             .min()
             .orElseThrow();
+    RecordedModule known = OwnModules.at(begin).orElseThrow();
+    RecordedModule unknown =
+        new RecordedModule(known.begin(), known.end(), known.bias(), "", known.buildId());
+    long[] stack = {begin + 64};
 
-    assertThat(symbolizer().frames(new long[] {begin + 64}).get(0).owner()).isEqualTo("java");
+    assertThat(symbolizer().frames(stack).get(0).owner()).isEqualTo("java");
+    assertThat(symbolizer(unknown, ModuleImages.ofThisProcess()).frames(stack).get(0).owner())
+        .isEqualTo("java");
   }
 
   @Test
