@@ -33,11 +33,12 @@ public final class MallometerAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   Mallometer mallometer(MallometerProperties properties, BeanFactory beans) {
-    return Mallometer.open(
-        properties.options(
-            AutoConfigurationPackages.has(beans)
-                ? AutoConfigurationPackages.get(beans)
-                : List.of()));
+    return Mallometer.open(properties.options(scannedPackages(beans)));
+  }
+
+  /** Where Spring Boot looks for the application's components; empty if it does not look. */
+  static List<String> scannedPackages(BeanFactory beans) {
+    return AutoConfigurationPackages.has(beans) ? AutoConfigurationPackages.get(beans) : List.of();
   }
 
   @Bean

@@ -1,0 +1,69 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** By whose classes call sites are named. */
+class ApplicationPackagesTest {
+
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(MallometerAutoConfiguration.class));
+
+  @Test
+  void withoutASettingThoseThatAreScannedForComponents() {
+    application
+        .withInitializer(
+            context ->
+                AutoConfigurationPackages.register(
+                    (GenericApplicationContext) context, "com.shop", "com.bank"))
+        .run(
+            context -> {
+              List<String> scanned =
+                  MallometerAutoConfiguration.scannedPackages(context.getBeanFactory());
+              assertThat(scanned).containsExactlyInAnyOrder("com.shop", "com.bank");
+              assertThat(packages(context.getBean(MallometerProperties.class), scanned))
+                  .isEqualTo(scanned);
+            });
+  }
+
+  @Test
+  void thoseThatAreSetAndNoOthers() {
+    application
+        .withPropertyValues("mallometer.sites.application-packages=com.shop.cart,com.shop.till")
+        .run(
+            context ->
+                assertThat(
+                        packages(context.getBean(MallometerProperties.class), List.of("com.shop")))
+                    .containsExactly("com.shop.cart", "com.shop.till"));
+  }
+
+  @Test
+  void anEmptySettingIsNone() {
+    application
+        .withPropertyValues("mallometer.sites.application-packages=")
+        .run(
+            context ->
+                assertThat(
+                        packages(context.getBean(MallometerProperties.class), List.of("com.shop")))
+                    .containsExactly("com.shop"));
+  }
+
+  @Test
+  void whereNothingIsScannedThereAreNone() {
+    application.run(
+        context ->
+            assertThat(MallometerAutoConfiguration.scannedPackages(context.getBeanFactory()))
+                .isEmpty());
+  }
+
+  private static List<String> packages(MallometerProperties properties, List<String> scanned) {
+    return properties.options(scanned).applicationPackages();
+  }
+}
