@@ -183,7 +183,8 @@ final class ResidentSplit {
   }
 
   private void divideUnknown() {
-    long library = Math.min(unknownResident, malloc.footprintBytes() - malloc.tableBytes());
+    long counters = Math.max(0, malloc.footprintBytes() - malloc.tableBytes());
+    long library = Math.min(unknownResident, counters);
     if (library > 0) {
       add(ResidentPart.MALLOMETER, library);
     }
