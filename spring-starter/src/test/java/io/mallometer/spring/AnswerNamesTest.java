@@ -38,7 +38,7 @@ class AnswerNamesTest {
             counters.freedBytes counters.liveBytes counters.liveObjects counters.peakBytes
             counters.peakErrorBytes counters.largestRequestBytes counters.hugeAllocations
             counters.threads counters.requestSizes.upToBytes counters.requestSizes.allocations
-            holders.libraries.name holders.libraries.liveBytes
+            holders.time holders.libraries.name holders.libraries.liveBytes
             holders.sites.name holders.sites.liveBytes
             mallometer.build mallometer.allocator mallometer.mode mallometer.byteUnit
             mallometer.footprintBytes mallometer.overheadSeconds mallometer.pollSeconds
