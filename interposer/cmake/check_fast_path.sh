@@ -29,8 +29,16 @@ check malloc '^jmp +\*' 1 0
 check free '^jmp +\*' 1 0
 check counted_malloc '^ret' 32 1
 check counted_free '^jmp +\*' 12 0
+check tracked_free '^jmp +\*' 18 0
 # The program's return address must reach the loader: no call, and a jump at the end.
 for function in dlopen dlmopen; do
   listing $function | awk '/^jmp +\*/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "$function is not a jump"; failed=1; }
 done
+# Whoever follows a stack finds the program's frame pointer in its register; the C runtime's own functions are called by
+# the loader only.
+if objdump -d --no-show-raw-insn "$library" |
+  awk '/^[0-9a-f]+ </ { name = $2 } name !~ /__do_global_dtors_aux/ && /(,|pop +)%rbp$/ { print name, $0; found = 1 } END { exit !found }'; then
+  echo "the frame pointer is written"
+  failed=1
+fi
 exit $failed

@@ -27,20 +27,19 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-#if defined(__x86_64__)
-register const void *stack_pointer __asm__("rsp");
-#else
-#define stack_pointer __builtin_frame_address(0)
-#endif
+/* The compiler is not to keep across a call what it can compute from `value` afterwards. */
+#define keep_only(value) __asm__("" : "+r"(*(value)))
 
 /* In a function that the program's call reached by jumps only: that call. */
-#define ORIGIN ((struct origin){__builtin_return_address(0), stack_pointer})
+#define ORIGIN                                           \
+  ({                                                     \
+    const void *stack_ = __builtin_dwarf_cfa();          \
+    keep_only(&stack_); /* in a register, not in memory */ \
+    (struct origin){__builtin_return_address(0), stack_}; \
+  })
 #define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
-
-/* The compiler is not to keep across a call what it can compute from `value` afterwards. */
-#define keep_only(value) __asm__("" : "+r"(*(value)))
 
 static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin);
 

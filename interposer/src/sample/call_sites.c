@@ -97,6 +97,7 @@ size_t call_sites_footprint(void) { return call_sites_on() ? call_sites_bytes() 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
 static void add(double *sum, double amount) {
+  if (amount == 0) return;
   uint64_t before = __atomic_load_n((uint64_t *)sum, __ATOMIC_RELAXED), after;
   double value;
   do {
@@ -243,10 +244,11 @@ void live_sample_freed(struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-static uint64_t monotonic_ns(void) {
+/* To some four milliseconds, which takes a fourth of the time. */
+static uint32_t time_of_birth(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (uint32_t)(((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / BIRTH_UNIT);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
@@ -260,8 +262,7 @@ static void add_to_site(const struct sample *sample, const uint64_t *frames, uin
     return;
   }
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
-  uint32_t born = (uint32_t)(monotonic_ns() / BIRTH_UNIT);
-  live_sample_put_back(sample->object, (struct live_sample){site, born, sample->probability, sample->bytes});
+  live_sample_put_back(sample->object, (struct live_sample){site, time_of_birth(), sample->probability, sample->bytes});
 }
 
 static uint32_t native_frames(const struct sample *sample, uint64_t *frames) {

@@ -8,8 +8,6 @@
 #include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
 
-/* A frame of our own on the way to the program's call: at most so many. */
-#define OWN_FRAMES 8u
 /* Higher above the stack pointer, the thread's control block is not the end of this stack. */
 #define LARGEST_STACK ((uintptr_t)64 << 20)
 #define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
@@ -141,13 +139,6 @@ static bool is_code(uintptr_t address) {
   return loaded_object_at(address - 1, &object);
 }
 
-/* Leaves our own frames, whose tables are always known. False if the program's call is not found above them. */
-static bool leave_hook(const struct readable *stack, struct registers *r, uintptr_t first) {
-  bool found = leave_frame(stack, r, r->pc); /* of the function that took the registers, which is not at a call */
-  for (unsigned i = 0; found && r->pc != first && i < OWN_FRAMES; i++) found = leave_frame(stack, r, r->pc - 1);
-  return found && r->pc == first;
-}
-
 static uint32_t walk_by_tables(const struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity) {
   uint32_t count = 0;
   while (count < capacity && is_code(r.pc)) {
@@ -172,7 +163,10 @@ static uint32_t walk_by_frame_pointers(const struct readable *stack, struct regi
 }
 
 /* Whether the kernel lets a process read itself that way; a sandbox may not. */
-static bool stacks_can_be_read(void) { return readable_pages(page_of((uintptr_t)__builtin_frame_address(0)), 1) == 1; }
+static bool stacks_can_be_read(void) {
+  volatile char here = 0;
+  return readable_pages(page_of((uintptr_t)&here), 1) == 1;
+}
 
 enum unwinding native_stack_start(enum unwinding wanted) {
   bool tables = loaded_objects_start();
@@ -181,20 +175,28 @@ enum unwinding native_stack_start(enum unwinding wanted) {
   return unwinding = wanted;
 }
 
-__attribute__((noinline)) uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames,
+/*
+ * This library is compiled not to touch the register (CMakeLists.txt), so it is as the program's call left it: with the
+ * origin's address and stack all that following the stack begins with, and no frame of ours is in the way.
+ */
+static uintptr_t program_frame_pointer(void) {
+#if defined(__x86_64__)
+  uintptr_t frame_pointer;
+  __asm__ volatile("movq %%rbp, %0" : "=r"(frame_pointer));
+  return frame_pointer;
+#else
+  return 0;
+#endif
+}
+
+uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames,
                                                 uint32_t capacity) {
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
-  struct registers here;
-  __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
-                   : "=r"(here.pc), "=r"(here.stack_pointer), "=r"(here.frame_pointer));
-  struct readable stack = readable_stack(block, here.stack_pointer);
-  uint32_t count = 1;
-  frames[0] = (uintptr_t)origin.caller;
-  if (leave_hook(&stack, &here, (uintptr_t)origin.caller)) {
-    count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity)
-                                          : walk_by_frame_pointers(&stack, here, frames, capacity);
-  }
+  struct registers caller = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
+  struct readable stack = readable_stack(block, caller.stack_pointer);
+  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, caller, frames, capacity)
+                                                 : walk_by_frame_pointers(&stack, caller, frames, capacity);
   errno = saved_errno;
   return count;
 }

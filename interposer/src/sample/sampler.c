@@ -151,6 +151,10 @@ static uint64_t monotonic_ns(void) {
 }
 
 static void record(const struct sample *sample) {
+  if (interval == 1) {
+    call_sites_take(sample);
+    return;
+  }
   uint64_t begin = monotonic_ns();
   call_sites_take(sample);
   governor_spend(&governor, begin, monotonic_ns());

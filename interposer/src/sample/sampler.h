@@ -29,7 +29,7 @@
 
 #include "account/thread_block.h"
 
-/* Who asked: the return address into the calling code, and where the stack stood. */
+/* Who asked: the return address into the calling code, and where its stack ends then, just above that address. */
 struct origin {
   const void *caller;
   const void *stack;
@@ -53,7 +53,9 @@ uint32_t sampler_target(void);
  * the golden ratio; the product's highest bits depend on all bits of the sum.
  */
 static inline size_t filter_bucket(struct origin origin, size_t size_class) {
-  uint32_t path = (uint32_t)((uintptr_t)origin.caller + (uintptr_t)origin.stack + 8 * size_class);
+  uint32_t path = (uint32_t)((uintptr_t)origin.stack + 8 * size_class);
+  __asm__("" : "+r"(path)); /* in this order the sum takes an instruction less */
+  path += (uint32_t)(uintptr_t)origin.caller;
   return (uint32_t)(path * 0x9e3779b1u) >> 24;
 }
 
