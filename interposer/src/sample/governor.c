@@ -1,8 +1,11 @@
 /* See governor.h. */
 #include "sample/governor.h"
 
-static void change(struct governor *governor, uint32_t halvings, uint64_t now) {
+#include <stdbool.h>
+
+static void change(struct governor *governor, uint32_t halvings, uint64_t now, int64_t credit) {
   __atomic_store_n(&governor->halvings, halvings, __ATOMIC_RELAXED);
+  __atomic_store_n(&governor->credit_at_change_ns, credit, __ATOMIC_RELAXED);
   __atomic_store_n(&governor->changed_ns, now, __ATOMIC_RELAXED);
 }
 
@@ -29,11 +32,12 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   uint32_t halvings = __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED);
   uint64_t changed = __atomic_load_n(&governor->changed_ns, __ATOMIC_RELAXED);
   uint64_t ago = end_ns > changed ? end_ns - changed : 0;
-  if (credit < 0 && halvings < GOVERNOR_MOST_HALVINGS && ago >= GOVERNOR_PAUSE_AFTER_HALVING_NS) {
-    change(governor, halvings + 1, end_ns);
+  bool falls = credit < 0 && credit < __atomic_load_n(&governor->credit_at_change_ns, __ATOMIC_RELAXED);
+  if (falls && halvings < GOVERNOR_MOST_HALVINGS && ago >= GOVERNOR_PAUSE_AFTER_HALVING_NS) {
+    change(governor, halvings + 1, end_ns, credit);
   }
   if (credit > GOVERNOR_ENOUGH_CREDIT_NS && halvings > 0 && ago >= GOVERNOR_PAUSE_AFTER_DOUBLING_NS) {
-    change(governor, halvings - 1, end_ns);
+    change(governor, halvings - 1, end_ns, credit);
   }
 }
 

@@ -2,14 +2,14 @@
  * Holds the time that samples take to a share of one processor's time.
  *
  * Time is credit: it comes in at the target's rate, and each sample spends what it took (what took longer than 100 us
- * was interrupted, and counts as that). A process begins with 2 ms and
- * saves up to a tenth of a second, so a program that meets new code now and then looks at all of it closely, and one
- * that only starts is not slowed down for code that it never runs again. When the credit is gone the probabilities are
- * halved, again and again, at most once a millisecond; when 5 ms are saved they double, at most fifty times a second.
+ * was interrupted, and counts as that). A process begins with 2 ms and saves up to a tenth of a second, so a program that
+ * meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code that it
+ * never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
+ * milliseconds; when 5 ms are saved they double, at most fifty times a second.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
- * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of each sample's known probability, so estimates stay
- * without bias and only become less certain.
+ * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of
+ * each sample's known probability, so estimates stay without bias and only become less certain.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -22,6 +22,7 @@ struct governor {
   int64_t credit_ns;
   uint64_t settled_ns; /* when credit was last counted */
   uint64_t changed_ns;
+  int64_t credit_at_change_ns;
   uint64_t spent_ns; /* in all */
 };
 
@@ -29,7 +30,7 @@ struct governor {
 #define GOVERNOR_FIRST_CREDIT_NS 2000000
 #define GOVERNOR_ENOUGH_CREDIT_NS 5000000
 #define GOVERNOR_MOST_CREDIT_NS 100000000
-#define GOVERNOR_PAUSE_AFTER_HALVING_NS 1000000u
+#define GOVERNOR_PAUSE_AFTER_HALVING_NS 5000000u
 #define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 20000000u
 #define GOVERNOR_HALVINGS_OF_NUMBERS 6u
 #define GOVERNOR_MOST_HALVINGS 9u
