@@ -87,6 +87,33 @@ const amounts = [
   ),
 ];
 
+const holders = [
+  graph(
+    'Live native bytes by library',
+    'The library that asked for the memory, estimated from samples: the ten with most, and other for the rest.',
+    'bytes',
+    12,
+    [
+      {
+        expression: `sum by (library) (native_malloc_library_live_bytes{${selected}})`,
+        legend: '{{library}}',
+      },
+    ],
+  ),
+  graph(
+    'Live native bytes by call site',
+    'The code that allocated it: an application\'s method, or a function of a library. One that only grows is where to look first.',
+    'bytes',
+    12,
+    [
+      {
+        expression: `sum by (site) (native_malloc_site_live_bytes{${selected}})`,
+        legend: '{{site}}',
+      },
+    ],
+  ),
+];
+
 const rates = [
   graph('Bytes a second', 'How fast native memory is handed out and given back.', 'Bps', 12, [
     {
@@ -144,6 +171,8 @@ dashboard.withRow(new RowBuilder('Now'));
 trust.forEach((panel) => dashboard.withPanel(panel));
 dashboard.withRow(new RowBuilder('How much'));
 amounts.forEach((panel) => dashboard.withPanel(panel));
+dashboard.withRow(new RowBuilder('Who'));
+holders.forEach((panel) => dashboard.withPanel(panel));
 dashboard.withRow(new RowBuilder('How fast'));
 rates.forEach((panel) => dashboard.withPanel(panel));
 dashboard.withRow(new RowBuilder('What sizes, at what cost'));

@@ -159,6 +159,20 @@ class DemoUnderPrometheus(unittest.TestCase):
         time.sleep(2)
         self.assertGreater(int(self.read_mbean()["AllocationCount"]), first)
 
+    def test_the_leaking_line_holds_what_the_service_lost(self):
+        lost = self.phases["stopped"][2]["lostBytes"]
+        site = "io.mallometer.samples.leaky.ReportArchive.pack"
+        answer = json.loads(get(f"{self.demo.url}/actuator/nativememory/sites?group=site&limit=1"))
+        first = answer["groups"][0]
+        self.assertEqual(site, first["key"])
+        self.assertLess(first["liveBytes"]["low95"], 1.1 * lost)
+        self.assertGreater(first["liveBytes"]["high95"], 0.9 * lost)
+        scraped = self.ask(f'native_malloc_site_live_bytes{{site="{site}"}}', time.time())
+        self.assertAlmostEqual(lost, scraped, delta=0.5 * lost)
+
+    def test_the_flame_graph_shows_the_leaking_line(self):
+        self.assertIn("ReportArchive.pack", get(f"{self.demo.url}/actuator/nativememory/flamegraph"))
+
     def test_the_breakdown_explains_the_resident_set(self):
         check_breakdown(self, self.demo, tracked=False)
 

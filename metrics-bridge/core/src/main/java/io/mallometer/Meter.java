@@ -241,7 +241,7 @@ public record Meter(
               "mallometer.overhead",
               Type.COUNTER,
               SECONDS,
-              "Time of reading, decoding and recording the counters; the counting is not in it",
+              "Time of samples, and of reading, decoding and recording counters; counting is not in it",
               (snapshot, clock) -> snapshot.self().overheadSeconds()),
           always(
               "mallometer.footprint",

@@ -184,7 +184,8 @@ public record NativeMemoryDescriptor(
    * @param mode how the library came into the process
    * @param byteUnit what one byte of allocated, freed, live and peak means
    * @param footprintBytes memory that the native library occupies at most
-   * @param overheadSeconds time spent on reading, decoding and recording the counters so far
+   * @param overheadSeconds time spent on samples and on reading, decoding and recording the
+   *     counters so far
    * @param pollSeconds how long the latest reading took
    * @param threadsWithoutBlock threads that share one slower counter block
    * @param hugeThresholdBytes requests above this size are huge

@@ -187,7 +187,8 @@ public interface NativeMemoryMXBean {
   double getSnapshotAge();
 
   @Attribute(
-      value = "Time of reading, decoding and recording the counters; the counting is not in it",
+      value =
+          "Time of samples, and of reading, decoding and recording counters; counting is not in it",
       units = "seconds",
       type = Attribute.COUNTER)
   double getOverhead();
