@@ -167,8 +167,13 @@ class DemoUnderPrometheus(unittest.TestCase):
         self.assertEqual(site, first["key"])
         self.assertLess(first["liveBytes"]["low95"], 1.1 * lost)
         self.assertGreater(first["liveBytes"]["high95"], 0.9 * lost)
-        scraped = self.ask(f'native_malloc_site_live_bytes{{site="{site}"}}', time.time())
-        self.assertAlmostEqual(lost, scraped, delta=0.5 * lost)
+        meter = f'native_malloc_site_live_bytes{{site="{site}"}}'
+        wait_until(
+            lambda: expressions.query(self.prometheus.url, "query", query=meter, time=time.time())["result"],
+            30,
+            "the site is scraped",
+        )
+        self.assertAlmostEqual(lost, self.ask(meter, time.time()), delta=0.5 * lost)
 
     def test_the_flame_graph_shows_the_leaking_line(self):
         self.assertIn("ReportArchive.pack", get(f"{self.demo.url}/actuator/nativememory/flamegraph"))

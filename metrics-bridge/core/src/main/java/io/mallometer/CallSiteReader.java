@@ -17,8 +17,9 @@ import java.util.function.LongSupplier;
  *
  * <p>A reading walks the tables of the library and names what is new in them: a millisecond for a
  * thousand sites. So the poller's thread reads every 15 s, or as seldom as keeps its readings under
- * a thousandth of the time. Who asks gets the latest reading if that is younger than a second;
- * there are never two readings at once.
+ * a thousandth of the time, but once a minute: the first reading names everything, takes many times
+ * as long as those that follow, and must not keep them waiting. Who asks gets the latest reading if
+ * that is younger than a second; there are never two readings at once.
  *
  * <p>The latest reading is held, the one before is not: of it only the history keeps figures.
  */
@@ -28,6 +29,7 @@ final class CallSiteReader {
 
   private static final long FRESH_NANOS = 1_000_000_000L;
   private static final long COST_SHARE = 1_000;
+  private static final long LONGEST_NANOS = 60_000_000_000L;
 
   private final Interposer interposer;
   private final Clock clock;
@@ -98,7 +100,7 @@ final class CallSiteReader {
     } finally {
       long end = nanoTime.getAsLong();
       nextByPace = start + PACE_NANOS;
-      nextByCost = end + (end - start) * COST_SHARE;
+      nextByCost = end + Math.min(LONGEST_NANOS, (end - start) * COST_SHARE);
     }
   }
 

@@ -36,6 +36,12 @@ class CallSiteReaderTest {
     assertReadAgainAfter(Duration.ofSeconds(40));
   }
 
+  @Test
+  void theDearestReadingIsRepeatedOnceAMinute() {
+    library.onCallSites(() -> elapse(Duration.ofSeconds(2)));
+    assertReadAgainAfter(Duration.ofSeconds(60));
+  }
+
   private void assertReadAgainAfter(Duration pause) {
     library.knows(SitesByHand.three());
     reader.readIfDue();
