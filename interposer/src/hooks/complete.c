@@ -44,7 +44,7 @@ static void count_failure(void) {
 
 static void count_huge(struct thread_block *block, size_t requested, struct origin origin) {
   uint64_t frames[MALLOMETER_EVENT_FRAMES];
-  record_huge_request(requested, frames, native_stack(block, origin, frames, MALLOMETER_EVENT_FRAMES));
+  record_huge_request(requested, frames, native_stack(block, origin, frames, MALLOMETER_EVENT_FRAMES, NULL));
 }
 
 static void count_allocation(const void *object, size_t requested, size_t unit_size, struct origin origin) {

@@ -38,13 +38,20 @@ struct trace {
 static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
- * Where a thread that runs native code or HotSpot's stands is known to the JVM, which looks at the registers only if it
- * is not: then they say truly that this is no Java code.
+ * Where a thread that runs native code or HotSpot's stands is mostly known to the JVM, which looks at the registers only
+ * if it is not. Functions that Java calls without leaving its own state (Linker.Option.critical) are such a case: there
+ * it wants the Java code's registers. Where these are not known, those of here say truly that this is no Java code.
  */
-static __attribute__((noinline)) void fill_context(ucontext_t *context) {
+static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
 #if defined(__x86_64__)
   greg_t *registers = context->uc_mcontext.gregs;
+  if (caller->pc) {
+    registers[REG_RIP] = (greg_t)caller->pc;
+    registers[REG_RSP] = (greg_t)caller->stack_pointer;
+    registers[REG_RBP] = (greg_t)caller->frame_pointer;
+    return;
+  }
   __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                    : "=r"(registers[REG_RIP]), "=r"(registers[REG_RSP]), "=r"(registers[REG_RBP]));
 #endif
@@ -58,11 +65,11 @@ static void *thread_of_jvm(void) {
   return attached ? thread : NULL;
 }
 
-static int walk(void *thread, uint64_t *frames, uint32_t capacity) {
+static int walk(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   struct trace_frame found[MOST_JAVA_FRAMES];
   ucontext_t context;
   int saved_errno = errno;
-  fill_context(&context);
+  fill_context(&context, caller);
   struct trace trace = {thread, 0, found};
   get_call_trace(&trace, (jint)(capacity < MOST_JAVA_FRAMES ? capacity : MOST_JAVA_FRAMES), &context);
   for (jint i = 0; i < trace.frames; i++) {

@@ -265,23 +265,24 @@ static void add_to_site(const struct sample *sample, const uint64_t *frames, uin
   live_sample_put_back(sample->object, (struct live_sample){site, time_of_birth(), sample->probability, sample->bytes});
 }
 
-static uint32_t native_frames(const struct sample *sample, uint64_t *frames) {
-  uint32_t count = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES);
+static uint32_t native_frames(const struct sample *sample, uint64_t *frames, struct registers *caller) {
+  uint32_t count = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES, caller);
   if (count == MOST_NATIVE_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return count;
 }
 
 __attribute__((noinline)) static void take_native(const struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES];
-  add_to_site(sample, frames, native_frames(sample, frames));
+  add_to_site(sample, frames, native_frames(sample, frames, NULL));
 }
 
 /* Takes 14 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java. */
 __attribute__((noinline)) static void take_with_java(const struct sample *sample, const struct java_stacks *stacks,
                                                      void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
-  uint32_t count = native_frames(sample, frames);
-  int found = stacks->walk(thread, frames + count, MOST_JAVA_FRAMES);
+  struct registers caller;
+  uint32_t count = native_frames(sample, frames, &caller);
+  int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES);
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   if (found == MOST_JAVA_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   add_to_site(sample, frames, count + (found > 0 ? (uint32_t)found : 0));

@@ -22,6 +22,7 @@
 #include "mallometer.h"
 #include "platform/visibility.h"
 #include "sample/modules.h"
+#include "sample/native_stack.h"
 #include "sample/sampler.h"
 
 /* Reserves the memory. False, with errno, if there is none; then nothing is recorded. Before the first thread. */
@@ -37,10 +38,10 @@ struct java_stacks {
   /* What the calling thread is to the JVM; NULL if it is none of its threads, or is in no state to be asked. */
   void *(*thread)(void);
   /*
-   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. Returns how many, at most
-   * `capacity`; below 0 if the JVM does not tell.
+   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. `caller` is what called native
+   * code, as in native_stack.h. Returns how many, at most `capacity`; below 0 if the JVM does not tell.
    */
-  int (*walk)(void *thread, uint64_t *frames, uint32_t capacity);
+  int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
 };
 
 #define MOST_JAVA_FRAMES 512u

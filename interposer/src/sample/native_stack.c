@@ -113,10 +113,6 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-struct registers {
-  uintptr_t pc, stack_pointer, frame_pointer;
-};
-
 /* Goes to the caller's frame. A call's return address may belong to the next function already: one less is asked for.
  */
 static bool leave_frame(const struct readable *stack, struct registers *r, uintptr_t pc_of_rule) {
@@ -139,12 +135,15 @@ static bool is_code(uintptr_t address) {
   return loaded_object_at(address - 1, &object);
 }
 
-static uint32_t walk_by_tables(const struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity) {
+static uint32_t walk_by_tables(const struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
+                               struct registers *caller) {
   uint32_t count = 0;
-  while (count < capacity && is_code(r.pc)) {
+  while (is_code(r.pc)) {
+    if (count == capacity) return count;
     frames[count++] = r.pc;
-    if (!leave_frame(stack, &r, r.pc - 1)) break;
+    if (!leave_frame(stack, &r, r.pc - 1)) return count;
   }
+  *caller = r;
   return count;
 }
 
@@ -189,14 +188,17 @@ static uintptr_t program_frame_pointer(void) {
 #endif
 }
 
-uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames,
-                                                uint32_t capacity) {
+uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
+                      struct registers *caller) {
+  struct registers end = {0, 0, 0};
+  if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
-  struct registers caller = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
-  struct readable stack = readable_stack(block, caller.stack_pointer);
-  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, caller, frames, capacity)
-                                                 : walk_by_frame_pointers(&stack, caller, frames, capacity);
+  struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
+  struct readable stack = readable_stack(block, here.stack_pointer);
+  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end)
+                                                 : walk_by_frame_pointers(&stack, here, frames, capacity);
+  if (caller) *caller = end;
   errno = saved_errno;
   return count;
 }

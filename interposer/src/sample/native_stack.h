@@ -22,10 +22,18 @@ enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 /* Called at start, where entering the loader is allowed. Returns what will be done; tables may not be possible. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
+/* A place in a stack: registers as they will be when a function has returned. */
+struct registers {
+  uintptr_t pc, stack_pointer, frame_pointer;
+};
+
 /*
  * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how
- * many, at most `capacity`; 0 if nothing is known. Allocates nothing, locks nothing, keeps errno.
+ * many, at most `capacity`; 0 if nothing is known. Sets `caller`, unless NULL, to what called the outermost of them: code
+ * outside any loaded object; all 0 if the stack was not followed up to there. Allocates nothing, locks nothing, keeps
+ * errno.
  */
-uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity);
+uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
+                      struct registers *caller);
 
 #endif
