@@ -1,10 +1,15 @@
 /*
- * dlopen and dlmopen, for header mode's sake only.
+ * dlopen and dlmopen, for the sake of header mode and of Java's foreign functions only.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free past us. Should it free an object of ours that
  * has a header, the C library aborts. So in header mode the flag is taken off, and that is said; the library then
- * resolves its symbols as any other. In usable mode these functions are jumps. A namespace of its own has a C library of
+ * resolves its symbols as any other. A namespace of its own has a C library of
  * its own, whose objects never meet ours.
+ *
+ * From JDK 22 on Java code calls malloc by the address that its default lookup has: that which dlsym finds in a library
+ * of the JDK, libsyslookup.so, which has no functions but needs the C library. Such a search does not begin with what is
+ * preloaded. So that library is opened for the whole program, and the JVM gets the program as the place to search in:
+ * all that the library leads to is still found, and malloc is ours.
  *
  * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
  * jump, so that the return address stays the program's; the test `fast_path` checks that it is.
@@ -34,9 +39,21 @@ static int safe_mode(const char *file, int mode) {
   return mode & ~RTLD_DEEPBIND;
 }
 
+static bool is_javas_lookup(const char *file) {
+  static const char name[] = "/libsyslookup.so";
+  const char *last = file ? strrchr(file, '/') : NULL;
+  return last && strcmp(last, name) == 0 && __atomic_load_n(&hook_state, __ATOMIC_RELAXED) == HOOK_COUNTING;
+}
+
+/* What to open instead: NULL, the program; the library itself if it cannot be opened. */
+__attribute__((noinline)) static const char *open_for_program(dlopen_function *open, const char *file, int mode) {
+  return open(file, mode | RTLD_GLOBAL) ? NULL : file;
+}
+
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
+  if (is_javas_lookup(file)) file = open_for_program(open, file, mode);
   return open(file, safe_mode(file, mode));
 }
 
