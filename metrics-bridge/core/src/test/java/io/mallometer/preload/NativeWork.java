@@ -2,6 +2,8 @@ package io.mallometer.preload;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -28,6 +30,13 @@ public final class NativeWork implements AutoCloseable {
 
   /** What zlib takes for one compressor at its default settings, at least. */
   static final long DEFLATER_BYTES = 250_000;
+
+  /**
+   * {@code sun.misc.Unsafe.allocateMemory} and {@code freeMemory}, for who has to call it himself.
+   */
+  static final MethodHandle ALLOCATE = unsafe("allocateMemory");
+
+  static final MethodHandle FREE = unsafe("freeMemory");
 
   private final List<Long> addresses = new ArrayList<>();
   private final List<ByteBuffer> buffers = new ArrayList<>();
@@ -70,12 +79,20 @@ public final class NativeWork implements AutoCloseable {
 
   /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
   public static long allocateMemory(long bytes) {
-    return (long) call("allocateMemory", bytes);
+    try {
+      return (long) ALLOCATE.invokeExact(bytes);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Frees what {@link #allocateMemory} allocated. */
   public static void freeMemory(long address) {
-    call("freeMemory", address);
+    try {
+      FREE.invokeExact(address);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Writes to all of an object, so that its pages are there. */
@@ -83,12 +100,14 @@ public final class NativeWork implements AutoCloseable {
     new Pointer(address).setMemory(0, bytes, (byte) 1);
   }
 
-  private static Object call(String method, long argument) {
+  private static MethodHandle unsafe(String method) {
     try {
-      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
-      Field instance = unsafe.getDeclaredField("theUnsafe");
+      Class<?> type = Class.forName("sun.misc.Unsafe");
+      Field instance = type.getDeclaredField("theUnsafe");
       instance.setAccessible(true);
-      return unsafe.getMethod(method, long.class).invoke(instance.get(null), argument);
+      return MethodHandles.lookup()
+          .unreflect(type.getMethod(method, long.class))
+          .bindTo(instance.get(null));
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }

@@ -1,0 +1,95 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.preload.RealLibraries.Kind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Memory that real libraries take is named after the application's method that let them, on every
+ * JDK: interpreted and compiled, with each way in which collectors let native code have arrays.
+ */
+class RealLibrariesTest {
+
+  /** Less would prove nothing: the JVM itself takes some in between. */
+  private static final double ENOUGH_BYTES = 15e6;
+
+  private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+)");
+
+  @TempDir private Path directory;
+
+  /** What is seen of a kind: live bytes by estimate, those with the right name, and samples. */
+  private record Seen(double bytes, double named, long samples) {
+    static Seen of(MatchResult line) {
+      return new Seen(
+          Double.parseDouble(line.group(2)),
+          Double.parseDouble(line.group(3)),
+          Long.parseLong(line.group(4)));
+    }
+  }
+
+  static Stream<Arguments> jvms() {
+    return ChildJvm.jdksSince(17).stream()
+        .flatMap(
+            jdk ->
+                Stream.of("-XX:+UseG1GC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-Xint")
+                    .map(option -> Arguments.of(jdk, option)));
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @MethodSource("jvms")
+  void memoryIsNamedAfterTheMethodThatTookIt(Path jdk, String option) throws Exception {
+    String all = run(jdk, option);
+    String output = all.substring(Math.max(0, all.indexOf("kind SQLITE")));
+
+    System.out.printf(
+        "%s %s%n%s", jdk.getFileName(), option, output.replaceAll("(?m)^(?!kind).*\n", ""));
+    assertThat(all.contains("RealLibraries::hotLoop")).isEqualTo(!option.equals("-Xint"));
+    Map<Kind, Seen> seen = parse(output);
+    assertThat(seen.keySet())
+        .as(output)
+        .containsAll(Stream.of(Kind.values()).filter(kind -> kind != Kind.VIRTUAL_THREAD).toList());
+    assertThat(seen.containsKey(Kind.VIRTUAL_THREAD))
+        .isEqualTo(ChildJvm.jdksSince(21).contains(jdk));
+    seen.forEach(
+        (kind, figures) -> {
+          assertThat(figures.bytes()).as(kind + "\n" + output).isGreaterThan(ENOUGH_BYTES);
+          assertThat(figures.named() / figures.bytes())
+              .as(kind + " named " + kind.frame + "\n" + output)
+              .isGreaterThanOrEqualTo(0.95);
+        });
+  }
+
+  /** At the default interval, but without the governor: there is time for enough samples. */
+  private String run(Path jdk, String option) throws IOException {
+    return new ChildJvm()
+        .java(jdk)
+        .preload(BundledLibrary.extract(directory))
+        .environment("MALLOMETER_OVERHEAD_TARGET", "off")
+        .options("-Xmx256m", option, "-XX:+PrintCompilation")
+        .run(RealLibraries.class)
+        .output();
+  }
+
+  private static Map<Kind, Seen> parse(String output) {
+    Map<Kind, Seen> seen = new EnumMap<>(Kind.class);
+    Matcher lines = LINE.matcher(output);
+    while (lines.find()) {
+      seen.put(Kind.valueOf(lines.group(1)), Seen.of(lines.toMatchResult()));
+    }
+    return seen;
+  }
+}
