@@ -13,7 +13,8 @@ import java.util.stream.Stream;
  * @param name who allocates, by the rule of {@code SiteNaming}: {@code Class.method}, or {@code
  *     library!symbol}; many stacks may share it
  * @param library the library that asked for the memory: of the innermost native frame outside of
- *     the C and C++ libraries, else of the innermost frame; empty if unknown
+ *     the C and C++ libraries, else of the innermost frame; {@code [java]} if that is Java's; empty
+ *     if unknown
  * @param samples how many allocations were looked at
  * @param allocatedObjects objects allocated since the process started
  * @param allocatedBytes their bytes, in the unit of {@link SelfReport#byteUnit()}

@@ -33,6 +33,9 @@ public final class SiteNaming {
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
 
+  /** In place of a library, where no native code stands between Java and the allocator. */
+  static final String JAVA = "[java]";
+
   private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
 
   /** Stands between any two Java frames, whatever package it was generated into. */
@@ -111,7 +114,9 @@ public final class SiteNaming {
 
   /**
    * The library that asked for the memory: of the innermost native frame outside of the C and C++
-   * runtime and allocators, else of the innermost frame; empty if unknown.
+   * runtime and allocators, else of the innermost frame; {@code [java]} if that is Java's, by a
+   * foreign function call or a native method that jumps into the allocator, as JNA's do; empty if
+   * unknown.
    *
    * @param frames the stack, innermost first
    */
@@ -123,7 +128,10 @@ public final class SiteNaming {
         .findFirst()
         .or(
             () ->
-                frames.stream().findFirst().filter(SiteNaming::isInLibrary).map(StackFrame::owner))
+                frames.stream()
+                    .findFirst()
+                    .filter(frame -> isInLibrary(frame) || frame.kind() == StackFrame.Kind.JAVA)
+                    .map(frame -> isInLibrary(frame) ? frame.owner() : JAVA))
         .map(owner -> printable(owner))
         .orElse("");
   }

@@ -134,7 +134,7 @@ class SiteNamingTest {
     assertThat(naming.name(frames("libc.so.6!getaddrinfo"))).isEqualTo("libc.so.6!getaddrinfo");
     assertThat(naming.library(frames("libc.so.6!getaddrinfo"))).isEqualTo("libc.so.6");
     assertThat(naming.name(frames("java.lang.Thread.run"))).isEqualTo("java.lang.Thread.run");
-    assertThat(naming.library(frames("java.lang.Thread.run"))).isEmpty();
+    assertThat(naming.library(frames("java.lang.Thread.run"))).isEqualTo("[java]");
     assertThat(naming.name(List.of(StackFrame.ofLibrary("", "", 0x7f0012345678L))))
         .isEqualTo("[unknown]");
     assertThat(naming.name(List.of())).isEqualTo("[unknown]");
