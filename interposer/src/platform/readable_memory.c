@@ -1,24 +1,25 @@
 /* See readable_memory.h. */
 #include "platform/readable_memory.h"
 
-#include <sys/uio.h>
+#include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGES_AT_ONCE 64u
+#define BYTES_OF_MASK 8u /* the kernel's own */
 
-/* The kernel copies a byte of each page and stops where it cannot. */
+/*
+ * A change of the signal mask that the kernel refuses after it has read the mask: EINVAL if it could read, else EFAULT.
+ * The calls that are made to read other memory would do as well, but sandboxes end programs for them, and none can do
+ * without this one.
+ */
+bool page_is_readable(uintptr_t page) {
+  const int unknown_change = -1;
+  return syscall(SYS_rt_sigprocmask, unknown_change, (const void *)page, NULL, BYTES_OF_MASK) != 0 && errno == EINVAL;
+}
+
 size_t readable_pages(uintptr_t page, size_t pages) {
-  struct iovec bytes[PAGES_AT_ONCE];
-  char copies[PAGES_AT_ONCE];
   size_t known = 0;
-  while (known < pages) {
-    size_t count = pages - known < PAGES_AT_ONCE ? pages - known : PAGES_AT_ONCE;
-    for (size_t i = 0; i < count; i++) bytes[i] = (struct iovec){(void *)(page + (known + i) * SMALLEST_PAGE), 1};
-    struct iovec local = {copies, count};
-    ssize_t copied = process_vm_readv(getpid(), &local, 1, bytes, count, 0);
-    if (copied > 0) known += (size_t)copied;
-    if (copied < (ssize_t)count) break;
-  }
+  while (known < pages && page_is_readable(page + known * SMALLEST_PAGE)) known++;
   return known;
 }
 

@@ -10,6 +10,9 @@
 
 static inline uintptr_t page_of(uintptr_t address) { return address & ~(SMALLEST_PAGE - 1); }
 
+/* May change errno. */
+bool page_is_readable(uintptr_t page);
+
 /* How many pages from `page` on can be read, at most `pages`. May change errno. */
 size_t readable_pages(uintptr_t page, size_t pages);
 

@@ -2,6 +2,7 @@
 #include "sample/modules.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,7 +71,7 @@ static uint32_t build_id_of(const struct loaded_object *object, uint8_t *id, uin
 /* ---- Noting and reading ------------------------------------------------------------------------------- */
 
 /* Of two threads that note the same object at once both do; whoever looks a name up finds the same in either. */
-void module_note(struct modules *modules, uintptr_t address) {
+static void note(struct modules *modules, uintptr_t address) {
   struct loaded_object object;
   if (!loaded_object_at(address, &object) || !object.path || is_known(modules, &object)) return;
   uint32_t bytes = (uint32_t)strnlen(object.path, BYTES_OF_PATHS) + 1;
@@ -85,6 +86,12 @@ void module_note(struct modules *modules, uintptr_t address) {
   known->bias = object.bias;
   known->build_id_bytes = build_id_of(&object, known->build_id, sizeof known->build_id);
   __atomic_store_n(&known->begin, object.begin, __ATOMIC_RELEASE);
+}
+
+void module_note(struct modules *modules, uintptr_t address) {
+  int saved_errno = errno;
+  note(modules, address);
+  errno = saved_errno;
 }
 
 uint32_t modules_count(const struct modules *modules) { return __atomic_load_n(&modules->taken, __ATOMIC_ACQUIRE); }

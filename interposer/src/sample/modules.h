@@ -27,7 +27,7 @@ struct modules {
   char paths[BYTES_OF_PATHS];
 };
 
-/* Notes the object that holds the code at `address`, which is on the calling thread's stack. */
+/* Notes the object that holds the code at `address`, which is on the calling thread's stack. Keeps errno. */
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);

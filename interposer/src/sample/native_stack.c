@@ -13,14 +13,16 @@
 #define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
 
 static enum unwinding unwinding;
+static bool objects_are_known;
 
 /* Where the stack of the process's first thread begins; the loader's. */
 extern void *__libc_stack_end __attribute__((weak));
 
 /* ---- What may be read --------------------------------------------------------------------------------- */
 
+/* From `begin` to `end` is known to be readable; from there to `limit` is asked for page by page when it is read. */
 struct readable {
-  uintptr_t begin, end;
+  uintptr_t begin, end, limit;
 };
 
 static bool is_above(uintptr_t end, uintptr_t stack) { return stack < end && end - stack < LARGEST_STACK; }
@@ -34,27 +36,36 @@ static uintptr_t end_of_own_stack(uintptr_t stack) {
   return is_above(first, stack) ? page_of(first) + SMALLEST_PAGE : 0;
 }
 
-static struct readable readable_from(uintptr_t begin, uintptr_t end) {
-  return (struct readable){begin, begin + readable_pages(begin, (end - begin) / SMALLEST_PAGE) * SMALLEST_PAGE};
-}
-
 /* Stacks of one's own are looked at once, and again where they have become deeper. */
 static struct readable readable_stack(struct thread_block *block, uintptr_t stack) {
-  uintptr_t end = end_of_own_stack(stack), begin = page_of(stack);
-  if (!end) return readable_from(begin, begin + LARGEST_UNKNOWN_STACK);
-  if (!block) return readable_from(begin, end);
+  uintptr_t end = end_of_own_stack(stack), begin = page_of(stack), next = begin + SMALLEST_PAGE;
+  if (!end) return (struct readable){begin, next, begin + LARGEST_UNKNOWN_STACK};
+  if (!block) return (struct readable){begin, next, end};
   if (block->stack_end != end || block->stack_begin > end) block->stack_begin = end;
   if (begin < block->stack_begin) {
-    struct readable deeper = readable_from(begin, block->stack_begin);
-    if (deeper.end != block->stack_begin) return deeper; /* there is a hole in between: another stack */
+    uintptr_t readable = begin + readable_pages(begin, (block->stack_begin - begin) / SMALLEST_PAGE) * SMALLEST_PAGE;
+    /* There is a hole in between: another stack. */
+    if (readable != block->stack_begin) return (struct readable){begin, readable, readable};
     block->stack_begin = begin;
     block->stack_end = end;
   }
-  return (struct readable){begin, end};
+  return (struct readable){begin, end, end};
 }
 
-static bool read_word(const struct readable *stack, uintptr_t address, uintptr_t *word) {
-  if (address % sizeof *word != 0 || address < stack->begin || address > stack->end - sizeof *word) return false;
+static bool becomes_known(struct readable *stack, uintptr_t end) {
+  while (stack->end < end && stack->end < stack->limit) {
+    if (!page_is_readable(stack->end)) {
+      stack->limit = stack->end;
+      return false;
+    }
+    stack->end += SMALLEST_PAGE;
+  }
+  return end <= stack->end;
+}
+
+static bool read_word(struct readable *stack, uintptr_t address, uintptr_t *word) {
+  if (address % sizeof *word != 0 || address < stack->begin || address > stack->limit - sizeof *word) return false;
+  if (address + sizeof *word > stack->end && !becomes_known(stack, address + sizeof *word)) return false;
   *word = *(const uintptr_t *)address;
   return true;
 }
@@ -115,7 +126,7 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
 
 /* Goes to the caller's frame. A call's return address may belong to the next function already: one less is asked for.
  */
-static bool leave_frame(const struct readable *stack, struct registers *r, uintptr_t pc_of_rule) {
+static bool leave_frame(struct readable *stack, struct registers *r, uintptr_t pc_of_rule) {
   struct loaded_object object;
   struct frame_rule rule;
   if (!loaded_object_at(pc_of_rule, &object) || !rule_at(pc_of_rule, &object, &rule)) return false;
@@ -135,7 +146,7 @@ static bool is_code(uintptr_t address) {
   return loaded_object_at(address - 1, &object);
 }
 
-static uint32_t walk_by_tables(const struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
+static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
                                struct registers *caller) {
   uint32_t count = 0;
   while (is_code(r.pc)) {
@@ -148,10 +159,10 @@ static uint32_t walk_by_tables(const struct readable *stack, struct registers r,
 }
 
 /* Each frame begins with the caller's frame pointer and the return address; frames lie ever higher. */
-static uint32_t walk_by_frame_pointers(const struct readable *stack, struct registers r, uint64_t *frames,
+static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers r, uint64_t *frames,
                                        uint32_t capacity) {
   uint32_t count = 0;
-  while (count < capacity && r.pc != 0) {
+  while (count < capacity && r.pc != 0 && (!objects_are_known || is_code(r.pc))) {
     frames[count++] = r.pc;
     uintptr_t frame = r.frame_pointer;
     if (frame < r.stack_pointer || !read_word(stack, frame, &r.frame_pointer)) break;
@@ -161,15 +172,15 @@ static uint32_t walk_by_frame_pointers(const struct readable *stack, struct regi
   return count;
 }
 
-/* Whether the kernel lets a process read itself that way; a sandbox may not. */
+/* Whether the kernel tells what is readable from what is not: no program has memory at 0. A sandbox may forbid it. */
 static bool stacks_can_be_read(void) {
   volatile char here = 0;
-  return readable_pages(page_of((uintptr_t)&here), 1) == 1;
+  return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
 }
 
 enum unwinding native_stack_start(enum unwinding wanted) {
-  bool tables = loaded_objects_start();
-  if (wanted == UNWIND_BY_TABLES && !tables) wanted = UNWIND_BY_FRAME_POINTERS;
+  objects_are_known = loaded_objects_start();
+  if (wanted == UNWIND_BY_TABLES && !objects_are_known) wanted = UNWIND_BY_FRAME_POINTERS;
   if (!stacks_can_be_read()) wanted = UNWIND_OFF;
   return unwinding = wanted;
 }

@@ -7,7 +7,7 @@
  * or code without information, makes a short stack and never a fault.
  *
  * The stack ends at the first return address outside any loaded object: there Java begins, or code that a
- * program generated.
+ * program generated. Where loaded objects are not known (glibc before 2.35) it goes on as far as frame pointers lead.
  */
 #ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
 #define MALLOMETER_SAMPLE_NATIVE_STACK_H
