@@ -60,7 +60,7 @@ struct thread_block {
   uintptr_t stack_begin, stack_end;
   /* Its own number; fixed since it was carved. */
   uint32_t index;
-  /* The thread walks its Java stack: not again before that is done. Owner only. */
+  /* The thread walks its Java stack: not again before that is done. Written by the owner. */
   uint32_t walks_java;
   uint32_t unused[2];
 };

@@ -47,6 +47,7 @@ static size_t image_bytes;
 static enum unwinding unwinding;
 static const char *wanted_black_box;
 static bool java_frames;
+static bool call_sites_wanted;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
@@ -92,6 +93,16 @@ void hook_refuses_deepbind(const char *file) {
            file ? file : "the executable");
 }
 
+/* Before there are samples, so that every free of a sampled object finds it. */
+static void record_call_sites(void) {
+  if (!call_sites_wanted || call_sites_on()) return;
+  if (call_sites_start()) {
+    hook_choose_route();
+  } else {
+    log_line(LOG_WARN, "no memory for call sites; going on without");
+  }
+}
+
 /* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
 void hook_starts(void) {
   char path[4096];
@@ -100,15 +111,14 @@ void hook_starts(void) {
   sampler_configure(configuration.sample_interval);
   sampler_aim(configuration.overhead_target_ppm);
   java_frames = configuration.java_frames;
+  call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;
   }
   if (configuration.headers) refuse_or_use_headers();
-  if (configuration.call_sites && configuration.sample_interval > 0 && !call_sites_start()) {
-    log_line(LOG_WARN, "no memory for call sites; going on without");
-  }
+  if (configuration.sample_interval > 0) record_call_sites();
   wanted_black_box = getauxval(AT_SECURE) ? NULL : configuration.black_box;
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
@@ -338,6 +348,13 @@ int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
   return result ? result : deliver(method, &current, sizeof current);
 }
 
+static void change_interval(size_t bytes) {
+  int saved_errno = errno;
+  if (bytes > 0 && state != MALLOMETER_STATE_NOT_PRELOADED && state != MALLOMETER_STATE_EXCLUDED) record_call_sites();
+  sampler_configure(bytes);
+  errno = saved_errno;
+}
+
 int mallometer_configure(uint32_t option, uint64_t value) {
   switch (option) {
     case MALLOMETER_OPTION_OVERHEAD_TARGET:
@@ -346,7 +363,7 @@ int mallometer_configure(uint32_t option, uint64_t value) {
       return 0;
     case MALLOMETER_OPTION_SAMPLE_INTERVAL:
       if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
-      sampler_configure(value);
+      change_interval(value);
       return 0;
     default:
       return -EINVAL;

@@ -85,6 +85,10 @@ bool hook_find_allocator(void) {
 
 void hook_count(bool on) {
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
+  hook_choose_route();
+}
+
+void hook_choose_route(void) {
   if (this_thread_resolves) return; /* resolve() sets the state */
   int wanted;
   do { /* whoever comes last sees to it that state and route are what is wanted in the end */

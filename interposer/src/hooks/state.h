@@ -86,6 +86,9 @@ void hook_refuses_deepbind(const char *file);
 /* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
 void hook_count(bool on);
 
+/* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
+void hook_choose_route(void);
+
 /* Gives every object from now on a header, for good. During hook_starts() only. */
 void hook_use_headers(void);
 

@@ -99,10 +99,11 @@ static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthrea
   make_ids(environment, class);
 }
 
+/* A thread that asks a JVM which has ended waits for the process to end, with whatever locks its program holds. */
 static void JNICALL vm_dies(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
-  call_sites_use_java(NULL);
-  __atomic_store_n(&phase, ENDED, __ATOMIC_RELEASE);
+  __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
+  call_sites_leave_java();
 }
 
 static void make_ids_of_loaded_classes(JNIEnv *thread) {
@@ -174,9 +175,9 @@ int jvm_attach(void) {
   }
   /* Unless the JVM has ended meanwhile. */
   expected = ATTACHING;
-  if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     call_sites_use_java(&java_stacks);
-    if (__atomic_load_n(&phase, __ATOMIC_ACQUIRE) == ENDED) call_sites_use_java(NULL);
+    if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == ENDED) call_sites_leave_java();
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "account/thread_block.h"
 #include "platform/floating_point.h"
 #include "sample/native_stack.h"
 #include "sample/stack_tree.h"
@@ -82,13 +83,30 @@ bool call_sites_start(void) {
     munmap(mapped, bytes + 2 * page);
     return false;
   }
-  __atomic_store_n(&memory, (struct memory *)(void *)(mapped + page), __ATOMIC_RELEASE);
+  struct memory *none = NULL, *fresh = (struct memory *)(void *)(mapped + page);
+  if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    munmap(mapped, bytes + 2 * page); /* another thread was first */
+  }
   return true;
 }
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
 
-void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_RELEASE); }
+void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_SEQ_CST); }
+
+static bool somebody_walks_java(void) {
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    const struct thread_block *block = thread_block_at(i);
+    if (block && __atomic_load_n(&block->walks_java, __ATOMIC_SEQ_CST)) return true;
+  }
+  return false;
+}
+
+void call_sites_leave_java(void) {
+  const struct timespec a_moment = {0, 100000};
+  call_sites_use_java(NULL);
+  for (unsigned moments = 0; moments < 1000 && somebody_walks_java(); moments++) nanosleep(&a_moment, NULL);
+}
 
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
@@ -289,20 +307,22 @@ __attribute__((noinline)) static void take_with_java(const struct sample *sample
 }
 
 void call_sites_take(const struct sample *sample) {
-  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_ACQUIRE);
   struct thread_block *block = sample->block;
-  if (!stacks || !block || block->walks_java) {
+  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) {
     take_native(sample);
     return;
   }
-  block->walks_java = 1; /* what asks the JVM may allocate, or be interrupted by what does */
-  void *thread = stacks->thread();
+  /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
+   * whether it has come is asked after. */
+  __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
+  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
+  void *thread = stacks ? stacks->thread() : NULL;
   if (thread) {
     take_with_java(sample, stacks, thread);
   } else {
     take_native(sample);
   }
-  block->walks_java = 0;
+  __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */

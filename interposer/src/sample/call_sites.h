@@ -25,7 +25,7 @@
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
 
-/* Reserves the memory. False, with errno, if there is none; then nothing is recorded. Before the first thread. */
+/* Reserves the memory, once. False, with errno, if there is none; then nothing is recorded. From any thread. */
 bool call_sites_start(void);
 
 bool call_sites_on(void);
@@ -48,6 +48,12 @@ struct java_stacks {
 
 /* NULL: no Java frames from now on. `stacks` stays valid for good. */
 void call_sites_use_java(const struct java_stacks *stacks);
+
+/*
+ * No Java frames from now on, and nobody is asking for any when this returns: threads that were are waited for, a tenth
+ * of a second at most.
+ */
+void call_sites_leave_java(void);
 
 /* Bytes reserved. */
 size_t call_sites_footprint(void);

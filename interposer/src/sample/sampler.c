@@ -24,19 +24,21 @@ static uint64_t samples;
 static uint64_t estimated_bytes;
 static uint64_t unknown_paths;
 
+/* Who reads the two in between takes the probability of either: each is known, and any will do. */
 void sampler_configure(size_t bytes) {
-  interval = bytes;
-  samples_per_byte = bytes ? 1.0 / (double)bytes : 0;
+  double rate = bytes ? 1.0 / (double)bytes : 0;
+  __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
+  __atomic_store_n(&interval, bytes, __ATOMIC_RELAXED);
 }
 
-size_t sampler_interval(void) { return interval; }
+size_t sampler_interval(void) { return __atomic_load_n(&interval, __ATOMIC_RELAXED); }
 
 void sampler_aim(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, target_ppm, __ATOMIC_RELAXED); }
 
 uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED); }
 
 static struct governor_shares shares(void) {
-  return interval == 1 ? (struct governor_shares){1, 1} : governor_shares(&governor);
+  return sampler_interval() == 1 ? (struct governor_shares){1, 1} : governor_shares(&governor);
 }
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
@@ -122,7 +124,9 @@ static unsigned level_for(double probability) {
 /* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
 static double wanted(uint64_t path, double visits, size_t bytes) {
   struct governor_shares left = shares();
-  double by_size = (double)(bytes ? bytes : 1) * samples_per_byte * left.of_sizes;
+  double rate;
+  __atomic_load(&samples_per_byte, &rate, __ATOMIC_RELAXED);
+  double by_size = (double)(bytes ? bytes : 1) * rate * left.of_sizes;
   uint32_t *seen = seen_of(path);
   if (!seen) {
     __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
@@ -188,7 +192,7 @@ __attribute__((noinline)) static void visit(struct thread_block *block, const vo
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
   unsigned level = *level_of_left & LEVEL_MASK;
   uint64_t bits = next_bits(block, origin);
-  if (interval == 0) {
+  if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(*level_of_left & UNFINISHED)) {
     struct candidate candidate = {block, object, requested, bytes, origin};
@@ -210,7 +214,7 @@ __attribute__((noinline)) static void visit_always(const struct candidate *candi
 
 void sampler_visit_always(struct thread_block *block, const void *object, size_t requested, size_t bytes,
                           struct origin origin) {
-  if (!interval) return;
+  if (!sampler_interval()) return;
   unsigned of_program = floating_point_enter();
   visit_always(&(struct candidate){block, object, requested, bytes, origin});
   floating_point_leave(of_program);

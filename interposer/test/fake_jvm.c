@@ -1,0 +1,331 @@
+/*
+ * The library beside a JVM that behaves as badly as one may: this program, which has the functions by which a JVM is
+ * found. It allocates where it is asked something, is interrupted by a handler that allocates, refuses, and ends while
+ * threads are asking. All allocations are samples.
+ */
+#include <errno.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define JAVA ((uint64_t)1 << 63)
+
+/* What the JVM does; each test begins with none of it. */
+static struct {
+  bool has_no_tools;
+  bool refuses_events;
+  bool tells_nothing;
+  bool is_interrupted;
+  bool takes_its_time;
+} behaviour;
+
+static __thread bool is_thread_of_jvm;
+static unsigned asked; /* for a stack */
+static unsigned nested; /* the same, while it was being asked by the same thread */
+static sem_t is_asked, may_answer;
+static jvmtiEventCallbacks callbacks;
+
+/* ---- The JVM ------------------------------------------------------------------------------------------ */
+
+struct frame {
+  jint bytecode_index;
+  jmethodID method;
+};
+
+struct trace {
+  JNIEnv *thread;
+  jint frames;
+  struct frame *frame;
+};
+
+static void *methods[2] = {&methods[0], &methods[1]};
+
+static NOINLINE void allocate_in_jvm(void) {
+  void *object = malloc(40);
+  USE(object);
+  free(object);
+}
+
+void AsyncGetCallTrace(struct trace *trace, jint depth, void *context);
+void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
+  static __thread bool busy;
+  CHECK(depth >= 2 && context && trace->thread);
+  __atomic_fetch_add(&asked, 1, __ATOMIC_SEQ_CST);
+  if (busy) __atomic_fetch_add(&nested, 1, __ATOMIC_SEQ_CST);
+  busy = true;
+  allocate_in_jvm();
+  if (behaviour.is_interrupted) raise(SIGUSR1);
+  if (behaviour.takes_its_time) {
+    sem_post(&is_asked);
+    sem_wait(&may_answer);
+  }
+  trace->frames = -3;
+  if (!behaviour.tells_nothing) {
+    trace->frames = 2;
+    trace->frame[0] = (struct frame){7, (jmethodID)(void *)&methods[0]};
+    trace->frame[1] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
+  }
+  busy = false;
+  errno = 17;
+}
+
+static jvmtiError JNICALL add_capabilities(jvmtiEnv *env, const jvmtiCapabilities *wanted) {
+  (void)env, (void)wanted;
+  return JVMTI_ERROR_NOT_AVAILABLE;
+}
+
+static jvmtiError JNICALL set_callbacks(jvmtiEnv *env, const jvmtiEventCallbacks *wanted, jint size) {
+  (void)env;
+  memcpy(&callbacks, wanted, (size_t)size < sizeof callbacks ? (size_t)size : sizeof callbacks);
+  return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL set_mode(jvmtiEnv *env, jvmtiEventMode mode, jvmtiEvent event, jthread thread, ...) {
+  (void)env, (void)mode, (void)event, (void)thread;
+  return behaviour.refuses_events ? JVMTI_ERROR_NOT_AVAILABLE : JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL loaded_classes(jvmtiEnv *env, jint *count, jclass **classes) {
+  (void)env;
+  *count = 0;
+  *classes = malloc(8);
+  return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *memory) {
+  (void)env;
+  free(memory);
+  return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL dispose(jvmtiEnv *env) {
+  (void)env;
+  return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_capabilities,
+                                                         .SetEventCallbacks = set_callbacks,
+                                                         .SetEventNotificationMode = set_mode,
+                                                         .GetLoadedClasses = loaded_classes,
+                                                         .Deallocate = deallocate,
+                                                         .DisposeEnvironment = dispose};
+static jvmtiEnv tools = &tools_functions;
+static const struct JNINativeInterface_ thread_functions;
+static JNIEnv thread_of_jvm = &thread_functions;
+
+static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
+  (void)vm;
+  allocate_in_jvm(); /* as the loader does for a thread's first look at thread-local variables */
+  if (version == JVMTI_VERSION_1_2) {
+    *env = &tools;
+    return behaviour.has_no_tools ? JNI_EVERSION : JNI_OK;
+  }
+  *env = is_thread_of_jvm ? &thread_of_jvm : NULL;
+  return is_thread_of_jvm ? JNI_OK : JNI_EDETACHED;
+}
+
+static const struct JNIInvokeInterface_ vm_functions = {.GetEnv = get_env};
+static JavaVM vm = &vm_functions;
+
+jint JNICALL JNI_GetCreatedJavaVMs(JavaVM **vms, jsize capacity, jsize *count) {
+  CHECK(capacity >= 1);
+  vms[0] = &vm;
+  *count = 1;
+  return JNI_OK;
+}
+
+/* ---- The program -------------------------------------------------------------------------------------- */
+
+static NOINLINE void *keeper(size_t size) {
+  errno = 4711;
+  void *object = malloc(size);
+  CHECK_EQUAL(errno, 4711);
+  USE(object);
+  return object;
+}
+
+/* The frames of the newest site of keeper(). */
+static int newest_stack(uint64_t *frames) {
+  for (uint32_t site = self().call_sites; site > 0; site--) {
+    int count = mallometer_site_stack(site - 1, frames, 640);
+    uint64_t begin = (uint64_t)(uintptr_t)keeper;
+    if (count > 0 && frames[0] > begin && frames[0] - begin < 100) return count;
+  }
+  return 0;
+}
+
+static bool has_java_frames(void) {
+  uint64_t frames[640];
+  int count = newest_stack(frames);
+  CHECK(count >= 2);
+  if (!(frames[count - 1] & JAVA)) return false;
+  CHECK_EQUAL(frames[count - 2] & 0xffff, 7);
+  CHECK_EQUAL(frames[count - 1] & 0xffff, 0xffff);
+  CHECK(!(frames[count - 3] & JAVA));
+  return true;
+}
+
+static void attach(void) {
+  is_thread_of_jvm = true;
+  CHECK_EQUAL(mallometer_jvm_attach(), 0);
+  CHECK_EQUAL(mallometer_jvm_attach(), 0);
+  CHECK_EQUAL(self().java, MALLOMETER_JAVA_ON);
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+  allocate_in_jvm();
+}
+
+static void stacks_have_java_frames(void) {
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* no thread of the JVM */
+  attach();
+  free(keeper(100));
+  CHECK(has_java_frames());
+  CHECK_EQUAL(self().methods, 2);
+  CHECK_EQUAL(nested, 0);
+  is_thread_of_jvm = false;
+  unsigned before = asked;
+  free(keeper(100));
+  CHECK_EQUAL(asked, before);
+  CHECK(!has_java_frames());
+}
+
+static void a_refusal_is_no_attachment(void) {
+  is_thread_of_jvm = true;
+  behaviour.has_no_tools = true;
+  CHECK_EQUAL(mallometer_jvm_attach(), -ENOTSUP);
+  behaviour.has_no_tools = false;
+  behaviour.refuses_events = true;
+  CHECK_EQUAL(mallometer_jvm_attach(), -ENOTSUP);
+  CHECK_EQUAL(self().java, MALLOMETER_JAVA_OFF);
+  free(keeper(100));
+  CHECK_EQUAL(asked, 0);
+  behaviour.refuses_events = false;
+  attach();
+}
+
+static void nobody_asks_while_being_answered(void) {
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGUSR1, &action, NULL);
+  attach();
+  behaviour.is_interrupted = true;
+  for (int i = 0; i < 100; i++) free(keeper(100));
+  CHECK(asked >= 100);
+  CHECK_EQUAL(nested, 0);
+}
+
+static void no_answer_is_counted(void) {
+  attach();
+  behaviour.tells_nothing = true;
+  uint64_t before = self().samples_without_java;
+  free(keeper(100));
+  CHECK(self().samples_without_java > before);
+  CHECK(!has_java_frames());
+}
+
+/* ---- The JVM's end ------------------------------------------------------------------------------------ */
+
+static void *asks(void *unused) {
+  is_thread_of_jvm = true;
+  free(keeper(100));
+  return unused;
+}
+
+static int ended;
+
+static void *ends(void *unused) {
+  callbacks.VMDeath(&tools, NULL);
+  __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+  return unused;
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Of a JVM that has ended, HotSpot keeps whoever asks. */
+static void the_end_waits_for_who_asks(void) {
+  pthread_t asking, ending;
+  attach();
+  is_thread_of_jvm = false; /* but the other one is */
+  behaviour.takes_its_time = true;
+  CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
+  sem_wait(&is_asked);
+  CHECK_EQUAL(pthread_create(&ending, NULL, ends, NULL), 0);
+  usleep(30000);
+  CHECK_EQUAL(__atomic_load_n(&ended, __ATOMIC_SEQ_CST), 0);
+  sem_post(&may_answer);
+  pthread_join(asking, NULL);
+  pthread_join(ending, NULL);
+  unsigned before = asked;
+  is_thread_of_jvm = true;
+  for (int i = 0; i < 100; i++) free(keeper(100));
+  CHECK_EQUAL(asked, before);
+  CHECK_EQUAL(self().java, MALLOMETER_JAVA_GONE);
+  CHECK_EQUAL(mallometer_jvm_attach(), 0);
+  CHECK_EQUAL(self().java, MALLOMETER_JAVA_GONE);
+  static struct mallometer_method method = {.size = sizeof method};
+  CHECK_EQUAL(mallometer_method_name(0, &method), -ENODATA);
+}
+
+static void the_end_comes_even_so(void) {
+  pthread_t asking;
+  attach();
+  is_thread_of_jvm = false; /* but the other one is */
+  behaviour.takes_its_time = true;
+  CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
+  sem_wait(&is_asked);
+  double begin = seconds();
+  ends(NULL);
+  CHECK(seconds() - begin < 5);
+  sem_post(&may_answer);
+  pthread_join(asking, NULL);
+}
+
+static void children_have_no_jvm(void) {
+  attach();
+  pid_t pid = fork();
+  if (pid == 0) {
+    unsigned before = asked;
+    free(keeper(100));
+    CHECK_EQUAL(asked, before);
+    CHECK(!has_java_frames());
+    CHECK_EQUAL(self().java, MALLOMETER_JAVA_GONE);
+    _exit(0);
+  }
+  int status = 0;
+  CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  free(keeper(100));
+  CHECK(has_java_frames());
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*test)(void);
+  } cases[] = {{"frames", stacks_have_java_frames},      {"refusal", a_refusal_is_no_attachment},
+               {"reentry", nobody_asks_while_being_answered}, {"silence", no_answer_is_counted},
+               {"end", the_end_waits_for_who_asks},      {"endless", the_end_comes_even_so},
+               {"fork", children_have_no_jvm}};
+  CHECK(argc == 2);
+  sem_init(&is_asked, 0, 0);
+  sem_init(&may_answer, 0, 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (strcmp(argv[1], cases[i].name) == 0) cases[i].test();
+  }
+  return 0;
+}

@@ -1,0 +1,113 @@
+/* The governor by itself, with a clock that the test turns. */
+#include "sample/governor.h"
+
+#include "check.h"
+
+#define SECOND ((uint64_t)1000000000)
+#define MILLISECOND ((uint64_t)1000000)
+#define PPM 10000u /* 1 % */
+
+static struct governor fresh(uint32_t target_ppm) {
+  return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
+}
+
+/* Samples that each take `took`, one every `pause`, for `span` of the clock. Returns the time then. */
+static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
+  for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
+  return now;
+}
+
+static void spends_its_first_credit_before_it_halves(void) {
+  struct governor governor = fresh(PPM);
+  uint64_t now = SECOND;
+  for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
+  CHECK_EQUAL(governor.halvings, 0); /* 2 ms, and what came in meanwhile */
+  for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
+  CHECK_EQUAL(governor.halvings, 1);
+  CHECK_EQUAL(governor.spent_ns, 2100000);
+}
+
+static void halves_once_a_millisecond_and_nine_times_at_most(void) {
+  struct governor governor = fresh(PPM);
+  uint64_t now = samples(&governor, SECOND, 3 * MILLISECOND, 10000, 10000);
+  uint32_t before = governor.halvings;
+  CHECK(before >= 1 && before <= 2);
+  now = samples(&governor, now, 3 * MILLISECOND, 10000, 10000);
+  CHECK(governor.halvings >= before + 2 && governor.halvings <= before + 4);
+  now = samples(&governor, now, SECOND, 10000, 10000);
+  CHECK_EQUAL(governor.halvings, GOVERNOR_MOST_HALVINGS);
+  struct governor_shares shares = governor_shares(&governor);
+  CHECK(shares.of_numbers == 1.0 / 512 && shares.of_sizes == 1.0 / 8);
+}
+
+static void doubles_when_credit_is_saved_again(void) {
+  struct governor governor = fresh(PPM);
+  uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
+  /* A debt of a tenth of a second at most, paid back in ten seconds; then a doubling every 20 ms. */
+  now = samples(&governor, now, 10 * SECOND, 10 * MILLISECOND, 1000);
+  CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
+  now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
+  CHECK_EQUAL(governor.halvings, 0);
+  struct governor_shares shares = governor_shares(&governor);
+  CHECK(shares.of_numbers == 1 && shares.of_sizes == 1);
+}
+
+static void what_looks_at_rare_code_goes_first(void) {
+  struct governor governor = fresh(PPM);
+  for (governor.halvings = 0; governor.halvings <= GOVERNOR_HALVINGS_OF_NUMBERS; governor.halvings++) {
+    CHECK(governor_shares(&governor).of_sizes == 1);
+    CHECK(governor_shares(&governor).of_numbers == 1.0 / (1u << governor.halvings));
+  }
+}
+
+static void saves_a_tenth_of_a_second_at_most(void) {
+  struct governor governor = fresh(PPM);
+  governor_spend(&governor, SECOND, SECOND);
+  governor_spend(&governor, 1000000 * SECOND, 1000000 * SECOND);
+  CHECK_EQUAL(governor.credit_ns, GOVERNOR_MOST_CREDIT_NS);
+}
+
+static void an_interrupted_sample_counts_as_a_hundred_microseconds(void) {
+  struct governor governor = fresh(PPM);
+  governor_spend(&governor, SECOND, 2 * SECOND);
+  CHECK_EQUAL(governor.spent_ns, GOVERNOR_LONGEST_SAMPLE_NS);
+  CHECK_EQUAL(governor.credit_ns, GOVERNOR_FIRST_CREDIT_NS - (int64_t)GOVERNOR_LONGEST_SAMPLE_NS);
+}
+
+static void without_target_nothing_is_halved(void) {
+  struct governor governor = fresh(0);
+  uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
+  CHECK_EQUAL(governor.halvings, 0);
+  CHECK_EQUAL(governor.spent_ns, SECOND);
+  governor.target_ppm = PPM;
+  now = samples(&governor, now, SECOND, 10000, 10000);
+  CHECK_EQUAL(governor.halvings, GOVERNOR_MOST_HALVINGS);
+  governor.target_ppm = 0;
+  governor_spend(&governor, now, now + 10000);
+  CHECK_EQUAL(governor.halvings, 0);
+}
+
+/* Threads read the clock one after the other and come here in another order. */
+static void a_clock_that_goes_back_gives_no_credit(void) {
+  struct governor governor = fresh(PPM);
+  governor_spend(&governor, 100 * SECOND, 100 * SECOND);
+  int64_t before = governor.credit_ns;
+  governor_spend(&governor, 99 * SECOND, 99 * SECOND - 1000);
+  CHECK_EQUAL(governor.credit_ns, before);
+  CHECK_EQUAL(governor.spent_ns, 0);
+  CHECK_EQUAL(governor.halvings, 0);
+  governor_spend(&governor, 98 * SECOND, 98 * SECOND);
+  CHECK_EQUAL(governor.credit_ns, before);
+}
+
+int main(void) {
+  spends_its_first_credit_before_it_halves();
+  halves_once_a_millisecond_and_nine_times_at_most();
+  doubles_when_credit_is_saved_again();
+  what_looks_at_rare_code_goes_first();
+  saves_a_tenth_of_a_second_at_most();
+  an_interrupted_sample_counts_as_a_hundred_microseconds();
+  without_target_nothing_is_halved();
+  a_clock_that_goes_back_gives_no_credit();
+  return 0;
+}

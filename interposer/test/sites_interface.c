@@ -1,0 +1,350 @@
+/*
+ * What is promised of the functions that read and change call sites, by case: the first argument.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define MIB ((size_t)1 << 20)
+enum { MOST_SITES = 16384, MOST_OBJECTS = 65536, MOST_NATIVE_FRAMES = 128 };
+
+static struct mallometer_site sites[MOST_SITES];
+static struct mallometer_object objects[MOST_OBJECTS];
+static struct mallometer_module modules[1024];
+
+static NOINLINE void *keeper(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+static bool is_in(uint64_t address, const void *function) {
+  uint64_t begin = (uint64_t)(uintptr_t)function;
+  return address > begin && address - begin < 60;
+}
+
+static bool is_of_keeper(uint32_t site) {
+  uint64_t innermost;
+  return mallometer_site_stack(site, &innermost, 1) == 1 && is_in(innermost, (const void *)(uintptr_t)keeper);
+}
+
+static double live_bytes_of_keeper(void) {
+  double sum = 0;
+  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  CHECK(count >= 0);
+  for (int i = 0; i < count; i++) {
+    if (is_of_keeper(sites[i].number)) sum += sites[i].allocated.bytes - sites[i].freed.bytes;
+  }
+  return sum;
+}
+
+/* ---- mallometer_modules ------------------------------------------------------------------------------- */
+
+static const struct mallometer_module *module_at(uint64_t address) {
+  int count = mallometer_modules(modules, sizeof *modules, 1024, 0);
+  CHECK(count > 0);
+  CHECK_EQUAL(self().modules, count);
+  for (int i = count - 1; i >= 0; i--) {
+    CHECK_EQUAL(modules[i].number, i);
+    if (address >= modules[i].begin && address < modules[i].end) return &modules[i];
+  }
+  return NULL;
+}
+
+/* Its build id is given when it is linked. */
+static void expect_library(const char *path, uint64_t function, uint64_t bias) {
+  static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+  const struct mallometer_module *module = module_at(function);
+  CHECK(module && strcmp(module->path, path) == 0);
+  CHECK_EQUAL(module->bias, bias);
+  CHECK_EQUAL(module->build_id_bytes, sizeof build_id);
+  CHECK(memcmp(module->build_id, build_id, sizeof build_id) == 0);
+}
+
+static void modules_outlive_the_libraries(const char *path) {
+  CHECK_EQUAL(mallometer_modules(NULL, sizeof *modules, 1, 0), -EINVAL);
+  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules - 8, 1, 0), -EINVAL);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  CHECK(library);
+  struct link_map *entry;
+  CHECK_EQUAL(dlinfo(library, RTLD_DI_LINKMAP, &entry), 0);
+  uint64_t bias = entry->l_addr;
+  void *(*library_allocate)(size_t);
+  void *address = dlsym(library, "library_allocate");
+  memcpy(&library_allocate, &address, sizeof address);
+  for (int i = 0; i < 10; i++) free(library_allocate(100));
+  uint64_t function = (uint64_t)(uintptr_t)address;
+  expect_library(path, function, bias);
+  const struct mallometer_module *executable = module_at((uint64_t)(uintptr_t)keeper);
+  CHECK(executable && executable->path[0] == '\0');
+
+  CHECK_EQUAL(dlclose(library), 0);
+  CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+  expect_library(path, function, bias);
+  bool led_through = false;
+  for (uint32_t site = 0; site < self().call_sites; site++) {
+    uint64_t innermost;
+    led_through |= mallometer_site_stack(site, &innermost, 1) == 1 && is_in(innermost, address);
+  }
+  CHECK(led_through);
+  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules, 1, 0), 1);
+  CHECK_EQUAL(mallometer_modules(modules, sizeof *modules, 1, self().modules), 0);
+}
+
+/* ---- mallometer_objects ------------------------------------------------------------------------------- */
+
+static uint64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* How many are live, each born between the two moments, as exactly as births are told. */
+static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
+  const uint64_t unit = (uint64_t)1 << 24;
+  int found = 0, count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
+  CHECK(count >= 0);
+  for (int i = 0; i < count; i++) {
+    if (!is_of_keeper(objects[i].site)) continue;
+    found++;
+    CHECK(objects[i].probability == 1);
+    CHECK_EQUAL(objects[i].bytes, bytes);
+    CHECK(objects[i].born_ns + unit >= first_ns && objects[i].born_ns <= last_ns);
+  }
+  return found;
+}
+
+static void objects_have_ages_until_they_are_freed(void) {
+  enum { KEPT = 100 };
+  void *kept[KEPT];
+  const struct timespec moment = {0, 60000000};
+  CHECK_EQUAL(mallometer_objects(NULL, sizeof *objects, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects + 8, 1), -EINVAL);
+  uint64_t first = monotonic_ns();
+  for (int i = 0; i < KEPT; i++) kept[i] = keeper(200);
+  uint64_t last = monotonic_ns(), bytes = unit_size(kept[0]);
+  nanosleep(&moment, NULL);
+  CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT);
+  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects, 10), 10);
+  for (int i = 0; i < 40; i++) free(kept[i]);
+  CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT - 40);
+  uint64_t later = monotonic_ns();
+  for (int i = 40; i < KEPT; i++) free(kept[i]);
+  CHECK_EQUAL(objects_of_keeper(first, last, bytes), 0);
+  kept[0] = keeper(200); /* in place of one that was older */
+  CHECK_EQUAL(objects_of_keeper(later, monotonic_ns(), bytes), 1);
+  free(kept[0]);
+}
+
+/* ---- mallometer_configure ----------------------------------------------------------------------------- */
+
+static void values_that_cannot_be(void) {
+  CHECK_EQUAL(mallometer_configure(0, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(99, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_OVERHEAD_TARGET, 1000001), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_OVERHEAD_TARGET, (uint64_t)1 << 32), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, UINT64_MAX), -EINVAL);
+}
+
+static void the_interval_changes_at_run_time(void) {
+  enum { KEPT = 50 };
+  static void *kept[KEPT];
+  values_that_cannot_be();
+  CHECK_EQUAL(self().sample_interval_bytes, 0);
+  CHECK_EQUAL(mallometer_sites(sites, sizeof *sites, MOST_SITES, 0), -ENODATA);
+  void *before = keeper(2 * MIB);
+
+  errno = 4711;
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 524288), 0);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_OVERHEAD_TARGET, 0), 0);
+  CHECK_EQUAL(errno, 4711);
+  CHECK_EQUAL(self().sample_interval_bytes, 524288);
+  CHECK_EQUAL(self().overhead_target_ppm, 0);
+  double bytes = 0;
+  for (int i = 0; i < KEPT; i++) {
+    kept[i] = keeper(MIB);
+    bytes += (double)unit_size(kept[i]);
+  }
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* larger than the interval: each is sampled */
+  free(before);
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes);
+
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 0), 0);
+  uint64_t samples = self().samples;
+  for (int i = 0; i < 100; i++) free(keeper(MIB));
+  for (int i = 0; i < 100000; i++) free(keeper(100));
+  CHECK_EQUAL(self().samples, samples);
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes);
+  for (int i = 0; i < KEPT; i++) free(kept[i]); /* what was sampled is followed to its end */
+  CHECK_EQUAL(live_bytes_of_keeper(), 0);
+
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 4096), 0);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_OVERHEAD_TARGET, 5000), 0);
+  CHECK_EQUAL(self().overhead_target_ppm, 5000);
+  for (int i = 0; i < 100; i++) free(keeper(MIB));
+  CHECK(self().samples >= samples + 50);
+}
+
+static void an_interval_of_one_stays(void) {
+  values_that_cannot_be();
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 524288), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 0), -EINVAL);
+  CHECK_EQUAL(self().sample_interval_bytes, 1);
+}
+
+/* ---- Without JVM -------------------------------------------------------------------------------------- */
+
+static void there_is_no_jvm(const char *expected) {
+  static struct mallometer_method method = {.size = sizeof method};
+  errno = 4711;
+  CHECK_EQUAL(mallometer_jvm_attach(), -atoi(expected));
+  CHECK_EQUAL(mallometer_jvm_attach(), -atoi(expected));
+  CHECK_EQUAL(mallometer_method_name(0, &method), -ENODATA);
+  CHECK_EQUAL(mallometer_method_name(0, NULL), -EINVAL);
+  CHECK_EQUAL(errno, 4711);
+  CHECK_EQUAL(self().java, MALLOMETER_JAVA_OFF);
+  CHECK_EQUAL(self().methods, 0);
+}
+
+static void call_sites_are_recorded_by_default(void) {
+  struct mallometer_report report = self();
+  CHECK_EQUAL(report.sample_interval_bytes, 524288);
+  CHECK_EQUAL(report.overhead_target_ppm, 10000);
+  CHECK_EQUAL(report.sampling_share_ppm, 1000000);
+  CHECK_EQUAL(report.java, MALLOMETER_JAVA_OFF);
+  CHECK(report.tables_bytes > MIB && report.tables_bytes <= 16 * MIB);
+  CHECK(report.footprint_bytes > report.tables_bytes);
+  CHECK(mallometer_sites(sites, sizeof *sites, MOST_SITES, 0) >= 0);
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* Java frames are wanted; there is no JVM */
+}
+
+/* ---- Bounds ------------------------------------------------------------------------------------------- */
+
+static NOINLINE void *deep(unsigned depth) {
+  void *object = depth > 0 ? deep(depth - 1) : keeper(77);
+  USE(object);
+  return object;
+}
+
+static void deep_stacks_are_cut_and_counted(void) {
+  free(deep(50));
+  CHECK_EQUAL(self().samples_truncated, 0);
+  free(deep(200));
+  CHECK_EQUAL(self().samples_truncated, 1);
+  int longest = 0;
+  for (uint32_t site = 0; site < self().call_sites; site++) {
+    uint64_t frames[640];
+    int count = mallometer_site_stack(site, frames, 640);
+    if (count <= longest) continue;
+    longest = count;
+    CHECK(is_in(frames[0], (const void *)(uintptr_t)keeper));
+  }
+  CHECK_EQUAL(longest, MOST_NATIVE_FRAMES);
+}
+
+static NOINLINE void *left(uint64_t path, unsigned depth);
+
+static NOINLINE void *right(uint64_t path, unsigned depth) {
+  void *object = depth == 0 ? keeper(55) : path & 1 ? left(path >> 1, depth - 1) : right(path >> 1, depth - 1);
+  USE(object);
+  return object;
+}
+
+static NOINLINE void *left(uint64_t path, unsigned depth) {
+  void *object = depth == 0 ? keeper(55) : path & 1 ? left(path >> 1, depth - 1) : right(path >> 1, depth - 1);
+  USE(object);
+  return object;
+}
+
+static void fill_the_tree(void) {
+  uint64_t path = 88172645463325252u;
+  for (unsigned i = 0; i < 5000; i++) {
+    path = path * 6364136223846793005u + 1442695040888963407u;
+    free(right(path ^ path >> 32, 100));
+  }
+  struct mallometer_report report = self();
+  printf("%u sites, %" PRIu64 " samples without\n", report.call_sites, report.samples_without_site);
+  CHECK(report.call_sites > 2000 && report.call_sites < 5000);
+  CHECK(report.samples_without_site > 100);
+}
+
+/* Stacks that part near main and share little: the tree of stacks is full before the table of sites. */
+static void a_full_tree_is_counted(void) {
+  static void *kept[10];
+  for (int i = 0; i < 10; i++) {
+    kept[i] = right(0, 100);
+    if (i == 0) fill_the_tree(); /* a stack that is known goes on to be */
+  }
+  CHECK_EQUAL(live_bytes_of_keeper(), 10 * unit_size(kept[0]));
+  for (int i = 0; i < 10; i++) free(kept[i]);
+  CHECK_EQUAL(live_bytes_of_keeper(), 0);
+}
+
+/* ---- fork --------------------------------------------------------------------------------------------- */
+
+static volatile int stop;
+
+static void *churn(void *unused) {
+  while (!stop) {
+    for (unsigned path = 0; path < 64; path++) free(right(path, 6));
+  }
+  return unused;
+}
+
+static void in_child(void *kept) {
+  double before = live_bytes_of_keeper();
+  void *own = keeper(1000);
+  CHECK_EQUAL(live_bytes_of_keeper(), before + (double)unit_size(own));
+  before -= (double)unit_size(kept);
+  free(kept);
+  free(own);
+  CHECK_EQUAL(live_bytes_of_keeper(), before);
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
+}
+
+/* What other threads of the parent were about to write stays as it was; nobody waits for it. */
+static void children_go_on_recording(void) {
+  pthread_t threads[3];
+  void *kept = keeper(500);
+  for (int i = 0; i < 3; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
+  for (int i = 0; i < 50; i++) {
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+      alarm(20); /* a child that hangs fails */
+      in_child(kept);
+      _exit(0);
+    }
+    int status = 0;
+    CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = 1;
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  free(kept);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 2);
+  const char *what = argv[1];
+  if (strcmp(what, "modules") == 0) modules_outlive_the_libraries(argv[2]);
+  if (strcmp(what, "objects") == 0) objects_have_ages_until_they_are_freed();
+  if (strcmp(what, "interval") == 0) the_interval_changes_at_run_time();
+  if (strcmp(what, "exact") == 0) an_interval_of_one_stays();
+  if (strcmp(what, "no_jvm") == 0) there_is_no_jvm(argv[2]);
+  if (strcmp(what, "defaults") == 0) call_sites_are_recorded_by_default();
+  if (strcmp(what, "deep") == 0) deep_stacks_are_cut_and_counted();
+  if (strcmp(what, "full_tree") == 0) a_full_tree_is_counted();
+  if (strcmp(what, "forks") == 0) children_go_on_recording();
+  return 0;
+}
