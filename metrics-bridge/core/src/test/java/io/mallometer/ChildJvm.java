@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,8 +15,6 @@ import java.util.stream.Stream;
 
 /** A Java program in a process of its own, for what cannot be tried in the JVM of the tests. */
 public final class ChildJvm {
-
-  private static final long TIMEOUT_SECONDS = 60;
 
   /**
    * How a program ended.
@@ -28,6 +27,7 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
   private final List<String> options = new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto"));
   private final ProcessBuilder process = new ProcessBuilder();
+  private Duration timeout = Duration.ofSeconds(60);
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private String classPath = System.getProperty("java.class.path");
 
@@ -56,6 +56,12 @@ public final class ChildJvm {
   /** Starts with nothing but what is added from here on. */
   public ChildJvm withoutOptions() {
     options.clear();
+    return this;
+  }
+
+  /** How long it may run; a minute unless said. */
+  public ChildJvm timeout(Duration longest) {
+    timeout = longest;
     return this;
   }
 
@@ -109,7 +115,7 @@ public final class ChildJvm {
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
-        if (!child.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        if (!child.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
           child.destroyForcibly().waitFor();
           throw new AssertionError("did not end: " + command + "\n" + Files.readString(output));
         }

@@ -1,0 +1,115 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.ChildJvm.Result;
+import io.mallometer.interposer.BundledLibrary;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Call sites are recorded in {@link SitesUnderStress} under every collector, and the program ends
+ * as it would without: for some seconds on this JDK; with {@code -Dsoak.seconds=N} for N seconds on
+ * every JDK.
+ */
+class CallSitesUnderStressTest {
+
+  private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
+  private static final int MOST_SITES = 16_384;
+  private static final int MOST_METHODS = 16_384;
+  private static final int MOST_MODULES = 1_024;
+
+  @TempDir private Path directory;
+
+  /**
+   * A run.
+   *
+   * @param interval as in {@code MALLOMETER_SAMPLE_INTERVAL}
+   * @param end how the program ends
+   */
+  record Run(Path jdk, String collector, String interval, String end) {}
+
+  static Stream<Run> runs() {
+    List<Path> jdks =
+        SOAK_SECONDS > 0
+            ? ChildJvm.jdksSince(17)
+            : List.of(Path.of(System.getProperty("java.home")));
+    return jdks.stream()
+        .flatMap(
+            jdk ->
+                Stream.of(
+                    new Run(jdk, "G1", "4k", "exit"),
+                    new Run(jdk, "Z", "4k", "exit"),
+                    new Run(jdk, "Shenandoah", "4k", "return"),
+                    new Run(jdk, "Parallel", "1", "exit"),
+                    new Run(jdk, "Serial", "4k", "halt")))
+        .filter(run -> starts(run.jdk(), collector(run)));
+  }
+
+  private static String collector(Run run) {
+    return "-XX:+Use" + run.collector() + "GC";
+  }
+
+  private static boolean starts(Path jdk, String option) {
+    try {
+      return new ProcessBuilder(jdk.resolve("bin/java").toString(), option, "-version")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("runs")
+  void theProgramRunsOnAndItsSitesKeepTheirNames(Run run) throws Exception {
+    int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : 3;
+    Path crash = directory.resolve("hs_err.log");
+    Result result =
+        new ChildJvm()
+            .java(run.jdk())
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_SAMPLE_INTERVAL", run.interval())
+            .environment("MALLOMETER_OVERHEAD_TARGET", "off")
+            .options(collector(run), "-XX:ErrorFile=" + crash, "-Xmx256m")
+            .options("-XX:-CreateCoredumpOnCrash", "-XX:MaxMetaspaceSize=128m")
+            .timeout(Duration.ofSeconds(seconds + 60))
+            .run(SitesUnderStress.class, Integer.toString(seconds), run.end());
+    String output = result.output();
+    System.out.println(run + "\n" + output.substring(Math.max(0, output.length() - 1_000)));
+
+    assertThat(Files.exists(crash)).as(output).isFalse();
+    assertThat(result.exitCode())
+        .as(output)
+        .isEqualTo(run.end().equals("return") ? 0 : SitesUnderStress.EXIT_CODE);
+    assertThat(output)
+        .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
+        .contains("gone=" + SitesUnderStress.KEPT_CLASSES)
+        .contains("named=" + SitesUnderStress.KEPT_CLASSES);
+    assertThat(figure(output, "samples")).isGreaterThan(10_000);
+    assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
+    assertThat(figure(output, "grown")).as("blocks of new threads at most").isLessThan(1 << 20);
+    // Two copies of the bridge.
+    assertThat(figure(output, "recordedcallsitesnamed")).isLessThanOrEqualTo(2 * MOST_SITES);
+    assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
+    assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);
+  }
+
+  private static long figure(String output, String name) {
+    Matcher figure = Pattern.compile("\\b" + name + "=(-?\\d+)").matcher(output);
+    assertThat(figure.find()).as(name + " in " + output).isTrue();
+    return Long.parseLong(figure.group(1));
+  }
+}

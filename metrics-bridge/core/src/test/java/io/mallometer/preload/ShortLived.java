@@ -1,0 +1,36 @@
+package io.mallometer.preload;
+
+import java.util.function.IntUnaryOperator;
+import java.util.zip.Deflater;
+
+/**
+ * A class that is loaded many times, by class loaders that are soon forgotten: it allocates
+ * natively by itself, in lambdas, and while its initializer runs.
+ */
+public final class ShortLived implements IntUnaryOperator {
+
+  private static final int LEVEL = compressedSize(Deflater.BEST_SPEED, 64) % 9;
+
+  private static int compressedSize(int level, int size) {
+    Deflater deflater = new Deflater(level);
+    try {
+      deflater.setInput(new byte[size]);
+      deflater.finish();
+      return deflater.deflate(new byte[256]);
+    } finally {
+      deflater.end();
+    }
+  }
+
+  @Override
+  public int applyAsInt(int size) {
+    IntUnaryOperator twice = bytes -> compressedSize(LEVEL, bytes) + LEVEL;
+    NativeWork.freeMemory(NativeWork.allocateMemory(size + 16));
+    return twice.applyAsInt(size) + twice.andThen(this::half).applyAsInt(size / 2);
+  }
+
+  private int half(int size) {
+    NativeWork.freeMemory(NativeWork.allocateMemory(size / 2 + 8));
+    return size / 2;
+  }
+}

@@ -1,0 +1,390 @@
+package io.mallometer.preload;
+
+import com.sun.jna.Callback;
+import com.sun.jna.Library;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
+import io.mallometer.StackFrame;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program that does to the JVM what is hard on those who read its stacks, all at once: loads and
+ * unloads classes, starts threads of both kinds, deoptimises, throws through native frames, runs
+ * out of stack. It says what it saw, and ends while all that goes on.
+ */
+public final class SitesUnderStress {
+
+  static final int EXIT_CODE = 42;
+  static final int KEPT_CLASSES = 5;
+
+  private static volatile int sink;
+  private static volatile IntUnaryOperator operator = size -> size;
+
+  private SitesUnderStress() {}
+
+  /** Arguments: for how many seconds, and how to end: "return", "exit" or "halt". */
+  public static void main(String[] arguments) throws Exception {
+    long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000_000L;
+    Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
+    System.out.println("state=" + mallometer.status().state());
+    Supplier<String> other = inAnotherClassLoader();
+    List<WeakReference<ClassLoader>> unloaded = allocateInClassesThatLiveASecond(mallometer);
+    start("classes", SitesUnderStress::loadAndUnload);
+    start("classes too", SitesUnderStress::loadAndUnload);
+    start("threads", SitesUnderStress::startThreads);
+    start("virtual threads", SitesUnderStress::startVirtualThreads);
+    start("deoptimised", SitesUnderStress::deoptimise);
+    start("exceptions", SitesUnderStress::throwThroughNativeFrames);
+    start("deep", SitesUnderStress::runOutOfStack);
+    double footprint = Double.NaN;
+    while (System.nanoTime() < end) {
+      Thread.sleep(200);
+      mallometer.poll();
+      mallometer.callSites();
+      System.gc();
+      if (Double.isNaN(footprint) && end - System.nanoTime() < 2_000_000_000L) {
+        footprint = mallometer.poll().self().footprintBytes();
+      }
+    }
+    CallSites sites = mallometer.callSites();
+    System.out.println("sites=" + sites.sites().size());
+    System.out.println("samples=" + sites.samples());
+    System.out.println("dropped=" + sites.dropped());
+    System.out.println("reason=" + sites.reason());
+    System.out.println("java=" + hasJavaFrames(sites));
+    System.out.println("other " + other.get());
+    System.out.println("gone=" + unloaded.stream().filter(loader -> loader.get() == null).count());
+    System.out.println("named=" + namesOfWhatLivedASecond(sites));
+    System.out.println("grown=" + (long) (mallometer.poll().self().footprintBytes() - footprint));
+    System.out.println("held " + held());
+    System.out.println("done");
+    end(arguments[1]);
+  }
+
+  /** All other threads go on meanwhile. */
+  private static void end(String how) throws Exception {
+    switch (how) {
+      case "exit" -> {
+        Runtime.getRuntime().addShutdownHook(new Thread(SitesUnderStress::compress));
+        Thread thread = new Thread(() -> System.exit(EXIT_CODE));
+        thread.start();
+        thread.join();
+      }
+      case "halt" -> Runtime.getRuntime().halt(EXIT_CODE);
+      default -> {}
+    }
+  }
+
+  private static void start(String name, Runnable forever) {
+    Thread thread =
+        new Thread(
+            () -> {
+              while (true) {
+                forever.run();
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  // ---- What is seen
+
+  static boolean hasJavaFrames(CallSites sites) {
+    return sites.sites().stream()
+        .flatMap(site -> site.frames().stream())
+        .anyMatch(frame -> frame.kind() == StackFrame.Kind.JAVA && frame.line() > 0);
+  }
+
+  /** Sites whose class, although unloaded, is known. */
+  private static long namesOfWhatLivedASecond(CallSites sites) {
+    return sites.sites().stream()
+        .filter(site -> site.liveBytes().value() >= LivedASecond.BYTES)
+        .filter(SitesUnderStress::isOfWhatLivedASecond)
+        .count();
+  }
+
+  private static boolean isOfWhatLivedASecond(CallSite site) {
+    return site.frames().stream()
+        .anyMatch(
+            frame ->
+                frame.owner().equals(LivedASecond.class.getName())
+                    && frame.name().equals("applyAsInt"));
+  }
+
+  /** How many of what grows with classes, methods and sites is on the heap. */
+  private static String held() throws Exception {
+    String histogram =
+        (String)
+            ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                    new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                    "gcClassHistogram",
+                    new Object[] {new String[0]},
+                    new String[] {String[].class.getName()});
+    StringBuilder held = new StringBuilder();
+    for (String name : List.of("RecordedMethod", "RecordedModule", "RecordedCallSites\\$Named")) {
+      Matcher line =
+          Pattern.compile(" (\\d+) +\\d+ +io\\.mallometer\\.\\w+\\." + name + "\\b")
+              .matcher(histogram);
+      long count = 0;
+      while (line.find()) {
+        count += Long.parseLong(line.group(1));
+      }
+      held.append(name.replaceAll("\\W", "").toLowerCase(Locale.ROOT));
+      held.append('=').append(count).append(' ');
+    }
+    return held.toString().strip();
+  }
+
+  // ---- A second copy of the bridge
+
+  @SuppressWarnings("unchecked")
+  private static Supplier<String> inAnotherClassLoader() throws Exception {
+    List<URL> classPath = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(":")) {
+      classPath.add(Path.of(entry).toUri().toURL());
+    }
+    ClassLoader loader =
+        new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+    return (Supplier<String>)
+        loader.loadClass(Copy.class.getName()).getDeclaredConstructor().newInstance();
+  }
+
+  /** What the other copy sees. */
+  public static final class Copy implements Supplier<String> {
+    private final Mallometer mallometer = Mallometer.open();
+
+    @Override
+    public String get() {
+      CallSites sites = mallometer.callSites();
+      return "java=" + hasJavaFrames(sites) + " sites=" + sites.sites().size();
+    }
+  }
+
+  // ---- Classes
+
+  /** Loads one class by itself and all others as ever. */
+  private static final class Forgotten extends ClassLoader {
+    Forgotten() {
+      super(SitesUnderStress.class.getClassLoader());
+    }
+
+    IntUnaryOperator load(Class<?> original) {
+      String name = original.getName();
+      try (InputStream file = original.getResourceAsStream(original.getSimpleName() + ".class")) {
+        byte[] bytes = file.readAllBytes();
+        return (IntUnaryOperator)
+            defineClass(name, bytes, 0, bytes.length).getDeclaredConstructor().newInstance();
+      } catch (Exception e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  private static List<WeakReference<ClassLoader>> allocateInClassesThatLiveASecond(
+      Mallometer mallometer) throws Exception {
+    mallometer.callSites();
+    List<WeakReference<ClassLoader>> references = new ArrayList<>();
+    List<@Nullable IntUnaryOperator> kept = new ArrayList<>();
+    for (int i = 0; i < KEPT_CLASSES; i++) {
+      Forgotten loader = new Forgotten();
+      references.add(new WeakReference<>(loader));
+      IntUnaryOperator loaded = loader.load(LivedASecond.class);
+      sink += loaded.applyAsInt(0);
+      kept.add(loaded);
+    }
+    Thread.sleep(1_100);
+    kept.clear();
+    return references;
+  }
+
+  private static void loadAndUnload() {
+    IntUnaryOperator loaded = new Forgotten().load(ShortLived.class);
+    for (int size = 1; size < 200; size += 40) {
+      sink += loaded.applyAsInt(size);
+    }
+    operator = loaded;
+  }
+
+  // ---- Threads
+
+  private static void compress() {
+    sink += new ShortLived().applyAsInt(100);
+    try (Memory memory = new Memory(5_000)) {
+      sink += memory.getByte(0);
+    }
+  }
+
+  private static void startThreads() {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      Thread thread = new Thread(SitesUnderStress::compress);
+      thread.start();
+      threads.add(thread);
+    }
+    threads.forEach(SitesUnderStress::join);
+  }
+
+  private static void join(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static final @Nullable Method START_VIRTUAL = startVirtual();
+
+  private static @Nullable Method startVirtual() {
+    try {
+      return Runtime.version().feature() < 21
+          ? null
+          : Thread.class.getMethod("startVirtualThread", Runnable.class);
+    } catch (NoSuchMethodException e) {
+      return null;
+    }
+  }
+
+  private static void startVirtualThreads() {
+    if (START_VIRTUAL == null) {
+      startThreads();
+      return;
+    }
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      try {
+        Runnable work =
+            () -> {
+              compress();
+              Thread.yield();
+              compress();
+              sleep(1);
+              compress();
+            };
+        threads.add((Thread) START_VIRTUAL.invoke(null, work));
+      } catch (ReflectiveOperationException e) {
+        throw new AssertionError(e);
+      }
+    }
+    threads.forEach(SitesUnderStress::join);
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  // ---- Deoptimisation: what was compiled for the classes seen so far meets a new one
+
+  private static void deoptimise() {
+    for (int i = 0; i < 20_000; i++) {
+      sink += compiled(i);
+    }
+    sink += operator.applyAsInt(10);
+  }
+
+  private static int compiled(int i) {
+    IntUnaryOperator current = i % 1_000 == 0 ? operator : size -> size + 1;
+    if (i % 500 == 0) {
+      NativeWork.freeMemory(NativeWork.allocateMemory(100 + i % 7));
+    }
+    return current.applyAsInt(i % 100);
+  }
+
+  // ---- Exceptions
+
+  /** Of the C library. */
+  public interface Sort extends Library {
+    /** Compares. */
+    interface Comparison extends Callback {
+      /** As qsort wants it. */
+      int compare(Pointer a, Pointer b);
+    }
+
+    /** Sorts. */
+    void qsort(Pointer base, long count, long size, Comparison comparison);
+  }
+
+  private static final Sort SORT = Native.load("c", Sort.class);
+
+  static {
+    Native.setCallbackExceptionHandler((callback, thrown) -> sink += thrown.hashCode());
+  }
+
+  /** From a function that C calls back, and through reflection. */
+  private static void throwThroughNativeFrames() {
+    Sort.Comparison comparison =
+        (a, b) -> {
+          compress();
+          if (ThreadLocalRandom.current().nextBoolean()) {
+            throw new IllegalStateException("thrown into native code");
+          }
+          return 0;
+        };
+    try (Memory numbers = new Memory(64)) {
+      SORT.qsort(numbers, 8, 8, comparison);
+    }
+    try {
+      SitesUnderStress.class.getDeclaredMethod("fails").invoke(null);
+    } catch (ReflectiveOperationException e) {
+      sink += e.hashCode();
+    }
+  }
+
+  static void fails() {
+    compress();
+    throw new IllegalStateException("thrown through reflection");
+  }
+
+  private static void runOutOfStack() {
+    Thread thread =
+        new Thread(
+            null,
+            () -> {
+              try {
+                sink += deep(1);
+              } catch (StackOverflowError e) {
+                sink++;
+              }
+            },
+            "deep",
+            256 << 10);
+    thread.start();
+    join(thread);
+    sleep(5);
+  }
+
+  private static int deep(int depth) {
+    if (depth % 16 == 0) {
+      NativeWork.freeMemory(NativeWork.allocateMemory(64 + depth));
+    }
+    return deep(depth + 1) + depth;
+  }
+}
