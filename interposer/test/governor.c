@@ -27,17 +27,28 @@ static void spends_its_first_credit_before_it_halves(void) {
   CHECK_EQUAL(governor.spent_ns, 2100000);
 }
 
-static void halves_once_a_millisecond_and_nine_times_at_most(void) {
+static void halves_once_in_five_milliseconds_and_nine_times_at_most(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 3 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
-  CHECK(before >= 1 && before <= 2);
-  now = samples(&governor, now, 3 * MILLISECOND, 10000, 10000);
+  CHECK(before == 1);
+  now = samples(&governor, now, 15 * MILLISECOND, 10000, 10000);
   CHECK(governor.halvings >= before + 2 && governor.halvings <= before + 4);
   now = samples(&governor, now, SECOND, 10000, 10000);
   CHECK_EQUAL(governor.halvings, GOVERNOR_MOST_HALVINGS);
   struct governor_shares shares = governor_shares(&governor);
   CHECK(shares.of_numbers == 1.0 / 512 && shares.of_sizes == 1.0 / 8);
+}
+
+/* Half a percent of the time, while the debt of before is not paid back yet. */
+static void halves_no_more_once_the_credit_rises(void) {
+  struct governor governor = fresh(PPM);
+  uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
+  uint32_t before = governor.halvings;
+  CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
+  samples(&governor, now, SECOND, 2 * MILLISECOND, 10000);
+  CHECK(governor.halvings <= before + 1); /* one that was due */
+  CHECK(governor.credit_ns < 0);
 }
 
 static void doubles_when_credit_is_saved_again(void) {
@@ -102,7 +113,8 @@ static void a_clock_that_goes_back_gives_no_credit(void) {
 
 int main(void) {
   spends_its_first_credit_before_it_halves();
-  halves_once_a_millisecond_and_nine_times_at_most();
+  halves_once_in_five_milliseconds_and_nine_times_at_most();
+  halves_no_more_once_the_credit_rises();
   doubles_when_credit_is_saved_again();
   what_looks_at_rare_code_goes_first();
   saves_a_tenth_of_a_second_at_most();

@@ -110,7 +110,8 @@ static uint64_t monotonic_ns(void) {
 
 /* How many are live, each born between the two moments, as exactly as births are told. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
-  const uint64_t unit = (uint64_t)1 << 24;
+  /* A unit, and the coarse clock's tick. */
+  const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
   int found = 0, count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
   CHECK(count >= 0);
   for (int i = 0; i < count; i++) {

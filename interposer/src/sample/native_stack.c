@@ -52,7 +52,7 @@ static struct readable readable_stack(struct thread_block *block, uintptr_t stac
   return (struct readable){begin, end, end};
 }
 
-static bool becomes_known(struct readable *stack, uintptr_t end) {
+static __attribute__((noinline)) bool becomes_known(struct readable *stack, uintptr_t end) {
   while (stack->end < end && stack->end < stack->limit) {
     if (!page_is_readable(stack->end)) {
       stack->limit = stack->end;
@@ -63,7 +63,7 @@ static bool becomes_known(struct readable *stack, uintptr_t end) {
   return end <= stack->end;
 }
 
-static bool read_word(struct readable *stack, uintptr_t address, uintptr_t *word) {
+static inline __attribute__((always_inline)) bool read_word(struct readable *stack, uintptr_t address, uintptr_t *word) {
   if (address % sizeof *word != 0 || address < stack->begin || address > stack->limit - sizeof *word) return false;
   if (address + sizeof *word > stack->end && !becomes_known(stack, address + sizeof *word)) return false;
   *word = *(const uintptr_t *)address;
@@ -124,12 +124,19 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Goes to the caller's frame. A call's return address may belong to the next function already: one less is asked for.
+/*
+ * The object that a return address leads into, which is most often that of the frame before. A call's return address may
+ * belong to the next function already, so the byte before it is asked for.
  */
-static bool leave_frame(struct readable *stack, struct registers *r, uintptr_t pc_of_rule) {
-  struct loaded_object object;
+static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
+  uintptr_t address = return_address - 1;
+  return (address >= object->begin && address < object->end) || loaded_object_at(address, object);
+}
+
+/* Goes to the caller's frame. */
+static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object) {
   struct frame_rule rule;
-  if (!loaded_object_at(pc_of_rule, &object) || !rule_at(pc_of_rule, &object, &rule)) return false;
+  if (!rule_at(r->pc - 1, object, &rule)) return false;
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
   uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
   if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
@@ -141,18 +148,14 @@ static bool leave_frame(struct readable *stack, struct registers *r, uintptr_t p
   return true;
 }
 
-static bool is_code(uintptr_t address) {
-  struct loaded_object object;
-  return loaded_object_at(address - 1, &object);
-}
-
 static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
                                struct registers *caller) {
+  struct loaded_object object = {0};
   uint32_t count = 0;
-  while (is_code(r.pc)) {
+  while (find_object_of(r.pc, &object)) {
     if (count == capacity) return count;
     frames[count++] = r.pc;
-    if (!leave_frame(stack, &r, r.pc - 1)) return count;
+    if (!leave_frame(stack, &r, &object)) return count;
   }
   *caller = r;
   return count;
@@ -161,8 +164,9 @@ static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint6
 /* Each frame begins with the caller's frame pointer and the return address; frames lie ever higher. */
 static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers r, uint64_t *frames,
                                        uint32_t capacity) {
+  struct loaded_object object = {0};
   uint32_t count = 0;
-  while (count < capacity && r.pc != 0 && (!objects_are_known || is_code(r.pc))) {
+  while (count < capacity && r.pc != 0 && (!objects_are_known || find_object_of(r.pc, &object))) {
     frames[count++] = r.pc;
     uintptr_t frame = r.frame_pointer;
     if (frame < r.stack_pointer || !read_word(stack, frame, &r.frame_pointer)) break;

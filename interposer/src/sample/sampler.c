@@ -186,16 +186,26 @@ static uint64_t next_bits(struct thread_block *block, struct origin origin) {
   return draw(state);
 }
 
+/* With an interval of 1 all counters stay at zero, where they began. */
+static void take_every(const struct candidate *c, uint8_t *left) {
+  take(c, 1);
+  __atomic_store_n(left, 0, __ATOMIC_RELAXED);
+}
+
 __attribute__((noinline)) static void visit(struct thread_block *block, const void *object, size_t requested,
                                             size_t bytes, struct origin origin) {
   size_t bucket = filter_bucket(origin, size_class(requested));
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
+  struct candidate candidate = {block, object, requested, bytes, origin};
+  if (sampler_interval() == 1) {
+    take_every(&candidate, left);
+    return;
+  }
   unsigned level = *level_of_left & LEVEL_MASK;
   uint64_t bits = next_bits(block, origin);
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(*level_of_left & UNFINISHED)) {
-    struct candidate candidate = {block, object, requested, bytes, origin};
     level = consider((uint32_t)(bits >> 32), (double)(1u << level), &candidate);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
