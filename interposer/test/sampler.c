@@ -294,6 +294,106 @@ static void intervals_hold_what_they_promise(void) {
   }
 }
 
+/* ---- A real program ----------------------------------------------------------------------------------- */
+
+/* What a JVM allocated that started and worked: recorded.py. */
+struct recorded_kind {
+  unsigned path; /* 0: one of those that are few */
+  size_t size;
+  unsigned thread;
+  struct origin origin;
+};
+
+static const unsigned char *recording, *recording_end;
+
+static uint64_t next_number(void) {
+  uint64_t number = 0;
+  for (unsigned shift = 0; recording < recording_end; shift += 7) {
+    number |= (uint64_t)(*recording & 127) << shift;
+    if (!(*recording++ & 128)) return number;
+  }
+  CHECK(!"the recording ends too early");
+  return 0;
+}
+
+static struct recorded_kind next_kind(void) {
+  struct recorded_kind kind;
+  kind.path = (unsigned)next_number();
+  kind.origin.caller = origin_of((unsigned)next_number()).caller;
+  kind.origin.stack = (const char *)__builtin_thread_pointer() - 8 * next_number();
+  kind.size = next_number();
+  kind.thread = (unsigned)next_number();
+  CHECK(kind.thread < BLOCKS_IN_SLAB);
+  return kind;
+}
+
+/* Moves an element to the front and returns it. */
+static unsigned to_front(unsigned *order, size_t at) {
+  unsigned moved = order[at];
+  memmove(order + 1, order, at * sizeof *order);
+  return order[0] = moved;
+}
+
+static bool allocate_as(const struct recorded_kind *kind) {
+  struct thread_block *of_thread = &slab.blocks[kind->thread];
+  if (!of_thread->random) of_thread->random = random_bits();
+  /* Glibc's chunk has 8 bytes that are asked for, or only rounding. */
+  size_t requested = kind->size > 8 ? kind->size - 8 : 1;
+  if (!filter_visits(of_thread, filter_bucket(kind->origin, size_class(requested)))) return false;
+  uint64_t before = sampler_totals().samples;
+  sampler_visit(of_thread, NULL, requested, kind->size, kind->origin);
+  return sampler_totals().samples != before;
+}
+
+static unsigned char *read_file(const char *path, size_t *length) {
+  static unsigned char content[1 << 20];
+  FILE *file = fopen(path, "rb");
+  CHECK(file);
+  *length = fread(content, 1, sizeof content, file);
+  fclose(file);
+  return content;
+}
+
+/* Most calls of a JVM come from a few addresses of its library, so that return addresses alone tell little. */
+static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
+  size_t length;
+  recording = read_file(path_of_recording, &length);
+  recording_end = recording + length;
+  size_t kinds = next_number(), paths_with_many = next_number();
+  struct recorded_kind *kind = calloc(kinds, sizeof *kind);
+  unsigned *order = calloc(kinds, sizeof *order), *found = calloc(paths_with_many + 1, sizeof *found);
+  CHECK(kind && order && found);
+  for (unsigned i = 0; i < kinds; i++) {
+    kind[i] = next_kind();
+    CHECK(kind[i].path <= paths_with_many);
+    order[i] = i;
+  }
+  start_again(DEFAULT_SAMPLE_INTERVAL);
+  double allocated = 0;
+  uint64_t allocations = next_number();
+  for (uint64_t i = 0; i < allocations; i++) {
+    uint64_t at = next_number();
+    CHECK(at < kinds);
+    const struct recorded_kind *next = &kind[to_front(order, at)];
+    allocated += (double)next->size;
+    found[next->path] += allocate_as(next);
+  }
+  unsigned seen = 0, seen_often = 0;
+  for (size_t i = 1; i <= paths_with_many; i++) {
+    seen += found[i] > 0;
+    seen_often += found[i] >= 5;
+  }
+  printf("of %zu call paths of a JVM, %u with samples, %u with 5 or more; %" PRIu64 " samples of %" PRIu64
+         " allocations; bytes %.4f of the truth\n",
+         paths_with_many, seen, seen_often, sampler_totals().samples, allocations,
+         (double)sampler_totals().estimated_bytes / allocated);
+  CHECK(paths_with_many > 300);
+  if (getenv("HARD")) CHECK(seen_often >= 0.95 * (double)paths_with_many);
+  free(kind);
+  free(order);
+  free(found);
+}
+
 /* ---- Both ends ---------------------------------------------------------------------------------------- */
 
 static void interval_one_takes_everything(void) {
@@ -340,7 +440,8 @@ static void a_full_table_leaves_sizes(void) {
   CHECK(fabs((double)sampler_totals().estimated_bytes / truth - 1) < 0.1);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  CHECK(argc == 2);
   first_allocations_of_a_path_are_taken();
   interval_one_takes_everything();
   interval_zero_takes_nothing();
@@ -348,5 +449,6 @@ int main(void) {
   intervals_hold_what_they_promise();
   a_full_table_leaves_sizes();
   rare_sites_are_found_among_hot_ones();
+  call_paths_of_a_jvm_are_found(argv[1]);
   return 0;
 }
