@@ -2,17 +2,42 @@ package io.mallometer.interposer;
 
 import io.mallometer.symbol.RecordedModule;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The executable and the libraries that stacks lead through, in the order in which the library
  * noted them. Where one was unloaded and another took its place, the later one is found; stacks are
  * named once, within seconds of their first sample.
+ *
+ * <p>Where the library can note none (glibc before 2.35), those that are mapped when a stack is
+ * named.
  */
 final class LoadedModules {
 
+  private static final long PACE_NANOS = 1_000_000_000L;
+
   private final List<RecordedModule> known = new ArrayList<>();
+  private final Supplier<List<RecordedModule>> mappings;
+  private final LongSupplier nanoTime;
+
+  private List<RecordedModule> mapped = List.of();
+  private boolean everMapped;
+  private long mappedAt;
+
+  /**
+   * No modules yet.
+   *
+   * @param mappings reads those that are mapped; called once a second at most
+   * @param nanoTime as {@link System#nanoTime()}
+   */
+  LoadedModules(Supplier<List<RecordedModule>> mappings, LongSupplier nanoTime) {
+    this.mappings = mappings;
+    this.nanoTime = nanoTime;
+  }
 
   /** How many there are. */
   synchronized int count() {
@@ -26,13 +51,52 @@ final class LoadedModules {
 
   /** The one at an address. */
   synchronized Optional<RecordedModule> at(long address) {
-    for (int i = known.size() - 1; i >= 0; i--) {
-      RecordedModule module = known.get(i);
+    if (!known.isEmpty()) {
+      return in(known, address);
+    }
+    Optional<RecordedModule> found = in(mapped, address);
+    return found.isPresent() || !mapAgain() ? found : in(mapped, address);
+  }
+
+  /**
+   * A stack without the code that the program generated: native frames up to the first that belongs
+   * to no module, then Java frames. The library ends stacks there itself where it knows modules.
+   *
+   * @param javaFrames how many of the frames, the last ones, are Java's
+   */
+  synchronized long[] withoutGeneratedCode(long[] stack, int javaFrames) {
+    int nativeFrames = stack.length - javaFrames;
+    int end = 0;
+    while (end < nativeFrames && at(stack[end] - 1).isPresent()) {
+      end++;
+    }
+    if (!known.isEmpty() || mapped.isEmpty() || end == nativeFrames) {
+      return stack;
+    }
+    long[] shorter = Arrays.copyOf(stack, end + javaFrames);
+    System.arraycopy(stack, nativeFrames, shorter, end, javaFrames);
+    return shorter;
+  }
+
+  private static Optional<RecordedModule> in(List<RecordedModule> modules, long address) {
+    for (int i = modules.size() - 1; i >= 0; i--) {
+      RecordedModule module = modules.get(i);
       if (Long.compareUnsigned(address, module.begin()) >= 0
           && Long.compareUnsigned(address, module.end()) < 0) {
         return Optional.of(module);
       }
     }
     return Optional.empty();
+  }
+
+  private boolean mapAgain() {
+    long now = nanoTime.getAsLong();
+    if (everMapped && now - mappedAt < PACE_NANOS) {
+      return false;
+    }
+    everMapped = true;
+    mappedAt = now;
+    mapped = mappings.get();
+    return true;
   }
 }

@@ -5,7 +5,9 @@ import io.mallometer.CallSite;
 import io.mallometer.CallSites;
 import io.mallometer.SiteNaming;
 import io.mallometer.StackFrame;
+import io.mallometer.symbol.MappedModules;
 import io.mallometer.symbol.ModuleImages;
+import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedModule;
 import io.mallometer.symbol.Symbolizer;
 import java.nio.ByteBuffer;
@@ -15,6 +17,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * The call sites that the library records, with names.
@@ -49,7 +52,13 @@ final class RecordedCallSites {
   private final long methodAddress = Structs.address(method);
   private ByteBuffer objects = Structs.allocate(0);
 
-  private final LoadedModules modules = new LoadedModules();
+  private final LoadedModules modules =
+      new LoadedModules(
+          () ->
+              ProcFiles.mappedFiles()
+                  .map(maps -> MappedModules.in(maps, ModuleImages.ofThisProcess()))
+                  .orElse(List.of()),
+          System::nanoTime);
   private final JavaMethods methods =
       new JavaMethods(
           method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
@@ -65,7 +74,7 @@ final class RecordedCallSites {
 
   /** Lets stacks have Java frames, and asks for names of methods. By a thread of the JVM. */
   synchronized void nameMethods() {
-    if (attached == BUSY) {
+    if (attached == BUSY || attached == NO_SITES) { // the sampler may be switched on later
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
     methods.askForNewNames();
@@ -160,7 +169,8 @@ final class RecordedCallSites {
     }
     addNewModules();
     methods.askForNewNames();
-    return named(symbolizer.frames(stack));
+    int java = (int) LongStream.of(stack).filter(RecordedFrame::isJava).count();
+    return named(symbolizer.frames(modules.withoutGeneratedCode(stack, java)));
   }
 
   private Named named(List<StackFrame> stack) {

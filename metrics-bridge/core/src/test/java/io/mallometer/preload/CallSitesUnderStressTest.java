@@ -75,7 +75,7 @@ class CallSitesUnderStressTest {
   @ParameterizedTest
   @MethodSource("runs")
   void theProgramRunsOnAndItsSitesKeepTheirNames(Run run) throws Exception {
-    int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : 3;
+    int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : 2;
     Path crash = directory.resolve("hs_err.log");
     Result result =
         new ChildJvm()
@@ -96,8 +96,11 @@ class CallSitesUnderStressTest {
         .isEqualTo(run.end().equals("return") ? 0 : SitesUnderStress.EXIT_CODE);
     assertThat(output)
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
-        .contains("gone=" + SitesUnderStress.KEPT_CLASSES)
-        .contains("named=" + SitesUnderStress.KEPT_CLASSES);
+        .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
+    if (!run.interval().equals("1")) {
+      // With every allocation a sample the JVM's own stacks fill the table of sites at its start.
+      assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
+    }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
     assertThat(figure(output, "grown")).as("blocks of new threads at most").isLessThan(1 << 20);
