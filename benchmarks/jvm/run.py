@@ -20,6 +20,8 @@ sys.path.insert(0, str(HERE.parent))
 import measure
 from measure import Target, Unavailable
 
+AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
+
 # Repetitions that take about half a second each. The last is to be a small part of the whole, as it is in life.
 PARTS = {
     "sqlite": 40_000,
@@ -37,6 +39,7 @@ OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-mem
 REFERENCE = "plain"
 CONTROL = "plain, again"
 MALLOMETER = "mallometer"
+WITH_AGENT = "mallometer with its agent: Java frames, polls"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,12 +63,17 @@ def variants(library):
         path = measure.existing(library, "none: built from interposer/")
         return {"LD_PRELOAD": path, "MALLOMETER_LOG": "info", "MALLOMETER_ONLY": "java"}
 
+    def agent():
+        path = measure.existing(AGENT, "none: built by bin/bench")
+        return [f"-javaagent:{path}"]
+
     def tracking(level):
         return lambda: [f"-XX:NativeMemoryTracking={level}"]
 
     return [
         Variant(REFERENCE),
         Variant(MALLOMETER, environment=preload, evidence="counting"),
+        Variant(WITH_AGENT, agent, preload, evidence="counting"),
         Variant(CONTROL),
         Variant("NMT summary", tracking("summary")),
         Variant("NMT detail", tracking("detail")),
@@ -184,6 +192,9 @@ def targets(jdks, samples):
         control = ratio(samples, version, CONTROL, WHOLE)
         noise = max(control.high - 1, 1 - control.low)
         found.append(Target(f"JDK {version}, whole (1 + noise)", round(1 + noise, 3), whole.median, " x"))
+        if (version, WITH_AGENT) in samples:
+            agent = ratio(samples, version, WITH_AGENT, WHOLE)
+            found.append(Target(f"JDK {version}, whole, with Java frames", 1.02, agent.median, " x"))
         unsafe = ratio(samples, version, MALLOMETER, "unsafe")
         found.append(Target(f"JDK {version}, unsafe", 1.10, unsafe.median, " x"))
     return found

@@ -31,6 +31,7 @@ UNIT_REQUESTED = 3
 WORKLOADS = {
     "pairs": 5_000_000,
     "mixed": 1_000_000,
+    "deep": 1_000_000,
     "threads": 5_000_000,
     "realloc": 3_000_000,
     "churn": 3_000,
@@ -45,6 +46,9 @@ CONTROL = "no preload, again"
 FORWARD_ONLY = "forward only"
 MALLOMETER = "mallometer"
 HEADER = "mallometer, header accounting"
+NO_SITES = "mallometer, no call sites"
+EVERY = {"MALLOMETER_SAMPLE_INTERVAL": "1"}
+EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
 
@@ -83,7 +87,9 @@ def variants(library):
         Variant(FORWARD_ONLY, lambda: str(BUILD / "libforward_only.so")),
         Variant("minimal counters", lambda: str(BUILD / "libminimal_counters.so")),
         Variant(MALLOMETER, mallometer, {}, COUNTING),
-        Variant("mallometer, call sites", mallometer, {"MALLOMETER_STACKS": "native"}, COUNTING),
+        Variant(NO_SITES, mallometer, {"MALLOMETER_STACKS": "off"}, COUNTING),
+        Variant(EVERY_BY_POINTERS, mallometer, EVERY | {"MALLOMETER_UNWIND": "fp"}, COUNTING, share=0.2),
+        Variant("mallometer, every allocation, stacks by tables", mallometer, EVERY, COUNTING, share=0.2),
         Variant("mallometer, no samples", mallometer, {"MALLOMETER_SAMPLE_INTERVAL": "0"}, COUNTING),
         Variant(HEADER, mallometer, {"MALLOMETER_ACCOUNTING": "header"}, COUNTING, UNIT_REQUESTED),
         Variant(IS_DISABLED, mallometer, {"MALLOMETER_ENABLED": "false"}, DISABLED),
@@ -278,6 +284,9 @@ def targets(results, counted):
     time_at_most(1.06, "mixed sizes, time", "mixed")
     time_at_most(1.06, "thread churn, time", "churn")
     time_at_most(1.35, "realloc chain, time", "realloc")
+    if results.has("deep", EVERY_BY_POINTERS):
+        nanoseconds = (results.ratio("deep", EVERY_BY_POINTERS).median - 1) * results.nanoseconds("deep", REFERENCE)
+        found.append(Target("every allocation with 8 frames, time added", 100, nanoseconds, " ns"))
     if MALLOMETER in results.grown:
         # Half a byte: the resident set moves by some pages from run to run.
         found.append(Target("memory of a live object", 0.5, results.bytes_per_object(MALLOMETER), " B"))

@@ -6,6 +6,7 @@
  *   threads   `pairs` in two threads, half of the work in each: shared counters would show here.
  *   realloc   one buffer doubled from 16 bytes to 16 KiB, over and over.
  *   churn     threads that live for 32 objects: what a thread's start and end cost.
+ *   deep      malloc and free of 64 bytes, eight calls deep: what a stack costs.
  *   blocks    malloc and free of 256 KiB: requests that no thread cache holds.
  *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
  *
@@ -64,6 +65,25 @@ static void *allocated(void *object) {
 
 static void pairs(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(malloc(64)));
+}
+
+/* Calls that leave frame pointers behind, as code that is to be profiled is compiled. */
+#define DEEPER(function, next)                                                                          \
+  __attribute__((noinline, noclone, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls"))) \
+  static void *function(size_t size) {                                                                  \
+    void *object = next(size);                                                                          \
+    __asm__ volatile("" : : "r"(object) : "memory");                                                    \
+    return object;                                                                                      \
+  }
+DEEPER(eighth, malloc)
+DEEPER(seventh, eighth)
+DEEPER(sixth, seventh)
+DEEPER(fifth, sixth)
+DEEPER(fourth, fifth)
+
+/* This function, that which calls it, and main make eight; the C library's are beyond. */
+static void deep(long operations) {
+  for (long i = 0; i < operations; i++) free(allocated(fourth(64)));
 }
 
 static void mixed(long operations) {
@@ -167,6 +187,7 @@ static const struct pattern {
   long warm_up;
 } patterns[] = {
     {"pairs", pairs, WARM_UP},         {"mixed", mixed, WARM_UP},
+    {"deep", deep, WARM_UP},
     {"threads", two_threads, WARM_UP}, {"realloc", realloc_chain, WARM_UP},
     {"churn", thread_churn, 10},       {"blocks", blocks, WARM_UP},
     {"million", million, 0},
