@@ -1,7 +1,8 @@
 /*
  * The stack of a large request: from the call of malloc up to main, or to where a thread, a handler or a stack that the
  * program made itself begins; through code that keeps no frame pointer, aligns its stack or allocates on it. What
- * cannot be followed makes the stack shorter. First argument: "dwarf", "fp" (built with frame pointers) or "off".
+ * cannot be followed makes the stack shorter. First argument: "dwarf", "fp" (built with frame pointers) or "off";
+ * second: a library.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -256,7 +257,7 @@ static NOINLINE void smashed(void) {
 }
 
 /* sub $8, %rsp; call *%rax; add $8, %rsp; ret: as a compiler at run time would write it, known to no table. */
-static void from_generated_code(void) {
+static NOINLINE void from_generated_code(void) {
   static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
   char *place = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(place != MAP_FAILED);
@@ -269,18 +270,41 @@ static void from_generated_code(void) {
                    : "memory", "cc", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11");
   free(use(object));
   latest_event();
-  CHECK(event.frames <= 1); /* fp mode does not know what is code */
+  CHECK_EQUAL(event.frames, 0); /* who called is in no loaded object */
   munmap(place, 4096);
 }
 
+/* Its code is mapped, and its file is gone. */
+static NOINLINE void from_a_deleted_library(const char *path) {
+  char copy[] = "/tmp/mallometer-stack-XXXXXX", command[4096];
+  int file = mkstemp(copy);
+  CHECK(file >= 0 && close(file) == 0);
+  snprintf(command, sizeof command, "cp '%s' '%s'", path, copy);
+  CHECK_EQUAL(system(command), 0);
+  void *library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
+  CHECK(library);
+  CHECK_EQUAL(unlink(copy), 0);
+  void *(*library_allocate)(size_t);
+  void *address = dlsym(library, "library_allocate");
+  CHECK(address);
+  memcpy(&library_allocate, &address, sizeof address);
+  free(use(library_allocate(LARGE)));
+  latest_event();
+  uint64_t begin = (uint64_t)(uintptr_t)address;
+  CHECK(event.frames >= 3 && event.stack[0] > begin && event.stack[0] - begin < 100);
+  CHECK(frame_is_in(1, (const void *)(uintptr_t)from_a_deleted_library));
+  CHECK_EQUAL(dlclose(library), 0);
+}
+
 int main(int argc, char **argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 3);
   how = argv[1];
 #define KNOWN(i, function) known[i] = (const void *)(uintptr_t)function
   KNOWN(0, by_malloc), KNOWN(1, by_calloc), KNOWN(2, by_realloc), KNOWN(3, by_memalign), KNOWN(4, by_posix_memalign);
   KNOWN(5, plainly), KNOWN(6, with_an_aligned_stack), KNOWN(7, with_room_on_the_stack), KNOWN(8, with_a_large_frame);
   KNOWN(9, outermost), KNOWN(10, each_way_through_each_frame), KNOWN(11, in_a_thread), KNOWN(12, on_signal);
   KNOWN(13, in_a_context), KNOWN(14, smashed), KNOWN(15, main), KNOWN(16, use), KNOWN(17, latest_event);
+  KNOWN(22, from_a_deleted_library);
   KNOWN(18, compare), KNOWN(19, on_other_stacks), KNOWN(20, from_generated_code), KNOWN(21, snapshot);
   each_way_through_each_frame();
   if (strcmp(how, "dwarf") == 0) {
@@ -288,6 +312,8 @@ int main(int argc, char **argv) {
     through_the_c_library();
   }
   expect_death_by_exit(smashed);
-  if (strcmp(how, "dwarf") == 0) from_generated_code();
+  if (strcmp(how, "off") == 0) return 0;
+  from_generated_code();
+  from_a_deleted_library(argv[2]);
   return 0;
 }
