@@ -1,0 +1,45 @@
+package io.mallometer.preload;
+
+import io.mallometer.Mallometer;
+import io.mallometer.SelfReport;
+import java.util.zip.Deflater;
+
+/**
+ * What a sample with native and Java frames costs: prints the mean in microseconds, in a JVM that
+ * samples tens of thousands of allocations, some thirty calls deep.
+ */
+final class SampleCost {
+
+  private static final int ROUNDS = 3;
+  private static final int STREAMS = 10_000;
+  private static final int DEPTH = 20;
+
+  private SampleCost() {}
+
+  /** The first rounds meet code that is new; the last is printed. */
+  public static void main(String[] arguments) {
+    try (Mallometer mallometer = Mallometer.open()) {
+      mallometer.callSites();
+      String result = "";
+      for (int round = 0; round < ROUNDS; round++) {
+        SelfReport before = mallometer.poll().self();
+        for (int i = 0; i < STREAMS; i++) {
+          compress(DEPTH);
+        }
+        SelfReport after = mallometer.poll().self();
+        double samples = after.sampling().samples() - before.sampling().samples();
+        double micros = 1e6 * (after.overheadSeconds() - before.overheadSeconds()) / samples;
+        result = "samples=%.0f micros=%.3f".formatted(samples, micros);
+      }
+      System.out.println(result);
+    }
+  }
+
+  private static void compress(int calls) {
+    if (calls > 0) {
+      compress(calls - 1);
+    } else {
+      new Deflater().end();
+    }
+  }
+}

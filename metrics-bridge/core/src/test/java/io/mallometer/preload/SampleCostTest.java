@@ -1,0 +1,44 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.interposer.BundledLibrary;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SampleCostTest {
+
+  private static final Pattern RESULT = Pattern.compile("samples=(\\d+) micros=([\\d.]+)");
+
+  @TempDir private Path directory;
+
+  static List<Path> jdks() {
+    return ChildJvm.jdksSince(17);
+  }
+
+  /** One to two are measured on an idle machine. */
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds(Path jdk) throws Exception {
+    ChildJvm child =
+        new ChildJvm()
+            .java(jdk)
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
+            .environment("MALLOMETER_OVERHEAD_TARGET", "off");
+
+    String output = child.run(SampleCost.class).output();
+    MatchResult result =
+        RESULT.matcher(output).results().findFirst().orElseThrow(() -> new AssertionError(output));
+    System.out.println(jdk.getFileName() + ": " + result.group());
+
+    assertThat(Integer.parseInt(result.group(1))).isGreaterThan(10_000);
+    assertThat(Double.parseDouble(result.group(2))).isBetween(0.1, 10.0);
+  }
+}
