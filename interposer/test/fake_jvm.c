@@ -102,6 +102,16 @@ static jvmtiError JNICALL loaded_classes(jvmtiEnv *env, jint *count, jclass **cl
   return JVMTI_ERROR_NONE;
 }
 
+static unsigned ids_made;
+
+static jvmtiError JNICALL class_methods(jvmtiEnv *env, jclass class, jint *count, jmethodID **ids) {
+  (void)env, (void)class;
+  *count = 1000;
+  *ids = malloc(8);
+  ids_made += 1000;
+  return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *memory) {
   (void)env;
   free(memory);
@@ -117,6 +127,7 @@ static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_
                                                          .SetEventCallbacks = set_callbacks,
                                                          .SetEventNotificationMode = set_mode,
                                                          .GetLoadedClasses = loaded_classes,
+                                                         .GetClassMethods = class_methods,
                                                          .Deallocate = deallocate,
                                                          .DisposeEnvironment = dispose};
 static jvmtiEnv tools = &tools_functions;
@@ -234,6 +245,15 @@ static void no_answer_is_counted(void) {
   CHECK(!has_java_frames());
 }
 
+/* It never gives an id back. */
+static void ids_come_to_an_end(void) {
+  attach();
+  for (int i = 0; i < 10; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
+  CHECK_EQUAL(ids_made, 10000);
+  for (int i = 0; i < 5000; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
+  CHECK_EQUAL(ids_made, 1000000);
+}
+
 /* ---- The JVM's end ------------------------------------------------------------------------------------ */
 
 static void *asks(void *unused) {
@@ -319,7 +339,7 @@ int main(int argc, char **argv) {
     void (*test)(void);
   } cases[] = {{"frames", stacks_have_java_frames},      {"refusal", a_refusal_is_no_attachment},
                {"reentry", nobody_asks_while_being_answered}, {"silence", no_answer_is_counted},
-               {"end", the_end_waits_for_who_asks},      {"endless", the_end_comes_even_so},
+               {"ids", ids_come_to_an_end},              {"end", the_end_waits_for_who_asks},      {"endless", the_end_comes_even_so},
                {"fork", children_have_no_jvm}};
   CHECK(argc == 2);
   sem_init(&is_asked, 0, 0);

@@ -1,7 +1,7 @@
 /*
- * A sandbox that closes after the start: the program goes on, with the stacks that it had before where the sandbox leaves
- * the calls that every program needs, and with short ones where it does not. First argument: "strict" ends the process
- * when it reads memory by process_vm_readv, "blind" also refuses to look at what is no signal mask.
+ * A sandbox that closes after the start: the program goes on, with the stacks that it had before where the sandbox
+ * leaves the calls that every program needs, and with short ones where it does not. First argument: "strict" ends the
+ * process when it reads memory by process_vm_readv, "blind" also refuses to look at what is no signal mask.
  */
 #include <dlfcn.h>
 #include <errno.h>

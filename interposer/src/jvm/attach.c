@@ -83,11 +83,21 @@ static const struct java_stacks java_stacks = {thread_of_jvm, walk};
 
 /* ---- What the JVM tells -------------------------------------------------------------------------------- */
 
-static void make_ids(jvmtiEnv *environment, jclass class) {
+/*
+ * The JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program that makes classes
+ * without end must not pay for that without end: of classes that come after this many, methods have no names.
+ */
+#define MOST_IDS_OF_NEW_CLASSES 1000000u
+
+static uint32_t ids_of_new_classes;
+
+/* Returns how many. */
+static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
   jint count;
   jmethodID *methods;
-  if ((*environment)->GetClassMethods(environment, class, &count, &methods) != JVMTI_ERROR_NONE) return;
+  if ((*environment)->GetClassMethods(environment, class, &count, &methods) != JVMTI_ERROR_NONE) return 0;
   (*environment)->Deallocate(environment, (unsigned char *)methods);
+  return (uint32_t)count;
 }
 
 static void JNICALL class_loaded(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
@@ -96,7 +106,8 @@ static void JNICALL class_loaded(jvmtiEnv *environment, JNIEnv *thread, jthread 
 
 static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)thread, (void)object;
-  make_ids(environment, class);
+  if (__atomic_load_n(&ids_of_new_classes, __ATOMIC_RELAXED) >= MOST_IDS_OF_NEW_CLASSES) return;
+  __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
 /* A thread that asks a JVM which has ended waits for the process to end, with whatever locks its program holds. */

@@ -39,8 +39,8 @@ struct origin {
 /* Millionths of one processor's time. */
 #define DEFAULT_OVERHEAD_TARGET 10000u
 
-/* Bytes between samples of code that allocates much; 0 samples nothing, 1 samples every allocation, which is exact only from
- * the start. */
+/* Bytes between samples of code that allocates much; 0 samples nothing, 1 samples every allocation, which is exact only
+ * from the start. From any thread. */
 void sampler_configure(size_t interval);
 
 size_t sampler_interval(void);
