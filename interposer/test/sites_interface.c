@@ -100,6 +100,32 @@ static void modules_outlive_the_libraries(const char *path) {
   CHECK_EQUAL(mallometer_modules(modules, sizeof *modules, 1, self().modules), 0);
 }
 
+static const char *path_of_library;
+
+static void *open_allocate_close(void *unused) {
+  for (int i = 0; i < 300; i++) {
+    void *library = dlopen(path_of_library, RTLD_NOW | RTLD_LOCAL);
+    CHECK(library);
+    void *(*library_allocate)(size_t);
+    void *address = dlsym(library, "library_allocate");
+    memcpy(&library_allocate, &address, sizeof address);
+    void *object = library_allocate(100);
+    CHECK_EQUAL(dlclose(library), 0);
+    free(object);
+  }
+  return unused;
+}
+
+/* While one thread allocates in the library, the loader's lists change under it. */
+static void libraries_come_and_go(const char *path) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  path_of_library = path;
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, open_allocate_close, NULL), 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  CHECK(self().modules > 1 && self().modules <= 1024);
+}
+
 /* ---- mallometer_objects ------------------------------------------------------------------------------- */
 
 static uint64_t monotonic_ns(void) {
@@ -339,6 +365,7 @@ int main(int argc, char **argv) {
   CHECK(argc >= 2);
   const char *what = argv[1];
   if (strcmp(what, "modules") == 0) modules_outlive_the_libraries(argv[2]);
+  if (strcmp(what, "come_and_go") == 0) libraries_come_and_go(argv[2]);
   if (strcmp(what, "objects") == 0) objects_have_ages_until_they_are_freed();
   if (strcmp(what, "interval") == 0) the_interval_changes_at_run_time();
   if (strcmp(what, "exact") == 0) an_interval_of_one_stays();
