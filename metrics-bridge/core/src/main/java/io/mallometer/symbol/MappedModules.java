@@ -35,10 +35,15 @@ public final class MappedModules {
    */
   public static List<RecordedModule> in(String maps, ModuleImages images) {
     Optional<Bytes> memory = images.memory();
+    List<RecordedModule> modules = in(maps, memory);
+    memory.ifPresent(MappedModules::closeQuietly);
+    return modules;
+  }
+
+  static List<RecordedModule> in(String maps, Optional<Bytes> memory) {
     MappedModules found = new MappedModules(memory);
     maps.lines().forEach(found::line);
     found.close();
-    memory.ifPresent(MappedModules::closeQuietly);
     return List.copyOf(found.modules);
   }
 

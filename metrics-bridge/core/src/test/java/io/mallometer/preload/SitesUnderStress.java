@@ -46,7 +46,8 @@ public final class SitesUnderStress {
 
   /** Arguments: for how many seconds, and how to end: "return", "exit" or "halt". */
   public static void main(String[] arguments) throws Exception {
-    long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000_000L;
+    long nanos = Long.parseLong(arguments[0]) * 1_000_000_000L;
+    long end = System.nanoTime() + nanos;
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
     System.out.println("state=" + mallometer.status().state());
@@ -65,7 +66,7 @@ public final class SitesUnderStress {
       mallometer.poll();
       mallometer.callSites();
       System.gc();
-      if (Double.isNaN(footprint) && end - System.nanoTime() < 2_000_000_000L) {
+      if (Double.isNaN(footprint) && end - System.nanoTime() < nanos / 2) {
         footprint = mallometer.poll().self().footprintBytes();
       }
     }
@@ -78,7 +79,7 @@ public final class SitesUnderStress {
     System.out.println("other " + other.get());
     System.out.println("gone=" + unloaded.stream().filter(loader -> loader.get() == null).count());
     System.out.println("named=" + namesOfWhatLivedASecond(sites));
-    System.out.println("grown=" + (long) (mallometer.poll().self().footprintBytes() - footprint));
+    System.out.println("grown=" + (mallometer.poll().self().footprintBytes() - footprint));
     System.out.println("held " + held());
     System.out.println("done");
     end(arguments[1]);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.jna.NativeLibrary;
 import io.mallometer.StackFrame;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +29,7 @@ class MappedModulesTest {
 
   @Test
   void filesWithCodeAreModules() {
-    assertThat(MappedModules.in(MAPS, ModuleImages.none()))
+    assertThat(MappedModules.in(MAPS, Optional.empty()))
         .containsExactly(
             module(0x400000L, 0x40b000L, "/usr/bin/program"),
             module(0x7f0000000000L, 0x7f0000005000L, "/tmp/my lib.so (deleted)"),
@@ -42,25 +41,8 @@ class MappedModulesTest {
   void whatIsAtHomeAtFixedAddressesWasNotMoved() {
     ArrayBytes memory = new ArrayBytes(new byte[64], 0x400000L);
     memory.bytes()[16] = 2;
-    ModuleImages images =
-        new ModuleImages() {
-          @Override
-          public List<String> files(RecordedModule module) {
-            return List.of();
-          }
 
-          @Override
-          public Optional<Bytes> open(String file) {
-            return Optional.empty();
-          }
-
-          @Override
-          public Optional<Bytes> memory() {
-            return Optional.of(memory);
-          }
-        };
-
-    assertThat(MappedModules.in(MAPS, images))
+    assertThat(MappedModules.in(MAPS, Optional.of(memory)))
         .extracting(RecordedModule::bias)
         .containsExactly(0L, 0x7f0000000000L, 0x7f0000400000L, 0x7f0000500000L);
   }
