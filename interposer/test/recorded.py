@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Makes recorded.bin of what recording.c wrote: recorded.py TRACE RECORDED.
 
+The one here is of JDK 25 that starts and runs the tests' io.mallometer.preload.RealLibraries: the first 150,000.
+
 Numbers of seven bits a byte, lowest first, the highest bit set on all but the last. How many kinds of allocations there
-are, and how many call paths with at least 20; then of each kind the call path (0: one of the others), the return address
+are, and how many whole stacks with at least 20; then of each kind the stack (0: one of the others), the return address
 by number, the stack's height in words, bytes, thread; then how many allocations, and for each how many other kinds came
 since the last of its kind, where those that have not come yet stand in their order.
 """

@@ -8,6 +8,8 @@
 #include "sample/call_sites.c"
 #undef call_sites_take
 
+void call_sites_take(const struct sample *sample);
+
 #include <fcntl.h>
 #include <stdlib.h>
 
