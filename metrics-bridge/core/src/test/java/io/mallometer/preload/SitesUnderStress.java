@@ -46,8 +46,6 @@ public final class SitesUnderStress {
 
   /** Arguments: for how many seconds, and how to end: "return", "exit" or "halt". */
   public static void main(String[] arguments) throws Exception {
-    long nanos = Long.parseLong(arguments[0]) * 1_000_000_000L;
-    long end = System.nanoTime() + nanos;
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
     System.out.println("state=" + mallometer.status().state());
@@ -60,16 +58,10 @@ public final class SitesUnderStress {
     start("deoptimised", SitesUnderStress::deoptimise);
     start("exceptions", SitesUnderStress::throwThroughNativeFrames);
     start("deep", SitesUnderStress::runOutOfStack);
-    double footprint = Double.NaN;
-    while (System.nanoTime() < end) {
-      Thread.sleep(200);
-      mallometer.poll();
-      mallometer.callSites();
-      System.gc();
-      if (Double.isNaN(footprint) && end - System.nanoTime() < nanos / 2) {
-        footprint = mallometer.poll().self().footprintBytes();
-      }
-    }
+    long half = Long.parseLong(arguments[0]) * 1_000_000_000L / 2;
+    letItRun(mallometer, half, List.of());
+    double footprint = mallometer.poll().self().footprintBytes();
+    letItRun(mallometer, half, unloaded);
     CallSites sites = mallometer.callSites();
     System.out.println("sites=" + sites.sites().size());
     System.out.println("samples=" + sites.samples());
@@ -77,12 +69,30 @@ public final class SitesUnderStress {
     System.out.println("reason=" + sites.reason());
     System.out.println("java=" + hasJavaFrames(sites));
     System.out.println("other " + other.get());
-    System.out.println("gone=" + unloaded.stream().filter(loader -> loader.get() == null).count());
+    System.out.println("gone=" + gone(unloaded));
     System.out.println("named=" + namesOfWhatLivedASecond(sites));
     System.out.println("grown=" + (mallometer.poll().self().footprintBytes() - footprint));
     System.out.println("held " + held());
     System.out.println("done");
     end(arguments[1]);
+  }
+
+  /** For a time, and until some class loaders are gone, if that is within ten seconds more. */
+  private static void letItRun(
+      Mallometer mallometer, long nanos, List<WeakReference<ClassLoader>> unloaded)
+      throws Exception {
+    long begin = System.nanoTime();
+    long ran = 0;
+    while (ran < nanos || gone(unloaded) < unloaded.size() && ran < nanos + 10_000_000_000L) {
+      Thread.sleep(200);
+      mallometer.callSites();
+      System.gc();
+      ran = System.nanoTime() - begin;
+    }
+  }
+
+  private static long gone(List<WeakReference<ClassLoader>> loaders) {
+    return loaders.stream().filter(loader -> loader.get() == null).count();
   }
 
   /** All other threads go on meanwhile. */
