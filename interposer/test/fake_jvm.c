@@ -25,6 +25,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
+  int answer; /* then */
   bool is_interrupted;
   bool takes_its_time;
 } behaviour;
@@ -69,7 +70,7 @@ void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
     sem_post(&is_asked);
     sem_wait(&may_answer);
   }
-  trace->frames = -3;
+  trace->frames = behaviour.answer;
   if (!behaviour.tells_nothing) {
     trace->frames = 2;
     trace->frame[0] = (struct frame){7, (jmethodID)(void *)&methods[0]};
@@ -239,7 +240,11 @@ static void nobody_asks_while_being_answered(void) {
 static void no_answer_is_counted(void) {
   attach();
   behaviour.tells_nothing = true;
+  behaviour.answer = -3; /* the thread runs no Java code */
   uint64_t before = self().samples_without_java;
+  free(keeper(100));
+  CHECK_EQUAL(self().samples_without_java, before);
+  behaviour.answer = -5; /* it does, and is in a state that cannot be followed */
   free(keeper(100));
   CHECK(self().samples_without_java > before);
   CHECK(!has_java_frames());

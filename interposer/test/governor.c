@@ -54,8 +54,8 @@ static void halves_no_more_once_the_credit_rises(void) {
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* A debt of a tenth of a second at most, paid back in ten seconds; then a doubling every 20 ms. */
-  now = samples(&governor, now, 10 * SECOND, 10 * MILLISECOND, 1000);
+  /* A debt of 20 ms at most, paid back in two seconds; then a doubling every 20 ms. */
+  now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK_EQUAL(governor.halvings, 0);

@@ -65,6 +65,9 @@ static void *thread_of_jvm(void) {
   return attached ? thread : NULL;
 }
 
+/* What AsyncGetCallTrace answers of a thread that runs no Java code: a compiler's, for example. */
+#define NO_JAVA_CODE (-3)
+
 static int walk(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   struct trace_frame found[MOST_JAVA_FRAMES];
   ucontext_t context;
@@ -76,7 +79,7 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
     frames[i] = java_frame(method_number(found[i].method), found[i].bytecode_index);
   }
   errno = saved_errno;
-  return trace.frames;
+  return trace.frames == NO_JAVA_CODE ? 0 : trace.frames;
 }
 
 static const struct java_stacks java_stacks = {thread_of_jvm, walk};

@@ -15,6 +15,7 @@ enum {
   SITES = 16384,
   SITE_SLOTS = 32768,
   MOST_NATIVE_FRAMES = 128,
+  FRAMES_WHEN_CROWDED = 8,
   LIVE = 65536,
   PROBES = 64,
 };
@@ -271,10 +272,20 @@ static uint32_t time_of_birth(void) {
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
+/*
+ * Compilers meet ever new stacks in their recursions. From when half of the room is taken, stacks without Java frames are
+ * kept with their innermost frames only, so that the other half is for the program's.
+ */
+static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
+  bool crowded = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED) > SITES / 2;
+  if (!crowded || count <= FRAMES_WHEN_CROWDED || is_java_frame(frames[count - 1])) return count;
+  return FRAMES_WHEN_CROWDED;
+}
+
 /* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
  */
 static void add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
-  uint32_t site = site_of(frames, count);
+  uint32_t site = site_of(frames, kept_frames(frames, count));
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return;

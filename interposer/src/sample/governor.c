@@ -26,13 +26,14 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   int64_t credit = __atomic_load_n(&governor->credit_ns, __ATOMIC_RELAXED);
   credit += (int64_t)(elapsed * target / 1000000u) - (int64_t)spent;
   if (credit > GOVERNOR_MOST_CREDIT_NS) credit = GOVERNOR_MOST_CREDIT_NS;
-  if (credit < -GOVERNOR_MOST_CREDIT_NS) credit = -GOVERNOR_MOST_CREDIT_NS;
+  if (credit < -GOVERNOR_MOST_DEBT_NS) credit = -GOVERNOR_MOST_DEBT_NS;
   __atomic_store_n(&governor->credit_ns, credit, __ATOMIC_RELAXED);
 
   uint32_t halvings = __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED);
   uint64_t changed = __atomic_load_n(&governor->changed_ns, __ATOMIC_RELAXED);
   uint64_t ago = end_ns > changed ? end_ns - changed : 0;
-  bool falls = credit < 0 && credit < __atomic_load_n(&governor->credit_at_change_ns, __ATOMIC_RELAXED);
+  bool falls = credit < 0 && (credit == -GOVERNOR_MOST_DEBT_NS ||
+                              credit < __atomic_load_n(&governor->credit_at_change_ns, __ATOMIC_RELAXED));
   if (falls && halvings < GOVERNOR_MOST_HALVINGS && ago >= GOVERNOR_PAUSE_AFTER_HALVING_NS) {
     change(governor, halvings + 1, end_ns, credit);
   }

@@ -138,10 +138,17 @@ public final class RealLibraries {
             other -> report.append(String.format("  %.0f %s%n", other.getValue(), other.getKey())));
   }
 
-  /** The JVM's own threads use its library too, and call no application. */
+  /** The JVM's own threads use its library too, and call no application; nor do collectors. */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)
-        && !(site.library().equals("libjvm.so") && isOfJvmsThread(site.frames()));
+        && !(site.library().equals("libjvm.so")
+            && (isOfJvmsThread(site.frames()) || isOfCollector(site.frames())));
+  }
+
+  private static boolean isOfCollector(List<StackFrame> frames) {
+    return frames.stream()
+        .map(StackFrame::function)
+        .anyMatch(function -> function.matches("libjvm\\.so!(Z[A-Z]|G1|Parallel|PS).*::.*"));
   }
 
   /** Native code from end to end. */
