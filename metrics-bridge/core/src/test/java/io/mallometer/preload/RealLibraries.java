@@ -151,9 +151,15 @@ public final class RealLibraries {
         .anyMatch(function -> function.matches("libjvm\\.so!(Z[A-Z]|G1|Parallel|PS).*::.*"));
   }
 
-  /** Native code from end to end. */
+  /**
+   * Native code from end to end, of which a crowded table keeps the innermost frames. Between Java
+   * and malloc the JVM has three functions of its own at most.
+   */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);
+    if (frames.size() > 4 && outermost.kind() == StackFrame.Kind.NATIVE) {
+      return true;
+    }
     return outermost.owner().startsWith("libc.so") || outermost.owner().startsWith("libpthread.so");
   }
 
