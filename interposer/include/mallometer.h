@@ -123,7 +123,8 @@ struct mallometer_report {
    * stack of the recording thread. Not the recording's file, which is page cache.
    */
   uint64_t footprint_bytes;
-  /* Time spent in mallometer_snapshot, on samples and by the recording thread since the process started, in nanoseconds.
+  /* Time spent in mallometer_snapshot, on samples and by the recording thread since the process started, in
+   * nanoseconds.
    */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
@@ -307,7 +308,8 @@ struct mallometer_site {
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
-  /* Its first address and the one behind its last, and what the loader added to addresses in the file. 0, 0, 0: none. */
+  /* Its first address and the one behind its last, and what the loader added to addresses in the file. 0, 0, 0: none.
+   */
   uint64_t begin;
   uint64_t end;
   uint64_t bias;
@@ -438,9 +440,9 @@ MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_
 /*
  * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
  * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
- * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the calling
- * thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface; -EBUSY:
- * another thread is here.
+ * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the
+ * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface;
+ * -EBUSY: another thread is here.
  */
 MALLOMETER_API int mallometer_jvm_attach(void);
 

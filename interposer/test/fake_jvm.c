@@ -31,7 +31,7 @@ static struct {
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked; /* for a stack */
+static unsigned asked;  /* for a stack */
 static unsigned nested; /* the same, while it was being asked by the same thread */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
@@ -342,9 +342,13 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*test)(void);
-  } cases[] = {{"frames", stacks_have_java_frames},      {"refusal", a_refusal_is_no_attachment},
-               {"reentry", nobody_asks_while_being_answered}, {"silence", no_answer_is_counted},
-               {"ids", ids_come_to_an_end},              {"end", the_end_waits_for_who_asks},      {"endless", the_end_comes_even_so},
+  } cases[] = {{"frames", stacks_have_java_frames},
+               {"refusal", a_refusal_is_no_attachment},
+               {"reentry", nobody_asks_while_being_answered},
+               {"silence", no_answer_is_counted},
+               {"ids", ids_come_to_an_end},
+               {"end", the_end_waits_for_who_asks},
+               {"endless", the_end_comes_even_so},
                {"fork", children_have_no_jvm}};
   CHECK(argc == 2);
   sem_init(&is_asked, 0, 0);

@@ -1,9 +1,8 @@
 /*
  * The sampler by itself, on streams of allocations whose truth is known: its estimates are unbiased whatever shares a
- * counter with what, and their intervals hold what they promise; rare call paths are found among hot ones, hot ones cost
- * little, an interval of 1 takes everything.
- * Simulated programs call exactly what the hook
- * calls. The file itself is included, so that each run can begin with an empty table.
+ * counter with what, and their intervals hold what they promise; rare call paths are found among hot ones, hot ones
+ * cost little, an interval of 1 takes everything. Simulated programs call exactly what the hook calls. The file itself
+ * is included, so that each run can begin with an empty table.
  */
 #include "sample/sampler.c"
 
@@ -260,9 +259,10 @@ static void simulate(const struct kind *kind, unsigned *covered) {
   unsigned live = allocated.samples - freed.samples;
   covered[ALLOCATED_OBJECTS] += covers(all_objects, kind->objects);
   covered[ALLOCATED_BYTES] += covers(all_bytes, bytes);
-  covered[LIVE_OBJECTS] += covers(live_of(all_objects, allocated.objects_variance, live, allocated.objects - freed.objects,
-                                          allocated.objects_variance - freed.objects_variance),
-                                  live_objects);
+  covered[LIVE_OBJECTS] +=
+      covers(live_of(all_objects, allocated.objects_variance, live, allocated.objects - freed.objects,
+                     allocated.objects_variance - freed.objects_variance),
+             live_objects);
   covered[LIVE_BYTES] += covers(live_of(all_bytes, allocated.bytes_variance, live, allocated.bytes - freed.bytes,
                                         allocated.bytes_variance - freed.bytes_variance),
                                 live_bytes);
@@ -286,10 +286,12 @@ static void intervals_hold_what_they_promise(void) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     for (unsigned run = 0; run < RUNS; run++) simulate(&kinds[i], covered);
-    printf("%s, %.0f %% freed: intervals of allocated objects cover the truth in %.1f %%, bytes %.1f %%, live objects %.1f "
-           "%%, bytes %.1f %%\n",
-           kinds[i].name, kinds[i].freed * 100, covered[0] * 100.0 / RUNS, covered[1] * 100.0 / RUNS,
-           covered[2] * 100.0 / RUNS, covered[3] * 100.0 / RUNS);
+    printf(
+        "%s, %.0f %% freed: intervals of allocated objects cover the truth in %.1f %%, bytes %.1f %%, live objects "
+        "%.1f "
+        "%%, bytes %.1f %%\n",
+        kinds[i].name, kinds[i].freed * 100, covered[0] * 100.0 / RUNS, covered[1] * 100.0 / RUNS,
+        covered[2] * 100.0 / RUNS, covered[3] * 100.0 / RUNS);
     for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= 0.94 * RUNS);
   }
 }

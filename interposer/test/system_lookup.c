@@ -1,6 +1,7 @@
 /*
- * Java's foreign functions: the JVM opens the library of the first argument, libsyslookup.so, and looks C functions up in
- * it. malloc is found where every other caller of the program has it, and so are functions of what the library needs.
+ * Java's foreign functions: the JVM opens the library of the first argument, libsyslookup.so, and looks C functions up
+ * in it. malloc is found where every other caller of the program has it, and so are functions of what the library
+ * needs.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -18,6 +18,7 @@
 #include "allocator/next.h"
 #include "control/black_box_file.h"
 #include "control/log.h"
+#include "platform/clock.h"
 #include "platform/glibc_versions.h"
 #include "platform/kernel.h"
 
@@ -59,12 +60,6 @@ static size_t stack_bytes;
 
 /* ---- One record --------------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Writes a finished record into its slot. A store into a file that somebody has truncated, or for which a copy-on-write
  * file system finds no room any more, would be a SIGBUS that ends the program. So the kernel stores first, which gets
@@ -83,7 +78,7 @@ static bool put(const struct box_region *region, struct box_sample *record) {
 static void count(struct box_sample *record) {
   struct mallometer_counters counted = {.size = sizeof counted};
   mallometer_snapshot(&counted, MALLOMETER_SINCE_START);
-  record->realtime_ns = now_ns(CLOCK_REALTIME);
+  record->realtime_ns = clock_ns(CLOCK_REALTIME);
   record->monotonic_ns = counted.monotonic_ns;
   record->flags = counted.flags & MALLOMETER_INCOMPLETE ? BOX_INCOMPLETE : 0;
   record->allocations = mallometer_allocations(&counted);
@@ -107,7 +102,7 @@ static void take_memory(struct box_sample *record, const struct memory_reading *
 
 /* Sleeps until the next full second since `start`; seconds that passed meanwhile are left out. */
 static void sleep_to_next_second(uint64_t start) {
-  uint64_t end = start + ((now_ns(CLOCK_MONOTONIC) - start) / SECOND + 1) * SECOND;
+  uint64_t end = start + ((monotonic_ns() - start) / SECOND + 1) * SECOND;
   struct timespec until = {.tv_sec = (time_t)(end / SECOND), .tv_nsec = (long)(end % SECOND)};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
@@ -141,7 +136,7 @@ static void *record_until_the_end(void *unused) {
   thread_block_leave();
   prctl(PR_SET_NAME, "mallometer-box");
   uint64_t due[MINUTES + 1] = {0}, sequences[MINUTES + 1] = {0};
-  uint64_t start = now_ns(CLOCK_MONOTONIC);
+  uint64_t start = monotonic_ns();
   struct memory_reading reading = {.limit_bytes = BOX_UNKNOWN};
   for (uint64_t tick = 0;; tick++) {
     struct box_sample record = {.kind = BOX_RECORD_SAMPLE};
@@ -149,7 +144,7 @@ static void *record_until_the_end(void *unused) {
     count(&record);
     take_memory(&record, &reading);
     if (!write_due(&record, due, sequences)) break;
-    __atomic_store_n(&thread_ns, now_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+    __atomic_store_n(&thread_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     sleep_to_next_second(start);
   }
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
@@ -229,8 +224,8 @@ static void describe_life(struct box_header *header) {
   header->format = BOX_FORMAT;
   header->header_bytes = sizeof *header;
   header->file_bytes = BOX_BYTES;
-  header->started_realtime_ns = now_ns(CLOCK_REALTIME);
-  header->started_monotonic_ns = now_ns(CLOCK_MONOTONIC);
+  header->started_realtime_ns = clock_ns(CLOCK_REALTIME);
+  header->started_monotonic_ns = monotonic_ns();
   if (getrandom(&header->life, sizeof header->life, GRND_NONBLOCK) != (ssize_t)sizeof header->life) {
     header->life = header->started_realtime_ns ^ (uint64_t)getpid() << 48;
   }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account/large_requests.h"
@@ -27,6 +26,7 @@
 #include "hooks/state.h"
 #include "jvm/attach.h"
 #include "mallometer.h"
+#include "platform/clock.h"
 #include "platform/glibc_versions.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
@@ -176,12 +176,6 @@ __attribute__((constructor)) static void start(void) {
 }
 
 /* ---- Snapshots ---------------------------------------------------------------------------------------- */
-
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Hands over as much of a struct as the caller knows, its size and version first. -EINVAL if it knows too little. */
 static int deliver(void *to, void *from, size_t full_size) {

@@ -10,7 +10,8 @@
 
 enum log_level log_threshold = LOG_WARN;
 
-/* Where nobody reads the program's errors any more, the kernel sends SIGPIPE, which must not end the program for ours. */
+/* Where nobody reads the program's errors any more, the kernel sends SIGPIPE, which must not end the program for ours.
+ */
 static void write_unharmed(const char *line, size_t length) {
   sigset_t broken_pipe, before, pending;
   sigemptyset(&broken_pipe);

@@ -7,9 +7,9 @@
  * its own, whose objects never meet ours.
  *
  * From JDK 22 on Java code calls malloc by the address that its default lookup has: that which dlsym finds in a library
- * of the JDK, libsyslookup.so, which has no functions but needs the C library. Such a search does not begin with what is
- * preloaded. So that library is opened for the whole program, and the JVM gets the program as the place to search in:
- * all that the library leads to is still found, and malloc is ours.
+ * of the JDK, libsyslookup.so, which has no functions but needs the C library. Such a search does not begin with what
+ * is preloaded. So that library is opened for the whole program, and the JVM gets the program as the place to search
+ * in: all that the library leads to is still found, and malloc is ours.
  *
  * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
  * jump, so that the return address stays the program's; the test `fast_path` checks that it is.

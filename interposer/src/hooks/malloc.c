@@ -31,11 +31,11 @@
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
 /* In a function that the program's call reached by jumps only: that call. */
-#define ORIGIN                                           \
-  ({                                                     \
-    const void *stack_ = __builtin_dwarf_cfa();          \
+#define ORIGIN                                             \
+  ({                                                       \
+    const void *stack_ = __builtin_dwarf_cfa();            \
     keep_only(&stack_); /* in a register, not in memory */ \
-    (struct origin){__builtin_return_address(0), stack_}; \
+    (struct origin){__builtin_return_address(0), stack_};  \
   })
 #define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
 #define OUT_OF_LINE __attribute__((noinline))

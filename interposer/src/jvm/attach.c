@@ -38,9 +38,10 @@ struct trace {
 static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
- * Where a thread that runs native code or HotSpot's stands is mostly known to the JVM, which looks at the registers only
- * if it is not. Functions that Java calls without leaving its own state (Linker.Option.critical) are such a case: there
- * it wants the Java code's registers. Where these are not known, those of here say truly that this is no Java code.
+ * Where a thread that runs native code or HotSpot's stands is mostly known to the JVM, which looks at the registers
+ * only if it is not. Functions that Java calls without leaving its own state (Linker.Option.critical) are such a case:
+ * there it wants the Java code's registers. Where these are not known, those of here say truly that this is no Java
+ * code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -87,8 +88,8 @@ static const struct java_stacks java_stacks = {thread_of_jvm, walk};
 /* ---- What the JVM tells -------------------------------------------------------------------------------- */
 
 /*
- * The JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program that makes classes
- * without end must not pay for that without end: of classes that come after this many, methods have no names.
+ * The JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program that makes
+ * classes without end must not pay for that without end: of classes that come after this many, methods have no names.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -132,8 +133,7 @@ static void make_ids_of_loaded_classes(JNIEnv *thread) {
 }
 
 static bool listen(void) {
-  const jvmtiEventCallbacks callbacks = {
-      .ClassLoad = class_loaded, .ClassPrepare = class_prepared, .VMDeath = vm_dies};
+  const jvmtiEventCallbacks callbacks = {.ClassLoad = class_loaded, .ClassPrepare = class_prepared, .VMDeath = vm_dies};
   const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
   const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
   (void)(*tools)->AddCapabilities(tools, &names); /* without them there are no lines */

@@ -1,10 +1,10 @@
 /*
  * Java frames for call stacks: finds the JVM of this process and lets src/sample ask it.
  *
- * No agent has to be named at start: any thread of the JVM can call jvm_attach() while it runs. The JVM tells a thread's
- * Java frames by AsyncGetCallTrace, which never waits and may be called in the middle of anything; for that it wants a
- * tools interface (JVMTI) environment that hears of classes, and ids for all methods, made beforehand by asking each
- * class for its methods. GetStackTrace of the tools interface would wait for safepoints, so it is not used.
+ * No agent has to be named at start: any thread of the JVM can call jvm_attach() while it runs. The JVM tells a
+ * thread's Java frames by AsyncGetCallTrace, which never waits and may be called in the middle of anything; for that it
+ * wants a tools interface (JVMTI) environment that hears of classes, and ids for all methods, made beforehand by asking
+ * each class for its methods. GetStackTrace of the tools interface would wait for safepoints, so it is not used.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H

@@ -81,8 +81,8 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
 }
 
 /*
- * An id is the address of HotSpot's pointer to the method, which is NULL when the class is gone. Before JDK 18 the tools
- * interface itself may follow such a pointer.
+ * An id is the address of HotSpot's pointer to the method, which is NULL when the class is gone. Before JDK 18 the
+ * tools interface itself may follow such a pointer.
  */
 static bool is_gone(jmethodID id) { return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id; }
 

@@ -50,7 +50,7 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   struct answer answer;
   if (!find_object || find_object((void *)address, &answer) != 0) return false;
   const struct link_map *entry = answer.link_map;
-  *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame, entry->l_addr,
-                                   entry->l_name};
+  *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame,
+                                   entry->l_addr, entry->l_name};
   return true;
 }

@@ -3,10 +3,10 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account/thread_block.h"
+#include "platform/clock.h"
 #include "platform/floating_point.h"
 #include "sample/native_stack.h"
 #include "sample/stack_tree.h"
@@ -29,7 +29,7 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash; /* of the stack; 0: being written */
+  uint64_t hash;  /* of the stack; 0: being written */
   uint32_t stack; /* its innermost node */
   uint32_t frames;
   struct sums allocated;
@@ -264,17 +264,13 @@ void live_sample_freed(struct live_sample sample) {
 }
 
 /* To some four milliseconds, which takes a fourth of the time. */
-static uint32_t time_of_birth(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return (uint32_t)(((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / BIRTH_UNIT);
-}
+static uint32_t time_of_birth(void) { return (uint32_t)(clock_ns(CLOCK_MONOTONIC_COARSE) / BIRTH_UNIT); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
 /*
- * Compilers meet ever new stacks in their recursions. From when half of the room is taken, stacks without Java frames are
- * kept with their innermost frames only, so that the other half is for the program's.
+ * Compilers meet ever new stacks in their recursions. From when half of the room is taken, stacks without Java frames
+ * are kept with their innermost frames only, so that the other half is for the program's.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
   bool crowded = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED) > SITES / 2;
@@ -371,7 +367,8 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
 }
 
 struct call_sites_totals call_sites_totals(void) {
-  return (struct call_sites_totals){site_count(), __atomic_load_n(&live_samples, __ATOMIC_RELAXED),
+  return (struct call_sites_totals){site_count(),
+                                    __atomic_load_n(&live_samples, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_place, __ATOMIC_RELAXED),
                                     __atomic_load_n(&truncated, __ATOMIC_RELAXED),
@@ -385,8 +382,10 @@ uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity)
     const struct live *entry = &memory->live[i];
     uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
-    objects[copied] = (struct mallometer_object){
-        .bytes = entry->bytes, .probability = entry->probability, .born_ns = entry->born * BIRTH_UNIT, .site = entry->site};
+    objects[copied] = (struct mallometer_object){.bytes = entry->bytes,
+                                                 .probability = entry->probability,
+                                                 .born_ns = entry->born * BIRTH_UNIT,
+                                                 .site = entry->site};
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) copied++;
   }

@@ -8,9 +8,9 @@
  * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
  * variances 0.
  *
- * All lies in memory that is reserved at the start and becomes resident as it is used: records, stacks as a tree, modules,
- * and a table of the live samples by address. Nothing is locked. A record is filled before it is published and never moves;
- * sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
+ * All lies in memory that is reserved at the start and becomes resident as it is used: records, stacks as a tree,
+ * modules, and a table of the live samples by address. Nothing is locked. A record is filled before it is published and
+ * never moves; sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -31,8 +31,8 @@ bool call_sites_start(void);
 bool call_sites_on(void);
 
 /*
- * Where Java frames come from; src/jvm registers itself. Both run inside of malloc: they allocate nothing, lock nothing,
- * keep errno.
+ * Where Java frames come from; src/jvm registers itself. Both run inside of malloc: they allocate nothing, lock
+ * nothing, keep errno.
  */
 struct java_stacks {
   /* What the calling thread is to the JVM; NULL if it is none of its threads, or is in no state to be asked. */

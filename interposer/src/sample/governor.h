@@ -2,9 +2,9 @@
  * Holds the time that samples take to a share of one processor's time.
  *
  * Time is credit: it comes in at the target's rate, and each sample spends what it took (what took longer than 100 us
- * was interrupted, and counts as that). A process begins with 2 ms and saves up to a tenth of a second, so a program that
- * meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code that it
- * never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
+ * was interrupted, and counts as that). A process begins with 2 ms and saves up to a tenth of a second, so a program
+ * that meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code
+ * that it never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
  * milliseconds; when 5 ms are saved they double, at most fifty times a second. Debts above 20 ms are forgiven.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and

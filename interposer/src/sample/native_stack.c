@@ -63,7 +63,8 @@ static __attribute__((noinline)) bool becomes_known(struct readable *stack, uint
   return end <= stack->end;
 }
 
-static inline __attribute__((always_inline)) bool read_word(struct readable *stack, uintptr_t address, uintptr_t *word) {
+static inline __attribute__((always_inline)) bool read_word(struct readable *stack, uintptr_t address,
+                                                            uintptr_t *word) {
   if (address % sizeof *word != 0 || address < stack->begin || address > stack->limit - sizeof *word) return false;
   if (address + sizeof *word > stack->end && !becomes_known(stack, address + sizeof *word)) return false;
   *word = *(const uintptr_t *)address;
@@ -125,8 +126,8 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
 /*
- * The object that a return address leads into, which is most often that of the frame before. A call's return address may
- * belong to the next function already, so the byte before it is asked for.
+ * The object that a return address leads into, which is most often that of the frame before. A call's return address
+ * may belong to the next function already, so the byte before it is asked for.
  */
 static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
   uintptr_t address = return_address - 1;

@@ -29,9 +29,9 @@ struct registers {
 
 /*
  * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how
- * many, at most `capacity`; 0 if nothing is known. Sets `caller`, unless NULL, to what called the outermost of them: code
- * outside any loaded object; all 0 if the stack was not followed up to there. Allocates nothing, locks nothing, keeps
- * errno.
+ * many, at most `capacity`; 0 if nothing is known. Sets `caller`, unless NULL, to what called the outermost of them:
+ * code outside any loaded object; all 0 if the stack was not followed up to there. Allocates nothing, locks nothing,
+ * keeps errno.
  */
 uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
                       struct registers *caller);

@@ -2,9 +2,9 @@
 #include "sample/sampler.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "account/size_class.h"
+#include "platform/clock.h"
 #include "platform/floating_point.h"
 #include "sample/call_sites.h"
 #include "sample/governor.h"
@@ -148,12 +148,6 @@ struct candidate {
   struct origin origin;
 };
 
-static uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void record(const struct sample *sample) {
   if (interval == 1) {
     call_sites_take(sample);
@@ -239,8 +233,8 @@ void sampler_visit_always(struct thread_block *block, const void *object, size_t
 }
 
 struct sampler_totals sampler_totals(void) {
-  return (struct sampler_totals){__atomic_load_n(&samples, __ATOMIC_RELAXED),
-                                 __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
-                                 __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED),
-                                 __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED), (uint32_t)(shares().of_numbers * 1e6)};
+  return (struct sampler_totals){
+      __atomic_load_n(&samples, __ATOMIC_RELAXED), __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
+      __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED), __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED),
+      (uint32_t)(shares().of_numbers * 1e6)};
 }

@@ -12,8 +12,8 @@
  * visited with the same probability v = 2^-level, whatever was visited before (a geometric distribution). The visit
  * knows the call path exactly and accepts it with probability p / v, so p is what was wanted even if call paths share a
  * counter, except that it cannot be more than v. Levels end at 7: a new call path that shares its counter with a hot
- * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation. They rise
- * slowly, so that its next allocations are found sooner.
+ * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation. They
+ * rise slowly, so that its next allocations are found sooner.
  *
  * Where samples take more time than they may (governor.h), all p are lower by a common share. With an interval of 1
  * nothing is left out, whatever it takes.

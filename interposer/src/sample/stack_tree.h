@@ -1,10 +1,11 @@
 /*
  * Call stacks that share what they have in common.
  *
- * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are kept as a tree:
- * a node is a frame and the node of its caller. A stack of 100 frames that differs from a known one in three takes three
- * nodes of 16 bytes. Nodes are found by caller and frame in a hash table, are written before they are published, and
- * never change or go. Nothing is locked: of two threads that add the same node at once one wastes its own.
+ * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are kept as a
+ * tree: a node is a frame and the node of its caller. A stack of 100 frames that differs from a known one in three
+ * takes three nodes of 16 bytes. Nodes are found by caller and frame in a hash table, are written before they are
+ * published, and never change or go. Nothing is locked: of two threads that add the same node at once one wastes its
+ * own.
  *
  * A frame is a return address; or, with the highest bit set, which no address has, the number of a Java method and in
  * the lowest 16 bits its bytecode index (0xffff: unknown, or a native method).
@@ -40,8 +41,8 @@ struct stack_tree {
 };
 
 /*
- * Adds a stack, innermost frame first, as far as it is not there. Sets the innermost node, 1 + its number (0 for a stack
- * without frames). False if there is no room.
+ * Adds a stack, innermost frame first, as far as it is not there. Sets the innermost node, 1 + its number (0 for a
+ * stack without frames). False if there is no room.
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost);
 
