@@ -15,6 +15,9 @@ final class SampledAges {
 
   private static final double NANOS = 1e9;
 
+  /** For 65,536 objects, and ages of 278 years in milliseconds above. */
+  private static final int INDEX_BITS = 20;
+
   /** One site while its samples are gone through, youngest first. */
   private static final class Accumulation {
     double total;
@@ -50,12 +53,12 @@ final class SampledAges {
     for (int i = 0; i < count; i++) {
       long age = Math.max(0, now - objects.getLong(at(i) + SiteLayout.OBJECT_BORN_NS));
       // Age in milliseconds above, index below: sorted as one number.
-      youngestFirst[i] = age / 1_000_000 << Integer.SIZE | i;
+      youngestFirst[i] = age / 1_000_000 << INDEX_BITS | i;
       sites.computeIfAbsent(site(objects, i), n -> new Accumulation()).total += weight(objects, i);
     }
     Arrays.sort(youngestFirst);
     for (long entry : youngestFirst) {
-      int i = (int) entry;
+      int i = (int) entry & (1 << INDEX_BITS) - 1;
       long age = Math.max(0, now - objects.getLong(at(i) + SiteLayout.OBJECT_BORN_NS));
       sites.get(site(objects, i)).pass(weight(objects, i), age / NANOS);
     }

@@ -1,0 +1,52 @@
+package io.mallometer.interposer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSite.Ages;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class SampledAgesTest {
+
+  private static final long NOW = Duration.ofDays(100).toNanos();
+
+  private final ByteBuffer objects = Structs.allocate(8 * SiteLayout.OBJECT_BYTES);
+  private int count;
+
+  @Test
+  void quantilesAreWeightedByTheBytesThatSamplesStandFor() {
+    add(1, 100, 1, Duration.ofSeconds(3));
+    add(1, 100, 0.125, Duration.ofSeconds(2));
+    add(1, 100, 1, Duration.ofSeconds(1));
+    add(2, 100, 1, Duration.ofSeconds(7));
+
+    assertThat(SampledAges.of(objects, count, NOW))
+        .isEqualTo(Map.of(1, new Ages(2, 2, 3), 2, new Ages(7, 7, 7)));
+  }
+
+  @Test
+  void whatIsMonthsOldIsOlderThanWhatIsNew() {
+    add(1, 100, 1, Duration.ofDays(60));
+    add(1, 100, 1, Duration.ofDays(30));
+    add(1, 100, 1, Duration.ofSeconds(1));
+
+    assertThat(SampledAges.of(objects, count, NOW))
+        .isEqualTo(
+            Map.of(
+                1,
+                new Ages(
+                    Duration.ofDays(30).toSeconds(),
+                    Duration.ofDays(60).toSeconds(),
+                    Duration.ofDays(60).toSeconds())));
+  }
+
+  private void add(int site, long bytes, double probability, Duration age) {
+    int at = count++ * SiteLayout.OBJECT_BYTES;
+    objects.putLong(at + SiteLayout.OBJECT_SIZE, bytes);
+    objects.putDouble(at + SiteLayout.OBJECT_PROBABILITY, probability);
+    objects.putLong(at + SiteLayout.OBJECT_BORN_NS, NOW - age.toNanos());
+    objects.putInt(at + SiteLayout.OBJECT_SITE, site);
+  }
+}
