@@ -139,12 +139,11 @@ final class CallSiteTables implements CallSitesMXBean {
     ReportMetric figure = Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     CallSites sites = mallometer.callSites();
     Path path = path(file);
-    try (OutputStream out = create(path)) {
+    OutputStream created = create(path);
+    try (OutputStream out = created) {
       known.write(sites, figure, out);
-    } catch (FileAlreadyExistsException e) {
-      throw new IllegalArgumentException(path + " exists and is not overwritten");
     } catch (IOException | RuntimeException e) {
-      Files.deleteIfExists(path);
+      Files.deleteIfExists(path); // ours: it was made above
       throw e;
     }
     return "%s, %d bytes".formatted(path, Files.size(path));
@@ -152,13 +151,17 @@ final class CallSiteTables implements CallSitesMXBean {
 
   /** Created with its permissions, so that there is no moment at which others may open it. */
   private static OutputStream create(Path path) throws IOException {
-    return new BufferedOutputStream(
-        Channels.newOutputStream(
-            Files.newByteChannel(
-                path,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(
-                    PosixFilePermissions.fromString("rw-------")))));
+    try {
+      return new BufferedOutputStream(
+          Channels.newOutputStream(
+              Files.newByteChannel(
+                  path,
+                  Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                  PosixFilePermissions.asFileAttribute(
+                      PosixFilePermissions.fromString("rw-------")))));
+    } catch (FileAlreadyExistsException e) {
+      throw new IllegalArgumentException(path + " exists and is not overwritten");
+    }
   }
 
   private static Path path(String file) {
