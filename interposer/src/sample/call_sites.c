@@ -57,6 +57,7 @@ static struct memory {
   struct stack_tree stacks;
   struct modules modules;
   struct live live[LIVE];
+  uint8_t reach[LIVE]; /* of objects that belong to a place, how many places behind it one was ever put */
 } * memory;
 
 uint8_t live_filter[65536];
@@ -209,6 +210,17 @@ static void count_in_filter(uintptr_t address, int change) {
                                         __ATOMIC_RELAXED));
 }
 
+/*
+ * Places that were used once are never EMPTY again, so that in the end only this keeps a free of an object that is no
+ * sample from looking at all PROBES.
+ */
+static void extend_reach(uintptr_t address, size_t probe) {
+  uint8_t *reach = &memory->reach[place_of(address, 0)], before = __atomic_load_n(reach, __ATOMIC_RELAXED);
+  while (before < probe &&
+         !__atomic_compare_exchange_n(reach, &before, (uint8_t)probe, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
 static bool put(uintptr_t address, struct live_sample sample) {
   for (size_t probe = 0; probe < PROBES; probe++) {
     struct live *entry = &memory->live[place_of(address, probe) % LIVE];
@@ -222,6 +234,7 @@ static bool put(uintptr_t address, struct live_sample sample) {
     entry->probability = sample.probability;
     entry->site = sample.site;
     entry->born = sample.born;
+    extend_reach(address, probe);
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     count_in_filter(address, 1);
     __atomic_fetch_add(&live_samples, 1, __ATOMIC_RELAXED);
@@ -232,7 +245,10 @@ static bool put(uintptr_t address, struct live_sample sample) {
 
 struct live_sample live_sample_remove(const void *object) {
   uintptr_t address = (uintptr_t)object;
-  for (size_t probe = 0; call_sites_on() && probe < PROBES; probe++) {
+  if (!call_sites_on()) return NO_LIVE_SAMPLE;
+  /* Whoever frees the object comes after who put it. */
+  size_t reach = __atomic_load_n(&memory->reach[place_of(address, 0)], __ATOMIC_RELAXED);
+  for (size_t probe = 0; probe <= reach; probe++) {
     struct live *entry = &memory->live[place_of(address, probe) % LIVE];
     uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (found == EMPTY) break;
