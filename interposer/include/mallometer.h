@@ -120,7 +120,7 @@ struct mallometer_report {
   uint32_t byte_unit;
   /*
    * Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks, the
-   * stack of the recording thread. Not the recording's file, which is page cache.
+   * tables of call sites, the stack of the recording thread. Not the recording's file, which is page cache.
    */
   uint64_t footprint_bytes;
   /* Time spent in mallometer_snapshot, on samples and by the recording thread since the process started, in
@@ -156,7 +156,7 @@ struct mallometer_report {
   uint64_t samples_truncated;
   /* Samples of Java threads whose Java frames the JVM did not tell. */
   uint64_t samples_without_java;
-  /* Time spent on samples, in nanoseconds; part of overhead_ns. */
+  /* Time spent on samples, in nanoseconds; part of overhead_ns. Not measured with an interval of 1. */
   uint64_t sampling_ns;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
   uint32_t overhead_target_ppm;
