@@ -18,7 +18,7 @@ class SampledAgesTest {
   @Test
   void quantilesAreWeightedByTheBytesThatSamplesStandFor() {
     add(1, 100, 1, Duration.ofSeconds(3));
-    add(1, 100, 0.125, Duration.ofSeconds(2));
+    add(1, 100, 0.0625, Duration.ofSeconds(2));
     add(1, 100, 1, Duration.ofSeconds(1));
     add(2, 100, 1, Duration.ofSeconds(7));
 
