@@ -140,7 +140,7 @@ final class RecordedCallSites {
       return;
     }
     int number = sites.getInt(at + SiteLayout.NUMBER);
-    Named known = named.computeIfAbsent(number, this::name);
+    Named known = known(number);
     read.add(
         new CallSite(
             number,
@@ -159,6 +159,18 @@ final class RecordedCallSites {
 
   // ---- Names
 
+  private Named known(int number) {
+    Named known = named.get(number);
+    if (known == null) {
+      boolean complete = addNewModules();
+      known = name(number);
+      if (complete) {
+        named.put(number, known);
+      }
+    }
+    return known;
+  }
+
   private Named name(int number) {
     int count =
         LibraryFunctions.mallometer_site_stack(
@@ -167,7 +179,6 @@ final class RecordedCallSites {
     for (int i = 0; i < stack.length; i++) {
       stack[i] = frames.getLong(i * Long.BYTES);
     }
-    addNewModules();
     methods.askForNewNames();
     int java = (int) LongStream.of(stack).filter(RecordedFrame::isJava).count();
     return named(symbolizer.frames(modules.withoutGeneratedCode(stack, java)));
@@ -177,8 +188,12 @@ final class RecordedCallSites {
     return new Named(stack, naming.name(stack), naming.library(stack));
   }
 
-  /** The library notes a stack's modules before it shows the site. */
-  private void addNewModules() {
+  /**
+   * The library notes a stack's modules before it shows the site. False if one is just being
+   * written: names are then to be looked up again at the next reading.
+   */
+  private boolean addNewModules() {
+    boolean complete = true;
     int count = MODULES_AT_ONCE;
     while (count == MODULES_AT_ONCE) {
       count =
@@ -191,13 +206,15 @@ final class RecordedCallSites {
       for (int i = 0; i < count; i++) {
         RecordedModule module = SiteLayout.module(moduleRows, i * SiteLayout.MODULE_BYTES);
         if (module.begin() == 0) {
-          count = 0; // being written: at the next reading
+          count = 0;
+          complete = false;
         } else {
           added.add(module);
         }
       }
       modules.add(added);
     }
+    return complete;
   }
 
   // ---- Ages
