@@ -41,6 +41,7 @@
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
+static OUT_OF_LINE void doubtful_free(void *object);
 static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static void *counted_malloc(size_t size) {
 INLINE void counted_free_of(void *object, bool tracked) {
   /* NULL, the bootstrap buffer and everything before the first event lie below. */
   if (unlikely((uintptr_t)object < low_range_end)) return complete_free(object);
-  if (tracked && may_be_sampled(object)) return complete_free(object);
+  if (tracked && may_be_sampled(object)) return doubtful_free(object);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   if (unlikely(!headroom_give(block, (int64_t)usable_size))) return complete_free(object);
@@ -89,6 +90,12 @@ INLINE void counted_free_of(void *object, bool tracked) {
 }
 
 static void counted_free(void *object) { counted_free_of(object, false); }
+
+/* Most objects that share a hash with a live sample are none. */
+static void doubtful_free(void *object) {
+  if (is_live_sample(object)) return complete_free(object);
+  counted_free(object);
+}
 
 /* Where call sites are recorded: the object may be a sample. */
 static void tracked_free(void *object) { counted_free_of(object, true); }

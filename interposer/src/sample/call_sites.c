@@ -243,23 +243,29 @@ static bool put(uintptr_t address, struct live_sample sample) {
   return false;
 }
 
-struct live_sample live_sample_remove(const void *object) {
-  uintptr_t address = (uintptr_t)object;
-  if (!call_sites_on()) return NO_LIVE_SAMPLE;
+static struct live *find_live(uintptr_t address) {
+  if (!call_sites_on()) return NULL;
   /* Whoever frees the object comes after who put it. */
   size_t reach = __atomic_load_n(&memory->reach[place_of(address, 0)], __ATOMIC_RELAXED);
   for (size_t probe = 0; probe <= reach; probe++) {
     struct live *entry = &memory->live[place_of(address, probe) % LIVE];
     uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (found == address) return entry;
     if (found == EMPTY) break;
-    if (found != address) continue;
-    struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
-    __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
-    count_in_filter(address, -1);
-    __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
-    return sample;
   }
-  return NO_LIVE_SAMPLE;
+  return NULL;
+}
+
+bool is_live_sample(const void *object) { return find_live((uintptr_t)object) != NULL; }
+
+struct live_sample live_sample_remove(const void *object) {
+  struct live *entry = find_live((uintptr_t)object);
+  if (!entry) return NO_LIVE_SAMPLE;
+  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
+  count_in_filter((uintptr_t)object, -1);
+  __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
+  return sample;
 }
 
 void live_sample_put_back(const void *object, struct live_sample sample) {

@@ -80,6 +80,9 @@ static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(live_filter[(uint16_t)((uintptr_t)object >> 4)] != 0, 0);
 }
 
+/* Whether it is one. The object is being freed: nobody else frees it meanwhile. */
+bool is_live_sample(const void *object);
+
 /* A sample that is taken out of the table of live ones. */
 struct live_sample {
   uint32_t site;
