@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Takes the picture docs/images/jconsole.png: JConsole on the running demo, with the attributes of the native memory MBean.
+# Takes the picture docs/images/jconsole.png: JConsole on the running demo, with the attributes of the native memory MBean;
+# or another picture of another MBean: jconsole-picture.sh FILE Allocator|CallSites|NativeMemory
 # Installs what it needs, starts bin/demo and a virtual screen of its own, and operates JConsole by mouse and keyboard.
 # Positions are those of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
 set -euo pipefail
@@ -7,6 +8,13 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 source bin/lib/requirements.sh
 
 picture=${1:-docs/images/jconsole.png}
+# As the tree sorts them.
+case ${2:-NativeMemory} in
+  Allocator) down=(Down) ;;
+  CallSites) down=(Down Down) ;;
+  NativeMemory) down=(Down Down Down) ;;
+  *) fail "no MBean $2" ;;
+esac
 port=18091
 jmx_port=19091
 
@@ -66,12 +74,12 @@ sleep 2
 # The first try is with SSL; a dialog then offers an insecure connection.
 click 363 222
 sleep 6
-# The tab MBeans, a wider tree, and in it io.mallometer, NativeMemory, Attributes.
+# The tab MBeans, a wider tree, and in it io.mallometer, the MBean, Attributes.
 click 440 78
 xdotool mousemove 171 400 mousedown 1 mousemove 190 400 mousemove 230 400 mouseup 1
 click 100 120
 xdotool type --delay 80 io.m
-press Right Down Right Down
+press Right "${down[@]}" Right Down
 sleep 3
 
 mkdir -p "$(dirname "$picture")"

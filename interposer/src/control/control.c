@@ -103,6 +103,18 @@ static void record_call_sites(void) {
   }
 }
 
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+void hook_warns_of_internals(const char *file) {
+  if (!file_names_internals(file)) return;
+  log_line(LOG_WARN,
+           "MALLOMETER_ACCOUNTING=header: %s calls __libc_free; what it frees so ends the program, use usable sizes",
+           base_name(file));
+}
+
 /* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
 void hook_starts(void) {
   char path[4096];
@@ -121,11 +133,6 @@ void hook_starts(void) {
   if (configuration.sample_interval > 0) record_call_sites();
   wanted_black_box = getauxval(AT_SECURE) ? NULL : configuration.black_box;
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
-}
-
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
 }
 
 static void explain_not_preloaded(void) {

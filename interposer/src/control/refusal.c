@@ -2,9 +2,14 @@
 #include "control/refusal.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "platform/kernel.h"
 
 #define INTERNAL_PREFIX "__libc_"
 
@@ -57,6 +62,24 @@ static struct dynamic_tables tables_of(const struct dl_phdr_info *object) {
     }
   }
   return tables;
+}
+
+bool file_names_internals(const char *path) {
+  static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the end of another */
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  bool found = false;
+  if (status_of_file(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    size_t bytes = (size_t)status.st_size;
+    void *mapped = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped != MAP_FAILED) {
+      found = memmem(mapped, bytes, name, sizeof name) != NULL;
+      munmap(mapped, bytes);
+    }
+  }
+  close(file);
+  return found;
 }
 
 struct search {

@@ -14,4 +14,10 @@
  */
 bool find_object_past_interposers(char *name, size_t capacity);
 
+/*
+ * The same of a file that is going to be loaded, by the names that it contains: what it needs in turn is not looked at.
+ * False if it cannot be read. Does not allocate.
+ */
+bool file_names_internals(const char *path);
+
 #endif

@@ -34,7 +34,9 @@ __attribute__((noinline)) static dlopen_function *find_next_dlopen(void) {
 }
 
 static int safe_mode(const char *file, int mode) {
-  if (size_source != SIZE_FROM_HEADER || !(mode & RTLD_DEEPBIND)) return mode;
+  if (size_source != SIZE_FROM_HEADER) return mode;
+  if (file && strchr(file, '/') && !(mode & RTLD_NOLOAD)) hook_warns_of_internals(file);
+  if (!(mode & RTLD_DEEPBIND)) return mode;
   hook_refuses_deepbind(file);
   return mode & ~RTLD_DEEPBIND;
 }

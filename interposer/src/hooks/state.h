@@ -83,6 +83,9 @@ void hook_starts(void);
 /* Implemented above this layer: tells the user that header mode opens the library `file` without RTLD_DEEPBIND. */
 void hook_refuses_deepbind(const char *file);
 
+/* The same if the file, which is going to be loaded, frees objects past the headers. May change errno. */
+void hook_warns_of_internals(const char *file);
+
 /* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
 void hook_count(bool on);
 
