@@ -12,7 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class SampleCostTest {
+class SampledStacksTest {
+
+  private static final int MOST_JAVA_FRAMES = 512;
 
   private static final Pattern RESULT = Pattern.compile("samples=(\\d+) micros=([\\d.]+)");
 
@@ -41,5 +43,16 @@ class SampleCostTest {
 
     assertThat(Integer.parseInt(result.group(1))).isGreaterThan(10_000);
     assertThat(Double.parseDouble(result.group(2))).isBetween(0.1, 10.0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aDeepStackIsKeptUpToItsBoundAndCountedIfThatCutsIt(Path jdk) throws Exception {
+    ChildJvm child = new ChildJvm().java(jdk).preload(BundledLibrary.extract(directory));
+
+    assertThat(child.run(DeepCalls.class, "300").output())
+        .containsPattern("java=30\\d truncated=0");
+    assertThat(child.run(DeepCalls.class, "700").output())
+        .containsPattern("java=" + MOST_JAVA_FRAMES + " truncated=[1-9]");
   }
 }

@@ -1,0 +1,46 @@
+package io.mallometer.preload;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Mallometer;
+import io.mallometer.StackFrame;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Allocates deeper in calls than stacks are kept, and prints what is known of it. */
+final class DeepCalls {
+
+  private static final int BYTES = 4 << 20;
+
+  private DeepCalls() {}
+
+  /** The argument is how many calls. */
+  public static void main(String[] arguments) {
+    try (Mallometer mallometer = Mallometer.open()) {
+      mallometer.callSites();
+      List<ByteBuffer> kept = List.of(allocate(Integer.parseInt(arguments[0])));
+      CallSites sites = later(mallometer);
+      CallSite deep = sites.sites().stream().filter(DeepCalls::isDeep).findFirst().orElseThrow();
+      long java = deep.frames().stream().filter(f -> f.kind() == StackFrame.Kind.JAVA).count();
+      System.out.printf(
+          "kept=%d java=%d truncated=%d%n", kept.size(), java, sites.dropped().get("truncated"));
+    }
+  }
+
+  /** A reading is the latest for a second. */
+  private static CallSites later(Mallometer mallometer) {
+    CallSites sites = mallometer.callSites();
+    while (sites.sites().stream().noneMatch(DeepCalls::isDeep)) {
+      sites = mallometer.callSites();
+    }
+    return sites;
+  }
+
+  private static boolean isDeep(CallSite site) {
+    return site.name().endsWith("DeepCalls.allocate");
+  }
+
+  private static ByteBuffer allocate(int calls) {
+    return calls > 1 ? allocate(calls - 1) : ByteBuffer.allocateDirect(BYTES);
+  }
+}
