@@ -22,6 +22,7 @@ class PreloadedServiceIT {
   private static final int LEAKING_SECONDS = 5;
   private static final int WARM_UP_SECONDS = 10;
   private static final int POLLS_SECONDS = 1;
+  private static final int POLLS = 2;
 
   @TempDir private static Path directory;
 
@@ -67,6 +68,10 @@ class PreloadedServiceIT {
   @ParameterizedTest
   @EnumSource(Leak.class)
   void liveBytesRiseByWhatALeakLosesAndNoMoreOnceItIsOff(Leak leak) throws Exception {
+    // What a library takes when it is used for the first time is no leak.
+    service.turn(leak, true);
+    sleepSeconds(POLLS_SECONDS);
+    service.turn(leak, false);
     double before = live();
     long lostBefore = service.turn(leak, true);
     sleepSeconds(LEAKING_SECONDS);
@@ -80,10 +85,14 @@ class PreloadedServiceIT {
     assertThat(live() - afterLeaking).isLessThan(0.2 * lost);
   }
 
-  /** Live bytes after the next poll. */
+  /** Live bytes at the next polls, the lowest: a compiler at work takes some MiB for a moment. */
   private static double live() throws InterruptedException {
-    sleepSeconds(POLLS_SECONDS);
-    return service.metric("native_malloc_live_bytes");
+    double lowest = Double.MAX_VALUE;
+    for (int i = 0; i < POLLS; i++) {
+      sleepSeconds(POLLS_SECONDS);
+      lowest = Math.min(lowest, service.metric("native_malloc_live_bytes"));
+    }
+    return lowest;
   }
 
   private static void sleepSeconds(int seconds) throws InterruptedException {
