@@ -149,7 +149,7 @@ struct candidate {
 };
 
 static void record(const struct sample *sample) {
-  if (interval == 1) {
+  if (sampler_interval() == 1) {
     call_sites_take(sample);
     return;
   }
