@@ -345,6 +345,123 @@ struct mallometer_object {
   uint64_t born_ns;
   uint32_t site;
   uint32_t reserved;
+  /*
+   * The probability with which this sample was put into a page slot, where its use is seen: of what is known of slots
+   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, and of its use nothing is known.
+   */
+  double placement;
+  /*
+   * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
+   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if it is
+   * in no slot.
+   */
+  uint64_t last_access_ns;
+};
+
+/* Whether the use of objects is observed (docs/leaks.md). */
+enum mallometer_leaks_state {
+  /* mallometer_leaks_start() was not called, or MALLOMETER_LEAKS=off. */
+  MALLOMETER_LEAKS_OFF = 0,
+  /* The library's thread is trying out what the system can do. */
+  MALLOMETER_LEAKS_STARTING = 1,
+  MALLOMETER_LEAKS_ON = 2,
+  /* Off for good; `reason` says why. */
+  MALLOMETER_LEAKS_FAILED = 3
+};
+
+/* By what the accessed bits of slots are cleared. */
+enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
+
+/* Slots of 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
+#define MALLOMETER_SLOT_CLASSES 4
+
+/* How the observation goes. All times are nanoseconds, those of moments CLOCK_MONOTONIC. */
+struct mallometer_observation {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_leaks_state */
+  uint32_t state;
+  /* enum mallometer_leaks_method; 0 while off */
+  uint32_t method;
+  /* When the first epoch began; 0 before. */
+  uint64_t started_ns;
+  /* Epochs that ended, and those of them in which the kernel itself cleared accessed bits: they say nothing. */
+  uint64_t epochs;
+  uint64_t void_epochs;
+  /* When the latest epoch that says something ended, and how long the present one is to be. */
+  uint64_t epoch_end_ns;
+  uint64_t epoch_ns;
+  /* Processor time of the library's thread; part of mallometer_report.overhead_ns. */
+  uint64_t cpu_ns;
+  /* Address space that is reserved, what of it slots in use take in whole pages, and what they may take beyond the
+   * bytes of their objects. */
+  uint64_t arena_bytes;
+  uint64_t resident_bytes;
+  uint64_t limit_bytes;
+  uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
+  uint32_t slots[MALLOMETER_SLOT_CLASSES];
+  /* Samples that were put into slots, and those that were not although it was their turn: no slot or no memory was
+   * left for them, or they were too large. */
+  uint64_t placed;
+  uint64_t not_placed;
+  uint64_t too_large;
+  /* Slots that the allocator unmapped, because their object was freed past the hook. */
+  uint64_t retired;
+  /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
+  uint32_t can_watch;
+  uint32_t reserved;
+  /* NUL-terminated; empty if nothing is off. */
+  char reason[160];
+  char watch_reason[160];
+};
+
+/*
+ * Durations of one kind. Bucket 0 holds those below 2^-5.5 s, bucket i those from 2^(i/2 - 6) s on, up to where the
+ * next begins, the last all above.
+ */
+#define MALLOMETER_DURATION_BUCKETS 48
+struct mallometer_durations {
+  /* How many were seen. */
+  uint64_t count;
+  /* How many each stands for: sums of 1 / (probability * placement). */
+  float weight[MALLOMETER_DURATION_BUCKETS];
+};
+
+/* What is known of how long a call site's objects live and lie idle, from those in slots. An array element. */
+struct mallometer_site_evidence {
+  uint32_t site;
+  uint32_t reserved;
+  /* Objects of the site that were ever put into a slot, and those of them that were freed. */
+  uint64_t placed;
+  uint64_t freed;
+  /* From birth to free. */
+  struct mallometer_durations lifetimes;
+  /* From the end of the latest epoch in which the object was touched, to its free. */
+  struct mallometer_durations idle_before_free;
+  /* From the end of such an epoch to the end of the next, for objects that were touched again after a whole epoch in
+   * which they were not. */
+  struct mallometer_durations gaps;
+};
+
+#define MALLOMETER_ACCESS_FRAMES 64
+
+enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
+
+/* The latest access that a watchpoint saw at an object of a call site. An array element. */
+struct mallometer_access {
+  uint32_t site;
+  /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
+  uint32_t kind;
+  /* CLOCK_MONOTONIC in nanoseconds, the object's birth as well. */
+  uint64_t monotonic_ns;
+  uint64_t born_ns;
+  /* The kernel's thread id. */
+  uint32_t thread_id;
+  uint32_t frames;
+  /* NUL-terminated. */
+  char thread_name[16];
+  /* As mallometer_site_stack() has them; the first is the instruction behind the access. */
+  uint64_t stack[MALLOMETER_ACCESS_FRAMES];
 };
 
 /* What mallometer_configure() changes. */
@@ -352,7 +469,9 @@ enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
   /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. */
-  MALLOMETER_OPTION_SAMPLE_INTERVAL = 2
+  MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
+  /* The shortest epoch, in milliseconds, at least 10. 5,000 by default. */
+  MALLOMETER_OPTION_SHORTEST_EPOCH = 3
 };
 
 #if defined(__GNUC__)
@@ -453,6 +572,37 @@ MALLOMETER_API int mallometer_jvm_attach(void);
  * -ENODATA: not attached, or the calling thread is not the JVM's.
  */
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
+
+/*
+ * Observes from now on whether sampled objects are used, in a thread of the library; whether that worked is for
+ * mallometer_leaks to say. Does nothing the second time. Starts a thread; not for signal handlers.
+ * -ENODATA: call sites are not recorded, or MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started.
+ */
+MALLOMETER_API int mallometer_leaks_start(void);
+
+/* Reads how that goes. -EINVAL: out is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
+
+/*
+ * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 4,096 are known.
+ * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
+ * evidence is NULL, or evidence_size is not the library's own; -ENODATA: nothing is observed.
+ */
+MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size,
+                                       uint32_t capacity, uint32_t first);
+
+/*
+ * From now on looks where objects of these call sites are last used, by hardware watchpoints on the youngest ones in
+ * slots; at most 4 sites, none ends it. Not for signal handlers.
+ * -EINVAL: too many, or sites is NULL; -ENODATA: nothing is observed; -ENOTSUP: mallometer_observation.watch_reason.
+ */
+MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
+
+/*
+ * Copies the accesses that were seen so, at most two for each site that was ever watched, 128 in all. `access_size` is
+ * sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL, -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
 
 /* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);

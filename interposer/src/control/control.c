@@ -332,6 +332,29 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
   return call_sites_on() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
 }
 
+int mallometer_leaks_start(void) { return -ENODATA; }
+
+int mallometer_leaks(struct mallometer_observation *out) {
+  struct mallometer_observation current = {0};
+  return deliver(out, &current, sizeof current);
+}
+
+int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
+                        uint32_t first) {
+  (void)capacity;
+  (void)first;
+  return !evidence || evidence_size != sizeof *evidence ? -EINVAL : -ENODATA;
+}
+
+int mallometer_watch(const uint32_t *sites, uint32_t count) {
+  return (!sites && count > 0) || count > 4 ? -EINVAL : -ENODATA;
+}
+
+int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
+  (void)capacity;
+  return !accesses || access_size != sizeof *accesses ? -EINVAL : -ENODATA;
+}
+
 int mallometer_jvm_attach(void) {
   if (!call_sites_on()) return -ENODATA;
   if (!java_frames) return -EPERM;

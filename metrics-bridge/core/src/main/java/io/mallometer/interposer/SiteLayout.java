@@ -60,7 +60,9 @@ final class SiteLayout {
   static final int OBJECT_PROBABILITY = 8;
   static final int OBJECT_BORN_NS = 16;
   static final int OBJECT_SITE = 24;
-  static final int OBJECT_BYTES = 32;
+  static final int OBJECT_PLACEMENT = 32;
+  static final int OBJECT_LAST_ACCESS_NS = 40;
+  static final int OBJECT_BYTES = 48;
 
   /** The most frames of a stack: 128 native ones and 512 of Java. */
   static final int MOST_FRAMES = 640;
