@@ -1,0 +1,31 @@
+package io.mallometer.benchmarks.leaks;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Runs kernels side by side for a time.
+ *
+ * <p>Arguments: minutes of the kernels' time, how many times faster than the world's that runs, and
+ * names such as {@code Leaking.Deflaters} of those to run, none for all.
+ */
+public final class Kernels {
+
+  private Kernels() {}
+
+  public static void main(String[] arguments) throws InterruptedException {
+    Duration duration = Duration.ofMillis((long) (60_000 * Double.parseDouble(arguments[0])));
+    Pace pace = new Pace(Double.parseDouble(arguments[1]));
+    List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
+    Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
+        .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
+        .forEach(kernel -> new KernelThread(kernel, pace).start());
+    pace.until(duration);
+  }
+
+  static String name(Class<? extends Kernel> kernel) {
+    return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
+  }
+}

@@ -1,0 +1,29 @@
+package io.mallometer.benchmarks.leaks;
+
+import java.time.Duration;
+
+/**
+ * A clock that may run faster than the world's, so that an hour of a program passes in minutes.
+ * What the kernels do between two moments is the same at any scale.
+ */
+final class Pace {
+
+  private final double scale;
+  private final long start = System.nanoTime();
+
+  Pace(double scale) {
+    this.scale = scale;
+  }
+
+  Duration age() {
+    return Duration.ofNanos((long) ((System.nanoTime() - start) * scale));
+  }
+
+  /** Sleeps until an age; returns at once if that is over. */
+  void until(Duration age) throws InterruptedException {
+    long nanos = (long) (age.minus(age()).toNanos() / scale);
+    if (nanos > 0) {
+      Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
+    }
+  }
+}
