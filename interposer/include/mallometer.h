@@ -170,6 +170,9 @@ struct mallometer_report {
   uint32_t reserved;
   /* Part of footprint_bytes: the tables of call sites, one mapping that no other memory joins. */
   uint64_t tables_bytes;
+  /* Java frames whose method found no room (16,384), and native frames whose module did (1,024): they have no names. */
+  uint64_t frames_without_method;
+  uint64_t frames_without_module;
 };
 
 /* Whether stacks have Java frames. */

@@ -28,6 +28,7 @@ static struct {
   int answer; /* then */
   bool is_interrupted;
   bool takes_its_time;
+  bool meets_new_methods;
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
@@ -57,6 +58,12 @@ static NOINLINE void allocate_in_jvm(void) {
   free(object);
 }
 
+static jmethodID new_method(void) {
+  static void *of_classes_that_come[17000];
+  static size_t next;
+  return (jmethodID)(void *)&of_classes_that_come[next++];
+}
+
 void AsyncGetCallTrace(struct trace *trace, jint depth, void *context);
 void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
   static __thread bool busy;
@@ -73,7 +80,7 @@ void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
   trace->frames = behaviour.answer;
   if (!behaviour.tells_nothing) {
     trace->frames = 2;
-    trace->frame[0] = (struct frame){7, (jmethodID)(void *)&methods[0]};
+    trace->frame[0] = (struct frame){7, behaviour.meets_new_methods ? new_method() : (jmethodID)(void *)&methods[0]};
     trace->frame[1] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
   }
   busy = false;
@@ -250,6 +257,17 @@ static void no_answer_is_counted(void) {
   CHECK(!has_java_frames());
 }
 
+static void frames_without_room_for_a_method_are_counted(void) {
+  attach();
+  behaviour.meets_new_methods = true;
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* beside the one that all have */
+  CHECK_EQUAL(self().methods, 16384);
+  CHECK_EQUAL(self().frames_without_method, 0);
+  for (int i = 0; i < 10; i++) free(keeper(100));
+  CHECK_EQUAL(self().methods, 16384);
+  CHECK_EQUAL(self().frames_without_method, 10);
+}
+
 /* It never gives an id back. */
 static void ids_come_to_an_end(void) {
   attach();
@@ -347,6 +365,7 @@ int main(int argc, char **argv) {
                {"reentry", nobody_asks_while_being_answered},
                {"silence", no_answer_is_counted},
                {"ids", ids_come_to_an_end},
+               {"methods", frames_without_room_for_a_method_are_counted},
                {"end", the_end_waits_for_who_asks},
                {"endless", the_end_comes_even_so},
                {"fork", children_have_no_jvm}};

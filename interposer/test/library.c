@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static __thread char in_static_tls[32] __attribute__((tls_model("initial-exec")));
+#ifndef TLS_MODEL
+#define TLS_MODEL "initial-exec"
+#endif
+static __thread char in_static_tls[32] __attribute__((tls_model(TLS_MODEL)));
 static void *while_loaded;
 
 __attribute__((constructor)) static void load(void) { while_loaded = malloc(123); }

@@ -102,16 +102,25 @@ static void modules_outlive_the_libraries(const char *path) {
 
 static const char *path_of_library;
 
+struct use {
+  void *library;
+  void *object;
+};
+
+static struct use open_and_allocate(void) {
+  void *library = dlopen(path_of_library, RTLD_NOW | RTLD_LOCAL);
+  CHECK(library);
+  void *(*library_allocate)(size_t);
+  void *address = dlsym(library, "library_allocate");
+  memcpy(&library_allocate, &address, sizeof address);
+  return (struct use){library, library_allocate(100)};
+}
+
 static void *open_allocate_close(void *unused) {
   for (int i = 0; i < 300; i++) {
-    void *library = dlopen(path_of_library, RTLD_NOW | RTLD_LOCAL);
-    CHECK(library);
-    void *(*library_allocate)(size_t);
-    void *address = dlsym(library, "library_allocate");
-    memcpy(&library_allocate, &address, sizeof address);
-    void *object = library_allocate(100);
-    CHECK_EQUAL(dlclose(library), 0);
-    free(object);
+    struct use use = open_and_allocate();
+    CHECK_EQUAL(dlclose(use.library), 0);
+    free(use.object);
   }
   return unused;
 }
@@ -124,6 +133,34 @@ static void libraries_come_and_go(const char *path) {
   for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, open_allocate_close, NULL), 0);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   CHECK(self().modules > 1 && self().modules <= 1024);
+}
+
+static void write_copy(const char *path, const char *content, size_t bytes) {
+  FILE *file = fopen(path, "wb");
+  CHECK(file && fwrite(content, 1, bytes, file) == bytes);
+  CHECK_EQUAL(fclose(file), 0);
+}
+
+/* Copies, for the loader knows a file that it has loaded. */
+static void frames_without_room_for_a_module_are_counted(const char *path) {
+  static char content[MIB];
+  FILE *library = fopen(path, "rb");
+  CHECK(library);
+  size_t bytes = fread(content, 1, sizeof content, library);
+  fclose(library);
+  CHECK(bytes > 0 && bytes < sizeof content);
+  for (int i = 0; i < 1030; i++) {
+    char name[] = "/tmp/mallometer-XXXXXX";
+    int descriptor = mkstemp(name);
+    CHECK(descriptor >= 0);
+    close(descriptor);
+    write_copy(name, content, bytes);
+    path_of_library = name;
+    free(open_and_allocate().object);
+    CHECK_EQUAL(unlink(name), 0);
+  }
+  CHECK_EQUAL(self().modules, 1024);
+  CHECK(self().frames_without_module >= 6);
 }
 
 /* ---- mallometer_objects ------------------------------------------------------------------------------- */
@@ -365,6 +402,7 @@ int main(int argc, char **argv) {
   CHECK(argc >= 2);
   const char *what = argv[1];
   if (strcmp(what, "modules") == 0) modules_outlive_the_libraries(argv[2]);
+  if (strcmp(what, "many_modules") == 0) frames_without_room_for_a_module_are_counted(argv[2]);
   if (strcmp(what, "come_and_go") == 0) libraries_come_and_go(argv[2]);
   if (strcmp(what, "objects") == 0) objects_have_ages_until_they_are_freed();
   if (strcmp(what, "interval") == 0) the_interval_changes_at_run_time();

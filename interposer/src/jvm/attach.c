@@ -209,6 +209,8 @@ uint32_t jvm_state(void) {
 
 uint32_t jvm_methods(void) { return method_count(); }
 
+uint64_t jvm_frames_without_method(void) { return methods_without_room(); }
+
 int jvm_method(uint32_t number, struct mallometer_method *out) {
   if (jvm_state() != MALLOMETER_JAVA_ON) return -ENODATA;
   void *thread = thread_of_jvm();

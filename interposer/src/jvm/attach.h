@@ -21,6 +21,9 @@ uint32_t jvm_state(void);
 
 uint32_t jvm_methods(void);
 
+/* Frames whose method found no room. */
+uint64_t jvm_frames_without_method(void);
+
 /* See mallometer_method_name(): 0, -EINVAL, -ESRCH, -ENODATA. `out` is zeroed. */
 int jvm_method(uint32_t number, struct mallometer_method *out);
 

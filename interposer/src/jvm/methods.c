@@ -13,6 +13,7 @@ enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
 static jmethodID ids[METHODS]; /* NULL: being written */
 static uint32_t slots[SLOTS];  /* 1 + number; 0: free */
 static uint32_t taken;
+static uint64_t without_room;
 
 static uint32_t new_number(jmethodID id) {
   uint32_t number = __atomic_load_n(&taken, __ATOMIC_RELAXED);
@@ -24,8 +25,7 @@ static uint32_t new_number(jmethodID id) {
 }
 
 /* Two threads that meet the same method at once give it two numbers, of which one is used. */
-uint32_t method_number(jmethodID id) {
-  if (!id) return UNKNOWN_METHOD;
+static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -40,6 +40,15 @@ uint32_t method_number(jmethodID id) {
   }
   return UNKNOWN_METHOD;
 }
+
+uint32_t method_number(jmethodID id) {
+  if (!id) return UNKNOWN_METHOD;
+  uint32_t number = number_of(id);
+  if (number == UNKNOWN_METHOD) __atomic_fetch_add(&without_room, 1, __ATOMIC_RELAXED);
+  return number;
+}
+
+uint64_t methods_without_room(void) { return __atomic_load_n(&without_room, __ATOMIC_RELAXED); }
 
 uint32_t method_count(void) { return __atomic_load_n(&taken, __ATOMIC_ACQUIRE); }
 

@@ -18,6 +18,9 @@ uint32_t method_number(jmethodID id);
 
 uint32_t method_count(void);
 
+/* How often a method found no room. */
+uint64_t methods_without_room(void);
+
 /* Asks the JVM. `out` is zeroed. 0; -EINVAL: no such number; -ESRCH: the class was unloaded. */
 int method_describe(jvmtiEnv *tools, JNIEnv *thread, uint32_t number, struct mallometer_method *out);
 

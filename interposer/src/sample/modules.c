@@ -71,21 +71,27 @@ static uint32_t build_id_of(const struct loaded_object *object, uint8_t *id, uin
 /* ---- Noting and reading ------------------------------------------------------------------------------- */
 
 /* Of two threads that note the same object at once both do; whoever looks a name up finds the same in either. */
+static bool keep(struct modules *modules, const struct loaded_object *object) {
+  uint32_t bytes = (uint32_t)strnlen(object->path, BYTES_OF_PATHS) + 1;
+  if (__atomic_load_n(&modules->taken, __ATOMIC_RELAXED) == MODULES) return false;
+  uint32_t path = reserve(&modules->bytes_taken, bytes, BYTES_OF_PATHS);
+  if (path == BYTES_OF_PATHS) return false;
+  uint32_t number = reserve(&modules->taken, 1, MODULES);
+  if (number == MODULES) return false;
+  struct known_module *known = &modules->known[number];
+  memcpy(&modules->paths[path], object->path, bytes);
+  known->path = path;
+  known->end = object->end;
+  known->bias = object->bias;
+  known->build_id_bytes = build_id_of(object, known->build_id, sizeof known->build_id);
+  __atomic_store_n(&known->begin, object->begin, __ATOMIC_RELEASE);
+  return true;
+}
+
 static void note(struct modules *modules, uintptr_t address) {
   struct loaded_object object;
   if (!loaded_object_at(address, &object) || !object.path || is_known(modules, &object)) return;
-  uint32_t bytes = (uint32_t)strnlen(object.path, BYTES_OF_PATHS) + 1;
-  uint32_t path = reserve(&modules->bytes_taken, bytes, BYTES_OF_PATHS);
-  if (path == BYTES_OF_PATHS) return;
-  uint32_t number = reserve(&modules->taken, 1, MODULES);
-  if (number == MODULES) return;
-  struct known_module *known = &modules->known[number];
-  memcpy(&modules->paths[path], object.path, bytes);
-  known->path = path;
-  known->end = object.end;
-  known->bias = object.bias;
-  known->build_id_bytes = build_id_of(&object, known->build_id, sizeof known->build_id);
-  __atomic_store_n(&known->begin, object.begin, __ATOMIC_RELEASE);
+  if (!keep(modules, &object)) __atomic_fetch_add(&modules->without_room, 1, __ATOMIC_RELAXED);
 }
 
 void module_note(struct modules *modules, uintptr_t address) {
@@ -95,6 +101,10 @@ void module_note(struct modules *modules, uintptr_t address) {
 }
 
 uint32_t modules_count(const struct modules *modules) { return __atomic_load_n(&modules->taken, __ATOMIC_ACQUIRE); }
+
+uint64_t modules_without_room(const struct modules *modules) {
+  return __atomic_load_n(&modules->without_room, __ATOMIC_RELAXED);
+}
 
 uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first) {
   uint32_t count = modules_count(modules), copied = 0;

@@ -24,6 +24,7 @@ struct modules {
   } known[MODULES];
   uint32_t taken;
   uint32_t bytes_taken;
+  uint64_t without_room; /* how often a module found none */
   char paths[BYTES_OF_PATHS];
 };
 
@@ -31,6 +32,7 @@ struct modules {
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);
+uint64_t modules_without_room(const struct modules *modules);
 
 /* Copies those with numbers `first` and above. Returns how many. */
 uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first);

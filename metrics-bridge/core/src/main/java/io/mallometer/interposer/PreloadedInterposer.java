@@ -135,7 +135,9 @@ final class PreloadedInterposer implements Interposer {
                   "no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE),
                   "not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED),
                   "truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED),
-                  "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA)),
+                  "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA),
+                  "no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD),
+                  "no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE)),
               ReportLayout.byteUnit(self));
     }
     return callSites.read(time, applicationPackages, report);

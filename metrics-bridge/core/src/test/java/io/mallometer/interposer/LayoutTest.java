@@ -103,6 +103,8 @@ class LayoutTest {
           report("modules", ReportLayout.MODULES),
           report("java", ReportLayout.JAVA),
           report("tables_bytes", ReportLayout.TABLES_BYTES),
+          report("frames_without_method", ReportLayout.FRAMES_WITHOUT_METHOD),
+          report("frames_without_module", ReportLayout.FRAMES_WITHOUT_MODULE),
           Map.entry("sizeof(struct mallometer_site)", SiteLayout.BYTES),
           of("site", "number", SiteLayout.NUMBER),
           of("site", "frames", SiteLayout.FRAMES),
