@@ -58,6 +58,20 @@ class ArrowsTest {
           .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.report", "org.jspecify..");
 
   @ArchTest
+  static final ArchRule viewsKnowTheRecordsAndReportsOnly =
+      classes()
+          .that()
+          .resideInAPackage("io.mallometer.view")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "io.mallometer",
+              "io.mallometer.report",
+              "io.mallometer.view",
+              "org.jspecify..");
+
+  @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
       slices()
           .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")

@@ -1,8 +1,9 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.ProcessMemory;
-import io.mallometer.Snapshot;
+import io.mallometer.view.View;
+import io.mallometer.view.Views;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -12,7 +13,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * The Actuator endpoint {@code nativememory}: the latest snapshot, for people and scripts.
+ * The Actuator endpoint {@code nativememory}: the latest snapshot, for people and scripts. Only
+ * carries what {@link Views} answers.
  *
  * <p>Read-only unless {@code management.endpoint.nativememory.access=unrestricted} says otherwise:
  * whoever exposed it to look at figures has not thereby allowed others to trim.
@@ -31,51 +33,27 @@ public final class NativeMemoryEndpoint {
   static final String TEXT = "text/plain";
   static final String BYTES = "application/octet-stream";
 
-  private final Mallometer mallometer;
+  private final Views views;
 
   public NativeMemoryEndpoint(Mallometer mallometer) {
-    this.mallometer = mallometer;
+    this.views = new Views(mallometer);
   }
 
   /** The latest snapshot; makes no native call. */
   @ReadOperation
-  public NativeMemoryDescriptor nativeMemory() {
-    return NativeMemoryDescriptor.of(mallometer.snapshot(), mallometer.clock());
+  public Object nativeMemory() {
+    return body(views.nativeMemory());
   }
 
   /**
    * Where the memory goes, at the latest poll.
    *
-   * @param view {@code breakdown}, {@code cgroup}, {@code budget}, {@code allocator}, {@code
-   *     history} or {@code sites}
+   * @param view one of {@link Views#NAMES}
    * @return null, which the web answers with 404, for any other
    */
   @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES})
-  public @Nullable OperationResponseBody nativeMemory(@Selector String view) {
-    Snapshot snapshot = mallometer.snapshot();
-    ProcessMemory memory = snapshot.memory();
-    return switch (view) {
-      case "breakdown" -> BreakdownDescriptor.of(memory);
-      case "cgroup" -> CgroupDescriptor.of(memory);
-      case "budget" -> BudgetDescriptor.of(memory);
-      case "allocator" -> AllocatorDescriptor.of(snapshot);
-      case "history" -> HistoryDescriptor.of(mallometer);
-      case "sites" -> sites(SiteQuery.DEFAULT);
-      default -> null;
-    };
-  }
-
-  /**
-   * Who allocated what, and what of it is live.
-   *
-   * @throws IllegalArgumentException with the reason, if the query makes no sense
-   */
-  OperationResponseBody sites(SiteQuery query) {
-    return query.answer(mallometer);
-  }
-
-  Mallometer mallometer() {
-    return mallometer;
+  public @Nullable Object nativeMemory(@Selector String view) {
+    return views.view(view).map(NativeMemoryEndpoint::body).orElse(null);
   }
 
   /**
@@ -85,7 +63,16 @@ public final class NativeMemoryEndpoint {
    * @return null for any other
    */
   @WriteOperation
-  public @Nullable TrimDescriptor trim(@Selector String view) {
-    return view.equals("trim") ? TrimDescriptor.of(mallometer.trim()) : null;
+  public @Nullable Object trim(@Selector String view) {
+    return view.equals("trim") ? body(views.trim().view()) : null;
+  }
+
+  Views views() {
+    return views;
+  }
+
+  /** Written by the Actuator's own mapper, not by one that the application has changed. */
+  static Object body(View view) {
+    return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();
   }
 }

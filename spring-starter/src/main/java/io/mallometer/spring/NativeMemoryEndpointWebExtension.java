@@ -1,14 +1,9 @@
 package io.mallometer.spring;
 
-import io.mallometer.CallSites;
-import io.mallometer.Choice;
-import io.mallometer.TrimReport.Outcome;
-import io.mallometer.report.ReportFormat;
-import io.mallometer.report.ReportMetric;
-import java.util.Arrays;
-import java.util.Optional;
+import io.mallometer.view.Answer;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -24,7 +19,6 @@ import org.springframework.util.MimeType;
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {
 
-  private static final int NOT_IMPLEMENTED = 501;
   private static final MimeType JSON = MimeType.valueOf(NativeMemoryEndpoint.JSON);
 
   private final NativeMemoryEndpoint endpoint;
@@ -40,7 +34,7 @@ public final class NativeMemoryEndpointWebExtension {
    * <p>Spring Boot 3.5 tells optional parameters by Spring's own annotation, 4.x by JSpecify's.
    *
    * @param view which; anything else is 404
-   * @param sort see {@link SiteQuery}, as is all that follows
+   * @param sort see {@link io.mallometer.view.SiteQuery}, as is all that follows
    * @param metric what sizes mean in a report that shows one figure: {@code live}, {@code
    *     live-objects}, {@code allocated} or {@code allocated-objects}
    * @return 400 with the reason, if a parameter makes no sense; 501 with the reason, if there are
@@ -63,52 +57,38 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String from,
       @org.springframework.lang.Nullable @Nullable String to,
       @org.springframework.lang.Nullable @Nullable String metric) {
-    SiteQuery query = new SiteQuery(sort, group, filter, limit, from, to);
-    try {
-      Optional<ReportFormat> format = format(view);
-      if (format.isPresent()) {
-        return report(format.get(), metric, query);
-      }
-      return view.equals("sites")
-          ? json(WebEndpointResponse.STATUS_OK, endpoint.sites(query))
-          : plain(view);
-    } catch (IllegalArgumentException e) {
-      return json(WebEndpointResponse.STATUS_BAD_REQUEST, new RefusalDescriptor(e.getMessage()));
+    Map<String, String> parameters = new HashMap<>();
+    put(parameters, "sort", sort);
+    put(parameters, "group", group);
+    put(parameters, "filter", filter);
+    put(parameters, "limit", limit);
+    put(parameters, "from", from);
+    put(parameters, "to", to);
+    put(parameters, "metric", metric);
+    return response(endpoint.views().answer(view, parameters));
+  }
+
+  private static void put(Map<String, String> parameters, String name, @Nullable String value) {
+    if (value != null) {
+      parameters.put(name, value);
     }
   }
 
-  private WebEndpointResponse<Object> plain(String view) {
-    OperationResponseBody body = endpoint.nativeMemory(view);
-    return body == null
+  private static WebEndpointResponse<Object> response(Answer answer) {
+    if (answer instanceof Answer.Exported export) {
+      return new WebEndpointResponse<>(
+          new InputStreamResource(() -> ReportStream.of(export.body())),
+          WebEndpointResponse.STATUS_OK,
+          MimeType.valueOf(export.contentType()));
+    }
+    return answer.outcome() == Answer.Outcome.UNKNOWN
         ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)
-        : json(WebEndpointResponse.STATUS_OK, body);
+        : json((Answer.Told) answer);
   }
 
-  private WebEndpointResponse<Object> report(
-      ReportFormat format, @Nullable String metric, SiteQuery query) {
-    ReportMetric figure =
-        metric == null
-            ? ReportMetric.LIVE_BYTES
-            : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
-    CallSites all = endpoint.mallometer().callSites();
-    if (all.sites().isEmpty() && !all.reason().isEmpty()) {
-      return json(NOT_IMPLEMENTED, new RefusalDescriptor(all.reason()));
-    }
-    CallSites chosen = query.chosen(all);
+  private static WebEndpointResponse<Object> json(Answer.Told told) {
     return new WebEndpointResponse<>(
-        new InputStreamResource(() -> ReportStream.of(out -> format.write(chosen, figure, out))),
-        WebEndpointResponse.STATUS_OK,
-        MimeType.valueOf(format.contentType()));
-  }
-
-  private static Optional<ReportFormat> format(String view) {
-    return Arrays.stream(ReportFormat.values())
-        .filter(format -> format.id().equals(view))
-        .findFirst();
-  }
-
-  private static WebEndpointResponse<Object> json(int status, OperationResponseBody body) {
-    return new WebEndpointResponse<>(body, status, JSON);
+        NativeMemoryEndpoint.body(told.view()), told.outcome().status(), JSON);
   }
 
   /**
@@ -118,18 +98,9 @@ public final class NativeMemoryEndpointWebExtension {
    * @return 200 if it was done, 429 if it was too early, 501 without the native library
    */
   @WriteOperation
-  public WebEndpointResponse<TrimDescriptor> trim(@Selector String view) {
-    @Nullable TrimDescriptor trim = endpoint.trim(view);
-    return trim == null
-        ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)
-        : new WebEndpointResponse<>(trim, status(Outcome.valueOf(trim.outcome())));
-  }
-
-  private static int status(Outcome outcome) {
-    return switch (outcome) {
-      case DONE -> WebEndpointResponse.STATUS_OK;
-      case REFUSED -> WebEndpointResponse.STATUS_TOO_MANY_REQUESTS;
-      case UNSUPPORTED -> NOT_IMPLEMENTED;
-    };
+  public WebEndpointResponse<Object> trim(@Selector String view) {
+    return view.equals("trim")
+        ? json(endpoint.views().trim())
+        : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
   }
 }

@@ -1,5 +1,16 @@
 package io.mallometer.spring;
 
+import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BreakdownView;
+import io.mallometer.view.BudgetView;
+import io.mallometer.view.CgroupView;
+import io.mallometer.view.HistoryView;
+import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.RefusalView;
+import io.mallometer.view.SiteChangesView;
+import io.mallometer.view.SiteGroupsView;
+import io.mallometer.view.SitesView;
+import io.mallometer.view.TrimView;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.RuntimeHints;
@@ -7,8 +18,8 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a native image has to keep so that the endpoint can write its answers: the records that the
- * return type of its operation does not name.
+ * What a native image has to keep so that the endpoint can write its answers: the records that are
+ * read by the names of their components.
  */
 final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -19,17 +30,17 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
       new BindingReflectionHintsRegistrar()
           .registerReflectionHints(
               hints.reflection(),
-              NativeMemoryDescriptor.class,
-              BreakdownDescriptor.class,
-              CgroupDescriptor.class,
-              BudgetDescriptor.class,
-              AllocatorDescriptor.class,
-              HistoryDescriptor.class,
-              SitesDescriptor.class,
-              SiteGroupsDescriptor.class,
-              SiteChangesDescriptor.class,
-              RefusalDescriptor.class,
-              TrimDescriptor.class);
+              NativeMemoryView.class,
+              BreakdownView.class,
+              CgroupView.class,
+              BudgetView.class,
+              AllocatorView.class,
+              HistoryView.class,
+              SitesView.class,
+              SiteGroupsView.class,
+              SiteChangesView.class,
+              RefusalView.class,
+              TrimView.class);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import io.mallometer.view.Answer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,12 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReportStream extends PipedInputStream {
 
-  /** What writes the report. */
-  @FunctionalInterface
-  interface Report {
-    void writeTo(OutputStream out) throws IOException;
-  }
-
   private static final int BUFFER_BYTES = 64 << 10;
 
   private volatile @Nullable Throwable failure;
@@ -28,7 +23,7 @@ final class ReportStream extends PipedInputStream {
   }
 
   /** Begins to write on a thread of its own. */
-  static InputStream of(Report report) throws IOException {
+  static InputStream of(Answer.Body report) throws IOException {
     ReportStream stream = new ReportStream();
     PipedOutputStream out = new PipedOutputStream(stream);
     Thread thread =
@@ -38,7 +33,7 @@ final class ReportStream extends PipedInputStream {
     return stream;
   }
 
-  private void write(Report report, PipedOutputStream pipe) {
+  private void write(Answer.Body report, PipedOutputStream pipe) {
     try (OutputStream out = pipe) {
       try {
         report.writeTo(out);

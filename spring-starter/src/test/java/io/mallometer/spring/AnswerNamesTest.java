@@ -2,6 +2,13 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BreakdownView;
+import io.mallometer.view.BudgetView;
+import io.mallometer.view.CgroupView;
+import io.mallometer.view.HistoryView;
+import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.TrimView;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -20,17 +27,17 @@ class AnswerNamesTest {
   /** By view; {@code parts.bytes} is a name within each element of the list {@code parts}. */
   static final Map<String, Class<?>> VIEWS =
       Map.of(
-          "", NativeMemoryDescriptor.class,
-          "/breakdown", BreakdownDescriptor.class,
-          "/cgroup", CgroupDescriptor.class,
-          "/budget", BudgetDescriptor.class,
-          "/allocator", AllocatorDescriptor.class,
-          "/history", HistoryDescriptor.class);
+          "", NativeMemoryView.class,
+          "/breakdown", BreakdownView.class,
+          "/cgroup", CgroupView.class,
+          "/budget", BudgetView.class,
+          "/allocator", AllocatorView.class,
+          "/history", HistoryView.class);
 
   static Stream<Arguments> answers() {
     return Stream.of(
         Arguments.of(
-            NativeMemoryDescriptor.class,
+            NativeMemoryView.class,
             """
             state reason remedy time ageSeconds
             counters.allocations.total counters.allocations.small counters.allocations.large
@@ -48,26 +55,26 @@ class AnswerNamesTest {
             mallometer.sampling.bySizeOnly mallometer.sampling.overheadTarget mallometer.remark
             """),
         Arguments.of(
-            BreakdownDescriptor.class,
+            BreakdownView.class,
             """
             residentBytes time totalBytes parts.part parts.bytes presumedJvmBytes
             nativeMemoryTracking mappings costSeconds
             """),
         Arguments.of(
-            CgroupDescriptor.class,
+            CgroupView.class,
             """
             version chargedBytes parts.part parts.bytes limitBytes highBytes workingSetBytes
             swapBytes events pressure.someSeconds pressure.fullSeconds pressure.someRatio10s
             pressure.fullRatio10s
             """),
         Arguments.of(
-            BudgetDescriptor.class,
+            BudgetView.class,
             """
             verdict limitBytes totalBytes headroomBytes lines.item lines.bytes lines.basis
             lines.detail
             """),
         Arguments.of(
-            AllocatorDescriptor.class,
+            AllocatorView.class,
             """
             allocator kind time arenas systemBytes usedBytes retainedBytes mappedBytes
             releasableBytes trimmableBytes residentBytes trims costSeconds
@@ -78,14 +85,14 @@ class AnswerNamesTest {
             largeAllocations.threadId largeAllocations.threadName
             """),
         Arguments.of(
-            HistoryDescriptor.class,
+            HistoryView.class,
             """
             points.time points.liveBytes points.liveObjects points.allocations
             points.allocatedBytes points.residentBytes points.chargedBytes points.workingSetBytes
             points.limitBytes record.state record.path record.reason
             """),
         Arguments.of(
-            TrimDescriptor.class,
+            TrimView.class,
             """
             outcome explanation time residentBeforeBytes residentAfterBytes returnedBytes
             tookSeconds nextPossible

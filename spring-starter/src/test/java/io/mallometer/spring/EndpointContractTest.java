@@ -3,6 +3,11 @@ package io.mallometer.spring;
 import io.mallometer.FaceContract;
 import io.mallometer.Mallometer;
 import io.mallometer.Published;
+import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BreakdownView;
+import io.mallometer.view.CgroupView;
+import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.Views;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +24,7 @@ class EndpointContractTest extends FaceContract {
 
       @Override
       public List<Published> shown() {
-        return closed ? List.of() : translate(endpoint);
+        return closed ? List.of() : translate(endpoint.views());
       }
 
       @Override
@@ -34,12 +39,12 @@ class EndpointContractTest extends FaceContract {
     return false;
   }
 
-  private static List<Published> translate(NativeMemoryEndpoint endpoint) {
-    NativeMemoryDescriptor body = endpoint.nativeMemory();
+  private static List<Published> translate(Views views) {
+    NativeMemoryView body = views.nativeMemory();
     List<Published> shown = new ArrayList<>();
-    addBreakdown(shown, (BreakdownDescriptor) endpoint.nativeMemory("breakdown"));
-    addCgroup(shown, (CgroupDescriptor) endpoint.nativeMemory("cgroup"));
-    addAllocator(shown, (AllocatorDescriptor) endpoint.nativeMemory("allocator"));
+    addBreakdown(shown, (BreakdownView) views.view("breakdown").orElseThrow());
+    addCgroup(shown, (CgroupView) views.view("cgroup").orElseThrow());
+    addAllocator(shown, (AllocatorView) views.view("allocator").orElseThrow());
     shown.add(gauge("mallometer_active", body.state().equals("ACTIVE") ? 1 : 0));
     for (String state : List.of("ACTIVE", "DISABLED", "UNAVAILABLE")) {
       double value = body.state().equals(state) ? 1 : 0;
@@ -57,14 +62,14 @@ class EndpointContractTest extends FaceContract {
     return shown;
   }
 
-  private static void addBreakdown(List<Published> shown, BreakdownDescriptor breakdown) {
-    for (BreakdownDescriptor.Part part : breakdown.parts()) {
+  private static void addBreakdown(List<Published> shown, BreakdownView breakdown) {
+    for (BreakdownView.Part part : breakdown.parts()) {
       shown.add(gauge("native_memory_resident_bytes", part.bytes(), "part", part.part()));
     }
   }
 
-  private static void addCgroup(List<Published> shown, CgroupDescriptor cgroup) {
-    for (BreakdownDescriptor.Part part : cgroup.parts()) {
+  private static void addCgroup(List<Published> shown, CgroupView cgroup) {
+    for (BreakdownView.Part part : cgroup.parts()) {
       shown.add(gauge("cgroup_memory_charged_bytes", part.bytes(), "part", part.part()));
     }
     cgroup
@@ -78,7 +83,7 @@ class EndpointContractTest extends FaceContract {
     addKnown(shown, "cgroup_memory_swap_bytes", cgroup.swapBytes());
   }
 
-  private static void addAllocator(List<Published> shown, AllocatorDescriptor allocator) {
+  private static void addAllocator(List<Published> shown, AllocatorView allocator) {
     String[] label = {"allocator", allocator.kind()};
     addKnown(shown, "native_allocator_system_bytes", allocator.systemBytes(), label);
     addKnown(shown, "native_allocator_used_bytes", allocator.usedBytes(), label);
@@ -91,14 +96,14 @@ class EndpointContractTest extends FaceContract {
   }
 
   private static void addShares(
-      List<Published> shown, String label, List<NativeMemoryDescriptor.Share> shares) {
-    for (NativeMemoryDescriptor.Share share : shares) {
+      List<Published> shown, String label, List<NativeMemoryView.Share> shares) {
+    for (NativeMemoryView.Share share : shares) {
       String name = "native_malloc_" + label + "_live_bytes";
       shown.add(gauge(name, share.liveBytes(), label, share.name()));
     }
   }
 
-  private static void addSampling(List<Published> shown, NativeMemoryDescriptor.Sampling sampling) {
+  private static void addSampling(List<Published> shown, NativeMemoryView.Sampling sampling) {
     if (sampling.samples() != null) {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
@@ -116,7 +121,7 @@ class EndpointContractTest extends FaceContract {
     }
   }
 
-  private static void addSelf(List<Published> shown, NativeMemoryDescriptor.Self self) {
+  private static void addSelf(List<Published> shown, NativeMemoryView.Self self) {
     shown.add(
         gauge(
             "mallometer_build",
@@ -134,7 +139,7 @@ class EndpointContractTest extends FaceContract {
     addSampling(shown, self.sampling());
   }
 
-  private static void addCounters(List<Published> shown, NativeMemoryDescriptor.Counters counters) {
+  private static void addCounters(List<Published> shown, NativeMemoryView.Counters counters) {
     String allocations = "native_malloc_allocations_total";
     shown.add(counter(allocations, counters.allocations().small(), "size", "small"));
     shown.add(counter(allocations, counters.allocations().large(), "size", "large"));
@@ -151,11 +156,10 @@ class EndpointContractTest extends FaceContract {
     addHistogram(shown, counters);
   }
 
-  private static void addHistogram(
-      List<Published> shown, NativeMemoryDescriptor.Counters counters) {
+  private static void addHistogram(List<Published> shown, NativeMemoryView.Counters counters) {
     String name = "native_malloc_request_size_bytes";
     long cumulative = 0;
-    for (NativeMemoryDescriptor.SizeClass sizeClass : counters.requestSizes()) {
+    for (NativeMemoryView.SizeClass sizeClass : counters.requestSizes()) {
       cumulative += sizeClass.allocations();
       Long bound = sizeClass.upToBytes();
       shown.add(

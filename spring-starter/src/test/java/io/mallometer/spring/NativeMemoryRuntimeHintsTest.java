@@ -2,6 +2,17 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BreakdownView;
+import io.mallometer.view.BudgetView;
+import io.mallometer.view.CgroupView;
+import io.mallometer.view.HistoryView;
+import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.RefusalView;
+import io.mallometer.view.SiteChangesView;
+import io.mallometer.view.SiteGroupsView;
+import io.mallometer.view.SitesView;
+import io.mallometer.view.TrimView;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,29 +28,29 @@ class NativeMemoryRuntimeHintsTest {
   @ParameterizedTest
   @ValueSource(
       classes = {
-        NativeMemoryDescriptor.class,
-        NativeMemoryDescriptor.Counters.class,
-        BreakdownDescriptor.class,
-        BreakdownDescriptor.Part.class,
-        CgroupDescriptor.class,
-        CgroupDescriptor.Pressure.class,
-        BudgetDescriptor.class,
-        BudgetDescriptor.Line.class,
-        AllocatorDescriptor.class,
-        AllocatorDescriptor.Arena.class,
-        AllocatorDescriptor.AdviceLine.class,
-        AllocatorDescriptor.LargeRequest.class,
-        HistoryDescriptor.class,
-        SitesDescriptor.class,
-        SitesDescriptor.Reading.class,
-        SitesDescriptor.Site.class,
-        SitesDescriptor.Interval.class,
-        SiteGroupsDescriptor.class,
-        SiteGroupsDescriptor.Group.class,
-        SiteChangesDescriptor.class,
-        SiteChangesDescriptor.Change.class,
-        RefusalDescriptor.class,
-        TrimDescriptor.class
+        NativeMemoryView.class,
+        NativeMemoryView.Counters.class,
+        BreakdownView.class,
+        BreakdownView.Part.class,
+        CgroupView.class,
+        CgroupView.Pressure.class,
+        BudgetView.class,
+        BudgetView.Line.class,
+        AllocatorView.class,
+        AllocatorView.Arena.class,
+        AllocatorView.AdviceLine.class,
+        AllocatorView.LargeRequest.class,
+        HistoryView.class,
+        SitesView.class,
+        SitesView.Reading.class,
+        SitesView.Site.class,
+        SitesView.Interval.class,
+        SiteGroupsView.class,
+        SiteGroupsView.Group.class,
+        SiteChangesView.class,
+        SiteChangesView.Change.class,
+        RefusalView.class,
+        TrimView.class
       })
   void everyAnswerIsKept(Class<?> type) {
     new NativeMemoryRuntimeHints().registerHints(hints, type.getClassLoader());

@@ -8,6 +8,10 @@ import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
+import io.mallometer.view.View;
+import io.mallometer.view.Views;
+import java.io.IOException;
+import java.io.StringWriter;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -45,6 +49,8 @@ class SiteEndpointTest {
   /** Two readings, ten minutes apart: the second has as many sites more as are usually shown. */
   @BeforeAll
   static void start() throws Exception {
+    LIBRARY.remembers(FaceContract.memory(1_073_741_824));
+    LIBRARY.says(FaceContract.allocator(7_000));
     mallometer = LIBRARY.open();
     LIBRARY.knows(SitesByHand.three());
     mallometer.callSites();
@@ -175,6 +181,24 @@ class SiteEndpointTest {
 
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
+  }
+
+  /** The agent's server promises the same, so both answer alike. */
+  @Test
+  void theJsonIsWhatTheViewsWrite() throws IOException {
+    Views views = new Views(mallometer);
+    assertThat(application.json("/actuator/nativememory")).isEqualTo(json(views.nativeMemory()));
+    for (String name : Views.NAMES) {
+      assertThat(application.json(PATH + name))
+          .as(name)
+          .isEqualTo(json(views.view(name).orElseThrow()));
+    }
+  }
+
+  private static Map<String, Object> json(View view) throws IOException {
+    StringWriter written = new StringWriter();
+    view.write(written);
+    return JsonParserFactory.getJsonParser().parseMap(written.toString());
   }
 
   @ParameterizedTest

@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.io.Writer;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Writes JSON as it is told to, and puts the commas. Text is escaped so that it may also stand
  * inside an HTML script element: a {@code <} there could begin its end.
  */
-final class JsonWriter {
+public final class JsonWriter {
 
   private static final int DECIMALS = 3;
   private static final double LARGEST_EXACT = 0x1p53;
@@ -24,7 +26,7 @@ final class JsonWriter {
   }
 
   /** For a file of its own. */
-  static JsonWriter to(Writer out) {
+  public static JsonWriter to(Writer out) {
     return new JsonWriter(out, false);
   }
 
@@ -80,6 +82,37 @@ final class JsonWriter {
   JsonWriter value(double number) throws IOException {
     separate();
     out.write(Double.isFinite(number) ? decimal(number) : "null");
+    return this;
+  }
+
+  /**
+   * Maps with strings as keys, lists, strings, numbers and truths, however deep. Numbers are
+   * written as Java does, with all their digits; those that are not finite are {@code null}.
+   */
+  public JsonWriter tree(Object value) throws IOException {
+    if (value instanceof Map<?, ?> map) {
+      beginObject();
+      for (Map.Entry<?, ?> entry : map.entrySet()) {
+        name(entry.getKey().toString()).tree(entry.getValue());
+      }
+      return endObject();
+    }
+    if (value instanceof List<?> list) {
+      beginArray();
+      for (Object element : list) {
+        tree(element);
+      }
+      return endArray();
+    }
+    return value instanceof Number || value instanceof Boolean
+        ? plain(value)
+        : value(value.toString());
+  }
+
+  private JsonWriter plain(Object value) throws IOException {
+    separate();
+    boolean known = !(value instanceof Double number) || Double.isFinite(number);
+    out.write(known ? value.toString() : "null");
     return this;
   }
 

@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
@@ -7,18 +7,15 @@ import io.mallometer.SiteOrder;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What {@code nativememory/sites} answers. Like {@link NativeMemoryDescriptor}, unknown numbers are
- * null.
+ * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are null.
  *
  * @param reading of which reading the sites are
  * @param matching how many sites there are, of which {@link #sites()} are the first
  * @param sites the sites
  */
-public record SitesDescriptor(Reading reading, int matching, List<Site> sites)
-    implements OperationResponseBody {
+public record SitesView(Reading reading, int matching, List<Site> sites) implements View {
 
   /**
    * A reading of the call sites.
@@ -99,16 +96,16 @@ public record SitesDescriptor(Reading reading, int matching, List<Site> sites)
           Interval.of(site.liveObjects()),
           Interval.of(site.allocatedBytes()),
           Interval.of(site.allocatedObjects()),
-          NativeMemoryDescriptor.knownOrNull(site.bytesPerSecond()),
-          NativeMemoryDescriptor.knownOrNull(site.ages().median()),
-          NativeMemoryDescriptor.knownOrNull(site.ages().ninetyPercent()),
-          NativeMemoryDescriptor.knownOrNull(site.ages().oldest()),
+          NativeMemoryView.knownOrNull(site.bytesPerSecond()),
+          NativeMemoryView.knownOrNull(site.ages().median()),
+          NativeMemoryView.knownOrNull(site.ages().ninetyPercent()),
+          NativeMemoryView.knownOrNull(site.ages().oldest()),
           SiteQuery.frames(site.frames()));
     }
   }
 
-  static SitesDescriptor of(CallSites sites, SiteOrder order, int most) {
-    return new SitesDescriptor(
+  static SitesView of(CallSites sites, SiteOrder order, int most) {
+    return new SitesView(
         Reading.of(sites),
         sites.sites().size(),
         SiteQuery.rows(sites.sortedBy(order), most, Site::of));

@@ -1,13 +1,12 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.CallSites;
 import io.mallometer.Grouping;
 import io.mallometer.SiteGroup;
 import io.mallometer.SiteOrder;
-import io.mallometer.spring.SitesDescriptor.Interval;
+import io.mallometer.view.SitesView.Interval;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/sites?group=} answers. Unknown numbers are null.
@@ -17,9 +16,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param matching how many groups there are, of which {@link #groups()} are the first
  * @param groups the groups
  */
-public record SiteGroupsDescriptor(
-    SitesDescriptor.Reading reading, String grouping, int matching, List<Group> groups)
-    implements OperationResponseBody {
+public record SiteGroupsView(
+    SitesView.Reading reading, String grouping, int matching, List<Group> groups) implements View {
 
   /**
    * Call sites taken together.
@@ -52,14 +50,14 @@ public record SiteGroupsDescriptor(
           Interval.of(group.liveObjects()),
           Interval.of(group.allocatedBytes()),
           Interval.of(group.allocatedObjects()),
-          NativeMemoryDescriptor.knownOrNull(group.bytesPerSecond()));
+          NativeMemoryView.knownOrNull(group.bytesPerSecond()));
     }
   }
 
-  static SiteGroupsDescriptor of(CallSites sites, Grouping grouping, SiteOrder order, int most) {
+  static SiteGroupsView of(CallSites sites, Grouping grouping, SiteOrder order, int most) {
     List<SiteGroup> groups = sites.groupedBy(grouping).stream().sorted(order.comparator()).toList();
-    return new SiteGroupsDescriptor(
-        SitesDescriptor.Reading.of(sites),
+    return new SiteGroupsView(
+        SitesView.Reading.of(sites),
         grouping.id(),
         groups.size(),
         SiteQuery.rows(groups, most, Group::of));

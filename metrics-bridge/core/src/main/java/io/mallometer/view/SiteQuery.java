@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.CallSites;
 import io.mallometer.Choice;
@@ -8,15 +8,13 @@ import io.mallometer.SiteChange;
 import io.mallometer.SiteOrder;
 import io.mallometer.StackFrame;
 import java.time.DateTimeException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
-import org.springframework.boot.convert.DurationStyle;
 
 /**
  * What is asked of call sites, as query parameters. Each is null where it is left out.
@@ -31,7 +29,7 @@ import org.springframework.boot.convert.DurationStyle;
  * @param from the first of two moments, in ISO 8601, or a duration before now
  * @param to the second, likewise; now if left out
  */
-record SiteQuery(
+public record SiteQuery(
     @Nullable String sort,
     @Nullable String group,
     @Nullable String filter,
@@ -44,6 +42,17 @@ record SiteQuery(
 
   private static final int USUAL_LIMIT = 50;
   private static final int LARGEST_LIMIT = 10_000;
+
+  /** The query that parameters make; others than its own are ignored. */
+  static SiteQuery of(Map<String, String> parameters) {
+    return new SiteQuery(
+        parameters.get("sort"),
+        parameters.get("group"),
+        parameters.get("filter"),
+        parameters.get("limit"),
+        parameters.get("from"),
+        parameters.get("to"));
+  }
 
   /** By which figure changes are sorted. */
   private enum ChangeOrder {
@@ -66,7 +75,7 @@ record SiteQuery(
    * @throws IllegalArgumentException with the reason, if a parameter is none of those that it may
    *     be, or nothing is known of the moments asked for
    */
-  OperationResponseBody answer(Mallometer mallometer) {
+  View answer(Mallometer mallometer) {
     int most = parsedLimit();
     if (from != null) {
       return changes(mallometer, from, most);
@@ -81,8 +90,8 @@ record SiteQuery(
             .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
     CallSites sites = chosen(mallometer.callSites());
     return grouping.isPresent()
-        ? SiteGroupsDescriptor.of(sites, grouping.get(), order, most)
-        : SitesDescriptor.of(sites, order, most);
+        ? SiteGroupsView.of(sites, grouping.get(), order, most)
+        : SitesView.of(sites, order, most);
   }
 
   /** The sites that the filter lets through. */
@@ -90,7 +99,7 @@ record SiteQuery(
     return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
   }
 
-  private SiteChangesDescriptor changes(Mallometer mallometer, String from, int most) {
+  private SiteChangesView changes(Mallometer mallometer, String from, int most) {
     if (group != null) {
       throw new IllegalArgumentException("changes are by site: group and from exclude each other");
     }
@@ -101,7 +110,7 @@ record SiteQuery(
     Instant now = mallometer.clock().instant();
     Instant first = moment("from", from, now);
     Instant second = to == null ? now : moment("to", to, now);
-    return SiteChangesDescriptor.of(
+    return SiteChangesView.of(
         mallometer.siteChanges(first, second),
         change -> filter == null || change.mentions(filter),
         order.comparator,
@@ -131,12 +140,12 @@ record SiteQuery(
       // Perhaps a duration.
     }
     try {
-      Duration before = DurationStyle.detectAndParse(text);
-      if (!before.isNegative()) {
-        return now.minus(before);
+      Optional<Instant> before = TimeSpan.parse(text).map(now::minus);
+      if (before.isPresent()) {
+        return before.get();
       }
-    } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
-      // Told below.
+    } catch (DateTimeException | ArithmeticException e) {
+      // Before all time. Told below.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"

@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.SiteChange;
 import io.mallometer.SiteChanges;
@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/sites?from=} answers. Unknown numbers are null.
@@ -16,8 +15,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param matching how many sites changed, of which {@link #changes()} are the first
  * @param changes what changed
  */
-public record SiteChangesDescriptor(String from, String to, int matching, List<Change> changes)
-    implements OperationResponseBody {
+public record SiteChangesView(String from, String to, int matching, List<Change> changes)
+    implements View {
 
   /**
    * What changed of a site, estimated.
@@ -52,13 +51,13 @@ public record SiteChangesDescriptor(String from, String to, int matching, List<C
           change.number(),
           change.name(),
           change.library(),
-          NativeMemoryDescriptor.wholeOrNull(change.liveBytesBefore()),
-          NativeMemoryDescriptor.wholeOrNull(change.liveBytesAfter()),
-          NativeMemoryDescriptor.wholeOrNull(change.liveBytesGrowth()),
-          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsBefore()),
-          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsAfter()),
-          NativeMemoryDescriptor.wholeOrNull(change.liveObjectsGrowth()),
-          NativeMemoryDescriptor.wholeOrNull(change.allocatedBytes()),
+          NativeMemoryView.wholeOrNull(change.liveBytesBefore()),
+          NativeMemoryView.wholeOrNull(change.liveBytesAfter()),
+          NativeMemoryView.wholeOrNull(change.liveBytesGrowth()),
+          NativeMemoryView.wholeOrNull(change.liveObjectsBefore()),
+          NativeMemoryView.wholeOrNull(change.liveObjectsAfter()),
+          NativeMemoryView.wholeOrNull(change.liveObjectsGrowth()),
+          NativeMemoryView.wholeOrNull(change.allocatedBytes()),
           SiteQuery.frames(change.frames()));
     }
   }
@@ -68,13 +67,13 @@ public record SiteChangesDescriptor(String from, String to, int matching, List<C
    *
    * @throws IllegalArgumentException with the reason, if nothing is known
    */
-  static SiteChangesDescriptor of(
+  static SiteChangesView of(
       SiteChanges changes, Predicate<SiteChange> wanted, Comparator<SiteChange> order, int most) {
     if (!changes.reason().isEmpty()) {
       throw new IllegalArgumentException(changes.reason());
     }
     List<SiteChange> matching = changes.changes().stream().filter(wanted).sorted(order).toList();
-    return new SiteChangesDescriptor(
+    return new SiteChangesView(
         changes.from().orElseThrow().toString(),
         changes.to().orElseThrow().toString(),
         matching.size(),

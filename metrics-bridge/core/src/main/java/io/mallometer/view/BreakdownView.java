@@ -1,15 +1,14 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.ProcessMemory;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/breakdown} answers: resident memory by what it is. Like {@link
- * NativeMemoryDescriptor}, unknown numbers are null.
+ * NativeMemoryView}, unknown numbers are null.
  *
  * @param residentBytes the resident set at the latest poll
  * @param time when the parts were split, in ISO 8601; null until they were
@@ -21,7 +20,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param mappings how many mappings were read
  * @param costSeconds processor time that the split took
  */
-public record BreakdownDescriptor(
+public record BreakdownView(
     @Nullable Long residentBytes,
     @Nullable String time,
     @Nullable Long totalBytes,
@@ -30,7 +29,7 @@ public record BreakdownDescriptor(
     @Nullable Boolean nativeMemoryTracking,
     @Nullable Integer mappings,
     @Nullable Double costSeconds)
-    implements OperationResponseBody {
+    implements View {
 
   /**
    * One part.
@@ -40,17 +39,17 @@ public record BreakdownDescriptor(
    */
   public record Part(String part, long bytes) {}
 
-  static BreakdownDescriptor of(ProcessMemory memory) {
-    Long resident = NativeMemoryDescriptor.wholeOrNull(memory.residentBytes());
+  static BreakdownView of(ProcessMemory memory) {
+    Long resident = NativeMemoryView.wholeOrNull(memory.residentBytes());
     return memory
         .resident()
         .map(split -> of(resident, split))
         .orElseGet(
-            () -> new BreakdownDescriptor(resident, null, null, List.of(), null, null, null, null));
+            () -> new BreakdownView(resident, null, null, List.of(), null, null, null, null));
   }
 
-  private static BreakdownDescriptor of(@Nullable Long resident, ResidentMemory split) {
-    return new BreakdownDescriptor(
+  private static BreakdownView of(@Nullable Long resident, ResidentMemory split) {
+    return new BreakdownView(
         resident,
         split.time().toString(),
         split.totalBytes(),

@@ -1,22 +1,20 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.HistoryPoint;
 import io.mallometer.Mallometer;
 import io.mallometer.Recording;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/history} answers: the last hour at falling resolution. Like {@link
- * NativeMemoryDescriptor}, unknown numbers are null.
+ * NativeMemoryView}, unknown numbers are null.
  *
  * @param points oldest first: five minutes as often as is polled, a quarter of an hour by ten
  *     seconds, the rest by the minute
  * @param record the file that outlives the process
  */
-public record HistoryDescriptor(List<Point> points, BlackBox record)
-    implements OperationResponseBody {
+public record HistoryView(List<Point> points, BlackBox record) implements View {
 
   /**
    * One moment.
@@ -45,14 +43,14 @@ public record HistoryDescriptor(List<Point> points, BlackBox record)
     private static Point of(HistoryPoint point) {
       return new Point(
           point.time().toString(),
-          NativeMemoryDescriptor.wholeOrNull(point.liveBytes()),
-          NativeMemoryDescriptor.wholeOrNull(point.liveObjects()),
-          NativeMemoryDescriptor.wholeOrNull(point.allocations()),
-          NativeMemoryDescriptor.wholeOrNull(point.allocatedBytes()),
-          NativeMemoryDescriptor.wholeOrNull(point.residentBytes()),
-          NativeMemoryDescriptor.wholeOrNull(point.chargedBytes()),
-          NativeMemoryDescriptor.wholeOrNull(point.workingSetBytes()),
-          NativeMemoryDescriptor.wholeOrNull(point.limitBytes()));
+          NativeMemoryView.wholeOrNull(point.liveBytes()),
+          NativeMemoryView.wholeOrNull(point.liveObjects()),
+          NativeMemoryView.wholeOrNull(point.allocations()),
+          NativeMemoryView.wholeOrNull(point.allocatedBytes()),
+          NativeMemoryView.wholeOrNull(point.residentBytes()),
+          NativeMemoryView.wholeOrNull(point.chargedBytes()),
+          NativeMemoryView.wholeOrNull(point.workingSetBytes()),
+          NativeMemoryView.wholeOrNull(point.limitBytes()));
     }
   }
 
@@ -75,8 +73,8 @@ public record HistoryDescriptor(List<Point> points, BlackBox record)
     }
   }
 
-  static HistoryDescriptor of(Mallometer mallometer) {
-    return new HistoryDescriptor(
+  static HistoryView of(Mallometer mallometer) {
+    return new HistoryView(
         mallometer.history().stream().map(Point::of).toList(), BlackBox.of(mallometer.recording()));
   }
 }

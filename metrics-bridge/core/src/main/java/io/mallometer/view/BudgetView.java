@@ -1,10 +1,9 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.MemoryBudget;
 import io.mallometer.ProcessMemory;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/budget} answers: what the configuration may come to need against the
@@ -16,13 +15,13 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param headroomBytes limit without total, negative if it is too small; null without a limit
  * @param lines the table
  */
-public record BudgetDescriptor(
+public record BudgetView(
     @Nullable String verdict,
     @Nullable Long limitBytes,
     @Nullable Long totalBytes,
     @Nullable Long headroomBytes,
     List<Line> lines)
-    implements OperationResponseBody {
+    implements View {
 
   /**
    * One claim on memory.
@@ -39,19 +38,19 @@ public record BudgetDescriptor(
     }
   }
 
-  static BudgetDescriptor of(ProcessMemory memory) {
+  static BudgetView of(ProcessMemory memory) {
     return memory
         .budget()
-        .map(BudgetDescriptor::of)
-        .orElseGet(() -> new BudgetDescriptor(null, null, null, null, List.of()));
+        .map(BudgetView::of)
+        .orElseGet(() -> new BudgetView(null, null, null, null, List.of()));
   }
 
-  private static BudgetDescriptor of(MemoryBudget budget) {
-    return new BudgetDescriptor(
+  private static BudgetView of(MemoryBudget budget) {
+    return new BudgetView(
         budget.verdict(),
-        NativeMemoryDescriptor.wholeOrNull(budget.limitBytes()),
-        NativeMemoryDescriptor.wholeOrNull(budget.totalBytes()),
-        NativeMemoryDescriptor.wholeOrNull(budget.headroomBytes()),
+        NativeMemoryView.wholeOrNull(budget.limitBytes()),
+        NativeMemoryView.wholeOrNull(budget.totalBytes()),
+        NativeMemoryView.wholeOrNull(budget.headroomBytes()),
         budget.lines().stream().map(Line::of).toList());
   }
 }

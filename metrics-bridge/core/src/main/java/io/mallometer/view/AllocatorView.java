@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.Advice;
 import io.mallometer.AllocatorKind;
@@ -9,11 +9,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/allocator} answers: the allocator below and what it keeps. Like {@link
- * NativeMemoryDescriptor}, unknown numbers are null: all of them without the native library.
+ * NativeMemoryView}, unknown numbers are null: all of them without the native library.
  *
  * @param allocator what serves the allocations, with its version as far as it tells
  * @param kind the same without version, as in the tag of {@code native.allocator.*}
@@ -32,7 +31,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
  * @param largeAllocations the latest requests above the size MALLOMETER_LARGE, oldest first
  */
-public record AllocatorDescriptor(
+public record AllocatorView(
     String allocator,
     String kind,
     @Nullable String time,
@@ -49,7 +48,7 @@ public record AllocatorDescriptor(
     List<Arena> arenaTable,
     List<AdviceLine> advice,
     List<LargeRequest> largeAllocations)
-    implements OperationResponseBody {
+    implements View {
 
   /**
    * One arena.
@@ -116,9 +115,9 @@ public record AllocatorDescriptor(
     }
   }
 
-  static AllocatorDescriptor of(Snapshot snapshot) {
+  static AllocatorView of(Snapshot snapshot) {
     Optional<AllocatorStatistics> statistics = snapshot.allocator();
-    return new AllocatorDescriptor(
+    return new AllocatorView(
         snapshot.self().allocator(),
         statistics.map(AllocatorStatistics::kind).orElse(AllocatorKind.UNKNOWN).tag(),
         statistics.map(known -> known.time().toString()).orElse(null),
@@ -143,7 +142,7 @@ public record AllocatorDescriptor(
 
   private static @Nullable Long whole(
       Optional<AllocatorStatistics> statistics, ToDoubleFunction<AllocatorStatistics> figure) {
-    return NativeMemoryDescriptor.wholeOrNull(
+    return NativeMemoryView.wholeOrNull(
         statistics.isPresent() ? figure.applyAsDouble(statistics.get()) : Double.NaN);
   }
 }

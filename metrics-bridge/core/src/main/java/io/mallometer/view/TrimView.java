@@ -1,9 +1,8 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.TrimReport;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What a POST to {@code nativememory/trim} answers. Unknown numbers are null, all of them if
@@ -19,7 +18,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; null if
  *     unknown
  */
-public record TrimDescriptor(
+public record TrimView(
     String outcome,
     String explanation,
     String time,
@@ -28,17 +27,17 @@ public record TrimDescriptor(
     @Nullable Long returnedBytes,
     @Nullable Double tookSeconds,
     @Nullable String nextPossible)
-    implements OperationResponseBody {
+    implements View {
 
-  static TrimDescriptor of(TrimReport report) {
-    return new TrimDescriptor(
+  static TrimView of(TrimReport report) {
+    return new TrimView(
         report.outcome().name(),
         report.explanation(),
         report.time().toString(),
-        NativeMemoryDescriptor.wholeOrNull(report.residentBeforeBytes()),
-        NativeMemoryDescriptor.wholeOrNull(report.residentAfterBytes()),
-        NativeMemoryDescriptor.wholeOrNull(report.returnedBytes()),
-        NativeMemoryDescriptor.knownOrNull(report.seconds()),
+        NativeMemoryView.wholeOrNull(report.residentBeforeBytes()),
+        NativeMemoryView.wholeOrNull(report.residentAfterBytes()),
+        NativeMemoryView.wholeOrNull(report.returnedBytes()),
+        NativeMemoryView.knownOrNull(report.seconds()),
         report.nextPossible().map(Instant::toString).orElse(null));
   }
 }

@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.CgroupMemory;
 import io.mallometer.ProcessMemory;
@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What {@code nativememory/cgroup} answers: the memory cgroup as the kernel accounts for it.
@@ -22,17 +21,17 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param events how often something happened, by the kernel's name
  * @param pressure time lost waiting for memory; null if the kernel does not tell
  */
-public record CgroupDescriptor(
+public record CgroupView(
     @Nullable Integer version,
     @Nullable Long chargedBytes,
-    List<BreakdownDescriptor.Part> parts,
+    List<BreakdownView.Part> parts,
     @Nullable Long limitBytes,
     @Nullable Long highBytes,
     @Nullable Long workingSetBytes,
     @Nullable Long swapBytes,
     Map<String, Long> events,
     @Nullable Pressure pressure)
-    implements OperationResponseBody {
+    implements View {
 
   /**
    * Time in which tasks of the cgroup waited for memory.
@@ -50,35 +49,33 @@ public record CgroupDescriptor(
 
     private static Pressure of(CgroupMemory.Pressure pressure) {
       return new Pressure(
-          NativeMemoryDescriptor.knownOrNull(pressure.someSeconds()),
-          NativeMemoryDescriptor.knownOrNull(pressure.fullSeconds()),
-          NativeMemoryDescriptor.knownOrNull(pressure.someRatio10s()),
-          NativeMemoryDescriptor.knownOrNull(pressure.fullRatio10s()));
+          NativeMemoryView.knownOrNull(pressure.someSeconds()),
+          NativeMemoryView.knownOrNull(pressure.fullSeconds()),
+          NativeMemoryView.knownOrNull(pressure.someRatio10s()),
+          NativeMemoryView.knownOrNull(pressure.fullRatio10s()));
     }
   }
 
-  static CgroupDescriptor of(ProcessMemory memory) {
+  static CgroupView of(ProcessMemory memory) {
     return memory
         .cgroup()
-        .map(CgroupDescriptor::of)
+        .map(CgroupView::of)
         .orElseGet(
-            () ->
-                new CgroupDescriptor(
-                    null, null, List.of(), null, null, null, null, Map.of(), null));
+            () -> new CgroupView(null, null, List.of(), null, null, null, null, Map.of(), null));
   }
 
-  private static CgroupDescriptor of(CgroupMemory cgroup) {
-    return new CgroupDescriptor(
+  private static CgroupView of(CgroupMemory cgroup) {
+    return new CgroupView(
         cgroup.version(),
         cgroup.chargedBytes(),
         cgroup.bytes().keySet().stream()
             .sorted()
-            .map(part -> new BreakdownDescriptor.Part(part.tag(), cgroup.bytes().get(part)))
+            .map(part -> new BreakdownView.Part(part.tag(), cgroup.bytes().get(part)))
             .toList(),
-        NativeMemoryDescriptor.wholeOrNull(cgroup.limitBytes()),
-        NativeMemoryDescriptor.wholeOrNull(cgroup.highBytes()),
-        NativeMemoryDescriptor.wholeOrNull(cgroup.workingSetBytes()),
-        NativeMemoryDescriptor.wholeOrNull(cgroup.swapBytes()),
+        NativeMemoryView.wholeOrNull(cgroup.limitBytes()),
+        NativeMemoryView.wholeOrNull(cgroup.highBytes()),
+        NativeMemoryView.wholeOrNull(cgroup.workingSetBytes()),
+        NativeMemoryView.wholeOrNull(cgroup.swapBytes()),
         new TreeMap<>(cgroup.events()),
         cgroup.pressure().map(Pressure::of).orElse(null));
   }

@@ -1,4 +1,4 @@
-package io.mallometer.spring;
+package io.mallometer.view;
 
 import io.mallometer.NativeCounters;
 import io.mallometer.SelfReport;
@@ -9,14 +9,9 @@ import java.time.Clock;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the endpoint {@code nativememory} answers.
- *
- * <p>Only records, strings, numbers and lists, which every version of Jackson writes alike without
- * annotations or modules. JSON has no NaN: an unknown number is null, which the Actuator leaves
- * out. Bytes are whole numbers.
+ * What the endpoint {@code nativememory} answers. Bytes are whole numbers.
  *
  * @param state {@code ACTIVE}, {@code DISABLED} or {@code UNAVAILABLE}
  * @param reason how the library came in while active, otherwise why nothing is counted
@@ -27,7 +22,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param holders who holds most of the live memory; null if call sites are not recorded
  * @param mallometer what mallometer itself is and costs
  */
-public record NativeMemoryDescriptor(
+public record NativeMemoryView(
     String state,
     String reason,
     String remedy,
@@ -36,7 +31,7 @@ public record NativeMemoryDescriptor(
     @Nullable Counters counters,
     @Nullable Holders holders,
     Self mallometer)
-    implements OperationResponseBody {
+    implements View {
 
   /**
    * What was counted in the whole process since it started. Allocated, freed, live and peak share
@@ -221,8 +216,8 @@ public record NativeMemoryDescriptor(
     }
   }
 
-  static NativeMemoryDescriptor of(Snapshot snapshot, Clock clock) {
-    return new NativeMemoryDescriptor(
+  static NativeMemoryView of(Snapshot snapshot, Clock clock) {
+    return new NativeMemoryView(
         snapshot.status().state().name(),
         snapshot.status().reason(),
         snapshot.status().remedy(),

@@ -1,0 +1,73 @@
+package io.mallometer.view;
+
+import java.io.IOException;
+import java.io.OutputStream;
+
+/** What a request over HTTP is answered. */
+public sealed interface Answer {
+
+  /** How it went. */
+  Outcome outcome();
+
+  /** How a request went, with HTTP's number for it. */
+  enum Outcome {
+    /** As asked. */
+    OK(200),
+    /** A parameter makes no sense. */
+    WRONG(400),
+    /** There is nothing of that name. */
+    UNKNOWN(404),
+    /** Not so soon again. */
+    TOO_EARLY(429),
+    /** This process does not have it. */
+    UNSUPPORTED(501);
+
+    private final int status;
+
+    Outcome(int status) {
+      this.status = status;
+    }
+
+    /** HTTP's status. */
+    public int status() {
+      return status;
+    }
+  }
+
+  /**
+   * Something to be written as JSON.
+   *
+   * @param view what
+   */
+  record Told(Outcome outcome, View view) implements Answer {
+
+    static Told ok(View view) {
+      return new Told(Outcome.OK, view);
+    }
+
+    static Told refused(Outcome outcome, String reason) {
+      return new Told(outcome, new RefusalView(reason));
+    }
+  }
+
+  /**
+   * A file in the format of another tool.
+   *
+   * @param contentType its media type
+   * @param body writes it while it is made, and does not close the stream
+   */
+  record Exported(String contentType, Body body) implements Answer {
+
+    @Override
+    public Outcome outcome() {
+      return Outcome.OK;
+    }
+  }
+
+  /** What writes a file. */
+  @FunctionalInterface
+  interface Body {
+    /** Writes all of it. */
+    void writeTo(OutputStream out) throws IOException;
+  }
+}

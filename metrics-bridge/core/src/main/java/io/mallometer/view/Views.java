@@ -1,0 +1,118 @@
+package io.mallometer.view;
+
+import io.mallometer.CallSites;
+import io.mallometer.Choice;
+import io.mallometer.Mallometer;
+import io.mallometer.ProcessMemory;
+import io.mallometer.Snapshot;
+import io.mallometer.TrimReport;
+import io.mallometer.report.ReportFormat;
+import io.mallometer.report.ReportMetric;
+import io.mallometer.view.Answer.Outcome;
+import io.mallometer.view.Answer.Told;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that can be asked of a process by name. To add a view, add it to {@link #NAMES} and to
+ * {@link #view} or, if it takes parameters, to {@link #answer}.
+ */
+public final class Views {
+
+  /** The names of what is answered in JSON; the formats of reports are names as well. */
+  public static final List<String> NAMES =
+      List.of("breakdown", "cgroup", "budget", "allocator", "history", "sites");
+
+  private final Mallometer mallometer;
+
+  /** Answers for what a facade reads. */
+  public Views(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  /** The latest snapshot; makes no native call. */
+  public NativeMemoryView nativeMemory() {
+    return NativeMemoryView.of(mallometer.snapshot(), mallometer.clock());
+  }
+
+  /**
+   * Where the memory goes, at the latest poll.
+   *
+   * @param name one of {@link #NAMES}
+   * @return empty for any other
+   */
+  public Optional<View> view(String name) {
+    Snapshot snapshot = mallometer.snapshot();
+    ProcessMemory memory = snapshot.memory();
+    return Optional.ofNullable(
+        switch (name) {
+          case "breakdown" -> BreakdownView.of(memory);
+          case "cgroup" -> CgroupView.of(memory);
+          case "budget" -> BudgetView.of(memory);
+          case "allocator" -> AllocatorView.of(snapshot);
+          case "history" -> HistoryView.of(mallometer);
+          case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
+          default -> null;
+        });
+  }
+
+  /**
+   * Answers a request that changes nothing.
+   *
+   * @param name one of {@link #NAMES} or of {@link ReportFormat}
+   * @param parameters by name; those that a view does not have are ignored. See {@link SiteQuery};
+   *     reports have {@code metric} besides, what sizes mean where there is one figure
+   */
+  public Answer answer(String name, Map<String, String> parameters) {
+    try {
+      Optional<ReportFormat> format = ReportFormat.byId(name);
+      if (format.isPresent()) {
+        return report(format.get(), parameters);
+      }
+      return name.equals("sites")
+          ? Told.ok(SiteQuery.of(parameters).answer(mallometer))
+          : view(name).map(Told::ok).orElseGet(() -> unknown(name));
+    } catch (IllegalArgumentException e) {
+      return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Answer report(ReportFormat format, Map<String, String> parameters) {
+    SiteQuery query = SiteQuery.of(parameters);
+    @Nullable String metric = parameters.get("metric");
+    ReportMetric figure =
+        metric == null
+            ? ReportMetric.LIVE_BYTES
+            : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
+    CallSites all = mallometer.callSites();
+    if (all.sites().isEmpty() && !all.reason().isEmpty()) {
+      return Told.refused(Outcome.UNSUPPORTED, all.reason());
+    }
+    CallSites chosen = query.chosen(all);
+    return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
+  }
+
+  private static Told unknown(String name) {
+    String known =
+        String.join(
+            ", ",
+            Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
+                .toList());
+    return Told.refused(Outcome.UNKNOWN, "there is no '%s'; there are %s".formatted(name, known));
+  }
+
+  /** Asks the allocator to give free memory back; may take seconds. */
+  public Told trim() {
+    TrimReport report = mallometer.trim();
+    return new Told(
+        switch (report.outcome()) {
+          case DONE -> Outcome.OK;
+          case REFUSED -> Outcome.TOO_EARLY;
+          case UNSUPPORTED -> Outcome.UNSUPPORTED;
+        },
+        TrimView.of(report));
+  }
+}
