@@ -354,6 +354,28 @@ void call_sites_take(const struct sample *sample) {
   __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
 }
 
+/* Whoever waits for the end of walks sees this one: see call_sites_take. */
+static uint32_t add_java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames,
+                                uint32_t capacity) {
+  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return 0;
+  __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
+  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
+  void *thread = stacks ? stacks->thread() : NULL;
+  int found = thread ? stacks->walk(thread, caller, frames, capacity) : 0;
+  __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
+  return found > 0 ? (uint32_t)found : 0;
+}
+
+uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity) {
+  if (!call_sites_on()) return 0;
+  struct thread_block *block = own_block();
+  struct registers caller;
+  if (!is_thread_block(block)) block = NULL;
+  uint32_t count = native_stack_at(block, here, frames, capacity, &caller);
+  for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
+  return count + add_java_frames(block, &caller, frames + count, capacity - count);
+}
+
 /* ---- For readers -------------------------------------------------------------------------------------- */
 
 static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) {

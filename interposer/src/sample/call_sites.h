@@ -67,6 +67,12 @@ struct sample {
   struct origin origin;
 };
 
+/*
+ * The stack of the calling thread from given registers on, native and Java frames as in call sites. Returns how many.
+ * In signal handlers, too. Keeps errno.
+ */
+uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
+
 /* Keeps errno. */
 void call_sites_take(const struct sample *sample);
 

@@ -206,11 +206,16 @@ static uintptr_t program_frame_pointer(void) {
 
 uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
                       struct registers *caller) {
+  struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
+  return native_stack_at(block, here, frames, capacity, caller);
+}
+
+uint32_t native_stack_at(struct thread_block *block, struct registers here, uint64_t *frames, uint32_t capacity,
+                         struct registers *caller) {
   struct registers end = {0, 0, 0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
-  struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
   struct readable stack = readable_stack(block, here.stack_pointer);
   uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end)
                                                  : walk_by_frame_pointers(&stack, here, frames, capacity);

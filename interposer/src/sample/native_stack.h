@@ -36,4 +36,8 @@ struct registers {
 uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
                       struct registers *caller);
 
+/* The same from given registers on; the first address written is theirs. */
+uint32_t native_stack_at(struct thread_block *block, struct registers here, uint64_t *frames, uint32_t capacity,
+                         struct registers *caller);
+
 #endif
