@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks what can be checked of the dashboards and the compose file without running them: the committed JSON is what the
-# code generates, the compose file is valid for the oldest and the current schema, Prometheus accepts its configuration.
+# Checks what can be checked of dashboards, rules and the compose file without running them: the committed JSON is what the
+# code generates, the compose file is valid for the oldest and the current schema, Prometheus accepts its configuration,
+# the rules fire and are silent when they should, and these checks find planted faults.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -13,4 +14,7 @@ done
 
 docker-compose --file ../docker-compose.yml config -q
 npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml
-promtool check config --lint=all --lint-fatal prometheus.yml
+promtool check config --lint=all --lint-fatal prometheus/prometheus.yml
+promtool test rules prometheus/tests/*.yml
+python3 test/rules.py
+python3 -m unittest discover -s test

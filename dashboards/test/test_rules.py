@@ -1,0 +1,94 @@
+"""The checks of the rules find the faults that they are there for."""
+
+import copy
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import rules
+import yaml
+
+ALERTS = rules.load(rules.RULES / "alerts.yml")
+TESTS = rules.load(rules.RULES / "tests/alerts.yml")
+
+
+def changed(change):
+    """The alerts after a change to the first of them."""
+    faulty = copy.deepcopy(ALERTS)
+    change(rules.alerts(faulty)[0])
+    return faulty
+
+
+def promtool_accepts(alerts):
+    """Whether promtool's tests of these alerts pass; only the tests that name one of them are run."""
+    names = {alert["alert"] for alert in rules.alerts(alerts)}
+    cases = [
+        {**case, "alert_rule_test": kept}
+        for case in TESTS["tests"]
+        if (kept := [test for test in case["alert_rule_test"] if test["alertname"] in names])
+    ]
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory)
+        (path / "alerts.yml").write_text(yaml.safe_dump(alerts))
+        (path / "tests.yml").write_text(
+            yaml.safe_dump(
+                {
+                    "rule_files": [str(rules.RULES / "recording.yml"), "alerts.yml"],
+                    "evaluation_interval": "1m",
+                    "tests": cases,
+                }
+            )
+        )
+        return subprocess.run(["promtool", "test", "rules", path / "tests.yml"], capture_output=True).returncode == 0
+
+
+class RulesCheck(unittest.TestCase):
+    def test_the_rules_pass(self):
+        self.assertEqual([], rules.alert_faults(ALERTS))
+        self.assertEqual([], rules.test_faults(ALERTS, TESTS))
+
+    def test_an_incomplete_alert_is_found(self):
+        for change in (
+            lambda alert: alert["labels"].pop("severity"),
+            lambda alert: alert["labels"].update(severity="page"),
+            lambda alert: (alert.pop("for"), alert.pop("keep_firing_for")),
+            lambda alert: alert["annotations"].update(summary="something leaks"),
+            lambda alert: alert["annotations"].update(description="something leaks"),
+        ):
+            self.assertEqual(1, len(rules.alert_faults(changed(change))))
+
+    def test_a_page_that_does_not_exist_is_found(self):
+        for address in ("https://mallometer.example/docs/runbooks/leak.md", "https://mallometer.example/docs/runbooks/", ""):
+            faulty = changed(lambda alert, address=address: alert["annotations"].update(runbook_url=address))
+            self.assertTrue(any("is not in" in fault for fault in rules.alert_faults(faulty)), address)
+
+    def test_a_page_at_another_address_is_found(self):
+        faulty = changed(lambda alert: alert["annotations"].update(runbook_url="http://else/docs/runbooks/stuck.md"))
+        self.assertEqual(1, len(rules.alert_faults(faulty)))
+
+    def test_a_page_that_begins_with_prose_is_found(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".md") as page:
+            page.write("# Prose\n" + "One could look at many things.\n" * 20 + "\n    ls\n")
+            page.flush()
+            self.assertEqual(1, len(rules.page_faults(pathlib.Path(page.name))))
+
+    def test_an_alert_without_a_test_is_found(self):
+        untested = changed(lambda alert: alert.update(alert="Untested"))
+        self.assertEqual(2, len(rules.test_faults(untested, TESTS)))
+
+    def test_every_alert_that_never_fires_fails_its_tests(self):
+        self._every_alert_with("vector(1) > 2")
+
+    def test_every_alert_that_always_fires_fails_its_tests(self):
+        self._every_alert_with('label_replace(label_replace(vector(1), "job", "shop", "", ""), "instance", "a", "", "")')
+
+    def _every_alert_with(self, expression):
+        for alert in rules.alerts(ALERTS):
+            faulty = {"groups": [{"name": "faulty", "rules": [{**alert, "expr": expression}]}]}
+            with self.subTest(alert["alert"]):
+                self.assertFalse(promtool_accepts(faulty))
+
+
+if __name__ == "__main__":
+    unittest.main()
