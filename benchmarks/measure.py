@@ -89,20 +89,46 @@ def existing(path, package):
     return str(path)
 
 
+def artifact(coordinates):
+    """The jar of group:name:version, fetched by Maven once."""
+    group, name, version = coordinates.split(":")
+    directory = TARGET / "rivals"
+    jar = directory / f"{name}-{version}.jar"
+    if jar.exists():
+        return jar
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+    copy = ["mvn", "-q", "-B", goal, f"-Dartifact={group}:{name}:{version}", f"-DoutputDirectory={directory}"]
+    if subprocess.run(copy, cwd=HERE, stdout=sys.stderr, check=False).returncode != 0:
+        raise Unavailable(f"Maven cannot fetch {coordinates}")
+    return jar
+
+
 def async_profiler():
     """The library that the Maven artifact of async-profiler carries."""
-    directory = TARGET / "rivals"
-    library = directory / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
+    library = TARGET / "rivals" / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
     if library.exists():
         return str(library)
-    artifact = f"tools.profiler:async-profiler:{ASYNC_PROFILER_VERSION}"
-    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
-    copy = ["mvn", "-q", "-B", goal, f"-Dartifact={artifact}", f"-DoutputDirectory={directory}"]
-    if subprocess.run(copy, cwd=HERE, stdout=sys.stderr, check=False).returncode != 0:
-        raise Unavailable(f"Maven cannot fetch {artifact}")
-    with zipfile.ZipFile(directory / f"async-profiler-{ASYNC_PROFILER_VERSION}.jar") as jar:
+    with zipfile.ZipFile(artifact(f"tools.profiler:async-profiler:{ASYNC_PROFILER_VERSION}")) as jar:
         library.write_bytes(jar.read("linux-x64/libasyncProfiler.so"))
     return str(library)
+
+
+def java_version(home):
+    for line in (home / "release").read_text().splitlines():
+        if line.startswith("JAVA_VERSION="):
+            return int(line.split('"')[1].split(".")[0])
+    raise Unavailable(f"{home} names no version")
+
+
+def find_jdks(wanted):
+    """Version to home, of the JDKs in JAVA_HOME, JDK_HOMES and /usr/lib/jvm; the first of a version counts."""
+    named = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
+    homes = [pathlib.Path(home) for home in named if home] + sorted(pathlib.Path("/usr/lib/jvm").glob("*"))
+    found = {}
+    for home in homes:
+        if (home / "bin/java").exists() and (home / "release").exists():
+            found.setdefault(java_version(home), home)
+    return {version: found[version] for version in wanted if version in found}
 
 
 def print_table(title, header, rows):

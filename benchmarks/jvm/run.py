@@ -7,7 +7,6 @@ for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory
 
 import argparse
 import dataclasses
-import os
 import pathlib
 import resource
 import subprocess
@@ -80,27 +79,6 @@ def variants(library):
         Variant("async-profiler nativemem=512k", async_profiler("512k"), output="profile.jfr"),
         Variant("async-profiler nativemem=512k,nofree", async_profiler("512k,nofree"), output="profile.jfr"),
     ]
-
-
-# ---- JDKs -----------------------------------------------------------------------------------------------
-
-
-def java_version(home):
-    for line in (home / "release").read_text().splitlines():
-        if line.startswith("JAVA_VERSION="):
-            return int(line.split('"')[1].split(".")[0])
-    raise Unavailable(f"{home} names no version")
-
-
-def find_jdks(wanted):
-    """Version to home, of the JDKs in JAVA_HOME, JDK_HOMES and /usr/lib/jvm; the first of a version counts."""
-    named = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
-    homes = [pathlib.Path(home) for home in named if home] + sorted(pathlib.Path("/usr/lib/jvm").glob("*"))
-    found = {}
-    for home in homes:
-        if (home / "bin/java").exists() and (home / "release").exists():
-            found.setdefault(java_version(home), home)
-    return {version: found[version] for version in wanted if version in found}
 
 
 # ---- One run --------------------------------------------------------------------------------------------
@@ -213,7 +191,7 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     rounds = arguments.rounds or (3 if arguments.quick else 9)
-    jdks = find_jdks(arguments.jdk or (17, 25))
+    jdks = measure.find_jdks(arguments.jdk or (17, 25))
     if not jdks:
         sys.exit("bin/bench jvm: no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
     chosen = [variant for variant in variants(arguments.library.resolve())
