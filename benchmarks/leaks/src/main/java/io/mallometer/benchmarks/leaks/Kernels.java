@@ -23,6 +23,7 @@ public final class Kernels {
         .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
         .forEach(kernel -> new KernelThread(kernel, pace).start());
     pace.until(duration);
+    pace.end();
   }
 
   static String name(Class<? extends Kernel> kernel) {

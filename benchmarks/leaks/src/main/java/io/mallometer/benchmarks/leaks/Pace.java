@@ -10,6 +10,7 @@ final class Pace {
 
   private final double scale;
   private final long start = System.nanoTime();
+  private volatile boolean over;
 
   Pace(double scale) {
     this.scale = scale;
@@ -17,6 +18,15 @@ final class Pace {
 
   Duration age() {
     return Duration.ofNanos((long) ((System.nanoTime() - start) * scale));
+  }
+
+  /** The run is over: what goes wrong from now on does not matter. */
+  void end() {
+    over = true;
+  }
+
+  boolean isOver() {
+    return over;
   }
 
   /** Sleeps until an age; returns at once if that is over. */
