@@ -71,6 +71,8 @@ class Demo:
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            # What runs in the background of a script is started with Ctrl-C ignored, and the script would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
             wait_until(self._is_up_or_gone, self.START_SECONDS, "bin/demo is up")
