@@ -2,29 +2,23 @@
 #include "control/black_box.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "account/thread_block.h"
-#include "allocator/next.h"
+#include "account/own_thread.h"
 #include "control/black_box_file.h"
 #include "control/log.h"
 #include "platform/clock.h"
-#include "platform/glibc_versions.h"
 #include "platform/kernel.h"
 
 #define SECOND UINT64_C(1000000000)
 #define LONGEST_PATH 700u
-#define STACK_BYTES ((size_t)128 << 10) /* beside what the C library puts there */
 /* From this share of the limit on, everything is read every second. */
 #define NEAR(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The process may be moved to another cgroup. */
@@ -133,8 +127,7 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
 }
 
 static void *record_until_the_end(void *unused) {
-  thread_block_leave();
-  prctl(PR_SET_NAME, "mallometer-box");
+  own_thread_begins("mallometer-box");
   uint64_t due[MINUTES + 1] = {0}, sequences[MINUTES + 1] = {0};
   uint64_t start = monotonic_ns();
   struct memory_reading reading = {.limit_bytes = BOX_UNKNOWN};
@@ -150,39 +143,6 @@ static void *record_until_the_end(void *unused) {
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
   __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
   return unused;
-}
-
-/*
- * glibc takes a thread's copy of all thread-local variables from its stack. How much that is, and that it leaves little
- * or nothing of a small stack, only a function without declaration tells; the JVM asks it too.
- */
-static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
-  size_t (*minimum)(const pthread_attr_t *);
-  void *address = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
-  memcpy(&minimum, &address, sizeof minimum);
-  if (address) return minimum(attributes);
-  forget_loader_errors();
-  return 0;
-}
-
-static bool start_thread(void) {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  if (!pthread_create || !pthread_attr_setstacksize) return false; /* a program without libpthread */
-  sigset_t all, before;
-  sigfillset(&all);
-  struct thread_block *own = thread_block_leave();
-  sigprocmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&attributes);
-  size_t stack = STACK_BYTES + bytes_of_c_library(&attributes);
-  pthread_attr_setstacksize(&attributes, stack);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  bool started = pthread_create(&thread, &attributes, record_until_the_end, NULL) == 0;
-  pthread_attr_destroy(&attributes);
-  sigprocmask(SIG_SETMASK, &before, NULL);
-  thread_block_return(own);
-  if (started) stack_bytes = stack;
-  return started;
 }
 
 /* ---- The end ------------------------------------------------------------------------------------------ */
@@ -284,7 +244,8 @@ int black_box_start(const char *path) {
   if (!box) return fail();
   owner = getpid();
   life = header.life;
-  if (!start_thread()) {
+  stack_bytes = own_thread_start(record_until_the_end);
+  if (!stack_bytes) {
     snprintf(failure, sizeof failure, "a thread cannot be started");
     return fail();
   }
