@@ -24,6 +24,11 @@ extern "C" {
 #pragma weak mallometer_site_stack
 #pragma weak mallometer_modules
 #pragma weak mallometer_objects
+#pragma weak mallometer_leaks_start
+#pragma weak mallometer_leaks
+#pragma weak mallometer_evidence
+#pragma weak mallometer_watch
+#pragma weak mallometer_accesses
 #pragma weak mallometer_jvm_attach
 #pragma weak mallometer_method_name
 #pragma weak mallometer_configure

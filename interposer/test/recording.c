@@ -8,7 +8,7 @@
 #include "sample/call_sites.c"
 #undef call_sites_take
 
-void call_sites_take(const struct sample *sample);
+void *call_sites_take(const struct sample *sample);
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,16 +41,17 @@ static uint32_t java_frames(struct thread_block *block, const struct registers *
   return found > 0 ? (uint32_t)found : 0;
 }
 
-void call_sites_take(const struct sample *sample) {
+void *call_sites_take(const struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
   struct registers caller;
   struct record *file = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
-  if (!file || !sample->block) return;
+  if (!file || !sample->block) return sample->object;
   uint32_t count = native_frames(sample, frames, &caller);
   count += java_frames(sample->block, &caller, frames + count);
   uint32_t number = __atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED);
-  if (number >= MOST_RECORDS) return;
+  if (number >= MOST_RECORDS) return sample->object;
   file[number] = (struct record){hash_of(frames, count), (uint64_t)(uintptr_t)sample->origin.caller,
                                  (uint32_t)((uintptr_t)__builtin_thread_pointer() - (uintptr_t)sample->origin.stack),
                                  (uint32_t)((uintptr_t)sample->block >> 8), sample->bytes};
+  return sample->object;
 }

@@ -33,9 +33,10 @@ static void add_sample(struct sums *to, size_t bytes, double probability) {
 
 bool call_sites_on(void) { return sums != NULL; }
 
-void call_sites_take(const struct sample *sample) {
+void *call_sites_take(const struct sample *sample) {
   add_sample(sums, sample->bytes, sample->probability);
   probability_of_last = sample->probability;
+  return sample->object;
 }
 
 static struct slab slab;
@@ -52,7 +53,7 @@ static bool allocate(unsigned site, size_t size) {
   struct origin origin = origin_of(site);
   if (!filter_visits(block, filter_bucket(origin, size_class(size)))) return false;
   uint64_t before = sampler_totals().samples;
-  sampler_visit(block, NULL, size, size, origin);
+  sampler_visit(block, NULL, size, size, (struct move){0}, origin);
   return sampler_totals().samples != before;
 }
 
@@ -348,7 +349,7 @@ static bool allocate_as(const struct recorded_kind *kind) {
   size_t requested = requested_of(kind);
   if (!filter_visits(of_thread, filter_bucket(kind->origin, size_class(requested)))) return false;
   uint64_t before = sampler_totals().samples;
-  sampler_visit(of_thread, NULL, requested, kind->size, kind->origin);
+  sampler_visit(of_thread, NULL, requested, kind->size, (struct move){0}, kind->origin);
   return sampler_totals().samples != before;
 }
 
@@ -459,7 +460,7 @@ static void interval_zero_takes_nothing(void) {
     struct origin origin = origin_of(i % 10);
     if (!filter_visits(block, filter_bucket(origin, 3))) continue;
     visits++;
-    sampler_visit(block, NULL, 100, 100, origin);
+    sampler_visit(block, NULL, 100, 100, (struct move){0}, origin);
   }
   CHECK_EQUAL(sampler_totals().samples, 0);
   CHECK(visits < 100000 / 50);

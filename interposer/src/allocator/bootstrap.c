@@ -67,4 +67,8 @@ void bootstrap_finished(void) {
   __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }
 
+void bootstrap_range_extends(uintptr_t end) {
+  if (low_range_end < end) __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
+}
+
 size_t bootstrap_footprint(void) { return buffer && buffer != fallback ? CAPACITY : 0; }

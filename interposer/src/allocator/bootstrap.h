@@ -32,6 +32,9 @@ size_t bootstrap_size(const void *object);
 /* The next allocator serves from now on. */
 void bootstrap_finished(void);
 
+/* Something else of ours lies below `end`, and no object that needs no second look. */
+void bootstrap_range_extends(uintptr_t end);
+
 /* Bytes mapped for the buffer; 0 if the static one serves. */
 size_t bootstrap_footprint(void);
 

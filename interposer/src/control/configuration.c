@@ -82,6 +82,24 @@ static size_t read_sample_interval(char *const environment[]) {
   return DEFAULT_SAMPLE_INTERVAL;
 }
 
+static enum leaks_wanted read_leaks(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_LEAKS");
+  if (!value || strcmp(value, "on") == 0) return LEAKS_WANTED;
+  if (strcmp(value, "off") == 0) return LEAKS_UNWANTED;
+  if (strcmp(value, "clear_refs") == 0) return LEAKS_WANTED_BY_CLEAR_REFS;
+  refuse("MALLOMETER_LEAKS", value, "on, off or clear_refs", "on");
+  return LEAKS_WANTED;
+}
+
+static size_t read_arena_bytes(char *const environment[]) {
+  const char *value = value_of(environment, "MALLOMETER_ARENA_BYTES");
+  size_t bytes;
+  if (!value) return DEFAULT_ARENA_BYTES;
+  if (parse_bytes(value, &bytes) && bytes <= PTRDIFF_MAX) return bytes;
+  refuse("MALLOMETER_ARENA_BYTES", value, "a size such as 16m, or 0", "16m");
+  return DEFAULT_ARENA_BYTES;
+}
+
 static size_t read_huge_threshold(char *const environment[]) {
   const char *value = value_of(environment, "MALLOMETER_LARGE");
   size_t bytes;
@@ -191,6 +209,8 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.sample_interval = read_sample_interval(environment);
   configuration.overhead_target_ppm = read_overhead_target(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
+  configuration.leaks = read_leaks(environment);
+  configuration.arena_bytes = read_arena_bytes(environment);
   configuration.black_box = read_black_box(environment, executable, named);
   return configuration;
 }

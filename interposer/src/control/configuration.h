@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "control/log.h"
+#include "leak/observation.h"
 #include "sample/native_stack.h"
 
 struct configuration {
@@ -35,6 +36,9 @@ struct configuration {
   uint32_t overhead_target_ppm;
   /* MALLOMETER_STACKS=off, else MALLOMETER_UNWIND. */
   enum unwinding unwinding;
+  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: how much slots may take beyond their objects. */
+  enum leaks_wanted leaks;
+  size_t arena_bytes;
   /* MALLOMETER_LOG */
   enum log_level log;
 };

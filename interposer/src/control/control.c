@@ -25,6 +25,8 @@
 #include "control/refusal.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
+#include "leak/evidence.h"
+#include "leak/observation.h"
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
@@ -73,6 +75,7 @@ static void in_forked_child(void) {
   totals_forked();
   black_box_forked();
   jvm_forked();
+  observation_forked();
 }
 
 static void refuse_or_use_headers(void) {
@@ -125,6 +128,7 @@ void hook_starts(void) {
   java_frames = configuration.java_frames;
   call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
+  observation_configure(configuration.leaks, configuration.arena_bytes);
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;
@@ -332,22 +336,38 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
   return call_sites_on() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
 }
 
-int mallometer_leaks_start(void) { return -ENODATA; }
+/* Why objects cannot be moved into slots in this process; NULL if they can. */
+static const char *unable_to_observe(void) {
+  if (sampler_interval() == 1)
+    return "MALLOMETER_SAMPLE_INTERVAL=1 takes every allocation, of which most would not fit";
+  if (size_source == SIZE_FROM_HEADER) return "objects have headers (MALLOMETER_ACCOUNTING=header)";
+  if (size_source != SIZE_FROM_CHUNK) return "the allocator is not glibc's own, or this is no x86-64";
+  return NULL;
+}
+
+int mallometer_leaks_start(void) {
+  if (!call_sites_on()) return -ENODATA;
+  int saved_errno = errno;
+  int result = observation_start(unable_to_observe());
+  errno = saved_errno;
+  return result;
+}
 
 int mallometer_leaks(struct mallometer_observation *out) {
   struct mallometer_observation current = {0};
+  observation_describe(&current);
   return deliver(out, &current, sizeof current);
 }
 
 int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
                         uint32_t first) {
-  (void)capacity;
-  (void)first;
-  return !evidence || evidence_size != sizeof *evidence ? -EINVAL : -ENODATA;
+  if (!evidence || evidence_size != sizeof *evidence) return -EINVAL;
+  return observation_has_evidence() ? (int)evidence_copy(evidence, capacity, first) : -ENODATA;
 }
 
 int mallometer_watch(const uint32_t *sites, uint32_t count) {
-  return (!sites && count > 0) || count > 4 ? -EINVAL : -ENODATA;
+  if ((!sites && count > 0) || count > 4) return -EINVAL;
+  return observation_has_evidence() ? -ENOTSUP : -ENODATA;
 }
 
 int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
@@ -389,6 +409,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
       if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
       change_interval(value);
       return 0;
+    case MALLOMETER_OPTION_SHORTEST_EPOCH:
+      return observation_shorten(value) ? 0 : -EINVAL;
     default:
       return -EINVAL;
   }
@@ -432,9 +454,10 @@ int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)state;
   current.byte_unit = byte_unit();
-  current.footprint_bytes =
-      image_bytes + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() + call_sites_footprint();
-  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns();
+  current.footprint_bytes = image_bytes + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() +
+                            call_sites_footprint() + observation_footprint();
+  current.overhead_ns =
+      __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() + observation_overhead_ns();
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;
   struct sampler_totals sampled = sampler_totals();

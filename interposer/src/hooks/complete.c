@@ -22,6 +22,7 @@
 #include "hooks/state.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
+#include "sample/placement.h"
 
 static bool counting(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &left_out;
@@ -47,7 +48,9 @@ static void count_huge(struct thread_block *block, size_t requested, struct orig
   record_huge_request(requested, frames, native_stack(block, origin, frames, MALLOMETER_EVENT_FRAMES, NULL));
 }
 
-static void count_allocation(const void *object, size_t requested, size_t unit_size, struct origin origin) {
+/* Returns where the object is now. */
+static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
+                              struct origin origin) {
   size_t class = size_class(requested);
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
   if (block) {
@@ -64,10 +67,10 @@ static void count_allocation(const void *object, size_t requested, size_t unit_s
   if (requested > LARGEST_FAST_REQUEST) record_large_request(requested);
   if (requested > huge_threshold) count_huge(block, requested, origin);
   if (!block || requested > LARGEST_FAST_REQUEST) {
-    sampler_visit_always(block, object, requested, unit_size, origin);
-  } else if (filter_visits(block, filter_bucket(origin, class))) {
-    sampler_visit(block, object, requested, unit_size, origin);
+    return sampler_visit_always(block, object, requested, unit_size, move, origin);
   }
+  if (!filter_visits(block, filter_bucket(origin, class))) return object;
+  return sampler_visit(block, object, requested, unit_size, move, origin);
 }
 
 static void count_free(size_t unit_size) {
@@ -82,7 +85,7 @@ static void count_free(size_t unit_size) {
   }
 }
 
-void *complete_allocation(void *object, size_t requested, struct origin origin) {
+static void *counted(void *object, size_t requested, struct move move, struct origin origin) {
   if (!counting()) return object;
   int saved_errno = errno;
   if (!object) {
@@ -91,10 +94,22 @@ void *complete_allocation(void *object, size_t requested, struct origin origin) 
     size_t unit_size = requested;
     if (size_source == SIZE_FROM_CHUNK) unit_size = glibc_usable_size(object);
     if (size_source == SIZE_FROM_CALL) unit_size = next.usable_size(object);
-    count_allocation(object, requested, unit_size, origin);
+    object = count_allocation(object, requested, unit_size, move, origin);
   }
   errno = saved_errno;
   return object;
+}
+
+/* What malloc promises of an object. */
+#define USUAL_ALIGNMENT _Alignof(max_align_t)
+
+/* Fresh from the allocator: nothing is in it, or zeros. */
+static void *counted_fresh(void *object, size_t requested, size_t alignment, struct origin origin) {
+  return counted(object, requested, (struct move){alignment, 0}, origin);
+}
+
+void *complete_allocation(void *object, size_t requested, struct origin origin) {
+  return counted(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
 /* What a free of the object has to count. */
@@ -126,7 +141,7 @@ static void departed(struct departure departure) {
 
 void *complete_malloc(size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
-  return complete_allocation(headers() ? header_malloc(size, counting()) : next.malloc(size), size, origin);
+  return counted_fresh(headers() ? header_malloc(size, counting()) : next.malloc(size), size, USUAL_ALIGNMENT, origin);
 }
 
 void *complete_calloc(size_t count, size_t size, struct origin origin) {
@@ -136,14 +151,17 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
     return NULL;
   }
   if (!hook_ready()) return bootstrap_allocate(1, bytes);
-  return complete_allocation(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes, origin);
+  return counted_fresh(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes, USUAL_ALIGNMENT,
+                       origin);
 }
 
 /* `function` is the allocator's memalign or aligned_alloc, which judge a wrong alignment differently. */
 static void *complete_aligned(void *(*function)(size_t, size_t), size_t alignment, size_t size, struct origin origin) {
-  /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. */
-  if (!headers() || !is_power_of_two(alignment)) return complete_allocation(function(alignment, size), size, origin);
-  return complete_allocation(header_memalign(alignment, size, counting()), size, origin);
+  /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. It stays
+   * where it is, too. */
+  if (!is_power_of_two(alignment)) return counted_fresh(function(alignment, size), size, 0, origin);
+  void *object = headers() ? header_memalign(alignment, size, counting()) : function(alignment, size);
+  return counted_fresh(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
 }
 
 void *complete_memalign(size_t alignment, size_t size, struct origin origin) {
@@ -161,9 +179,25 @@ static struct live_sample sample_of(const void *object) {
   return NO_LIVE_SAMPLE;
 }
 
+/*
+ * What was counted when it came is counted when it goes, whatever size the slot has. An object that is freed a second
+ * time, or an address inside of one, is left alone.
+ */
+static void free_slot(const void *object) {
+  struct slot_object left;
+  if (!placement_take_out(object, &left)) return;
+  complete_departure(left.sample.bytes);
+  live_sample_freed(left.sample);
+  slot_give_back(&left);
+}
+
 void complete_free(void *object) {
   if (!object || is_bootstrap(object)) return;
   if (!hook_ready()) return; /* the resolving thread has bootstrap objects only */
+  if (is_in_slots(object)) {
+    free_slot(object);
+    return;
+  }
   bool headed = headers() && has_header(object);
   departed(departure_of(object, headed));
   live_sample_freed(sample_of(object));
@@ -182,10 +216,26 @@ static void *realloc_bootstrap(void *object, size_t size, struct origin origin) 
   return moved;
 }
 
+/* It moves to the allocator always, though the new object may be placed in turn. */
+static void *realloc_slot(void *object, size_t size, struct origin origin) {
+  if (size == 0) {
+    free_slot(object);
+    return NULL;
+  }
+  size_t room = slot_room(object);
+  void *moved = next.malloc(size);
+  if (moved) {
+    memcpy(moved, object, room < size ? room : size);
+    free_slot(object);
+  }
+  return complete_allocation(moved, size, origin);
+}
+
 void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (!object) return complete_malloc(size, origin);
   if (is_bootstrap(object)) return realloc_bootstrap(object, size, origin);
   if (!hook_ready()) return NULL;
+  if (is_in_slots(object)) return realloc_slot(object, size, origin);
   bool headed = headers() && has_header(object);
   struct departure departure = departure_of(object, headed);
   struct live_sample sample = sample_of(object);
@@ -204,20 +254,20 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (headers() && !headed) return moved; /* not ours before, nor after */
   /* In this order, or the peak would take both for live at once. */
   if (moved || size == 0) departed(departure);
-  if (moved || size > 0) complete_allocation(moved, size, origin);
-  return moved;
+  return moved || size > 0 ? complete_allocation(moved, size, origin) : NULL;
 }
 
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
   if (!hook_ready()) return 0;
+  if (is_in_slots(object)) return slot_usable(object);
   return headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }
 
 /* Not in header mode: an object without header does not count when it is freed either. */
 void complete_adoption(void *object, size_t size, struct origin origin) {
-  if (!headers()) complete_allocation(object, size, origin);
+  if (!headers()) counted_fresh(object, size, 0, origin);
 }
 
 void complete_failure(void) {

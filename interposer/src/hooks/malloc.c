@@ -144,8 +144,8 @@ static void *counted_new_nothrow(size_t size, const void *nothrow) {
 
 /* Reached by a jump; the block is as good as it was, for nothing between may change it. */
 static void *sampled(void *object, size_t size, struct origin origin) {
-  sampler_visit(own_block(), object, size, glibc_usable_size(object), origin);
-  return object;
+  return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
+                       origin);
 }
 
 /* ---- The complete route ------------------------------------------------------------------------------- */

@@ -9,10 +9,12 @@
 #include "platform/clock.h"
 #include "platform/floating_point.h"
 #include "sample/native_stack.h"
+#include "sample/placement.h"
+#include "sample/slots.h"
 #include "sample/stack_tree.h"
 
 enum {
-  SITES = 16384,
+  SITES = MOST_SITES,
   SITE_SLOTS = 32768,
   MOST_NATIVE_FRAMES = 128,
   FRAMES_WHEN_CROWDED = 8,
@@ -302,14 +304,18 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
 
 /* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
  */
-static void add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
+static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
   uint32_t site = site_of(frames, kept_frames(frames, count));
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
-    return;
+    return sample->object;
   }
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
-  live_sample_put_back(sample->object, (struct live_sample){site, time_of_birth(), sample->probability, sample->bytes});
+  struct live_sample live = {site, time_of_birth(), sample->probability, sample->bytes};
+  void *moved = placement_move(sample, &live);
+  if (moved) return moved; /* its slot knows what the table would */
+  live_sample_put_back(sample->object, live);
+  return sample->object;
 }
 
 static uint32_t native_frames(const struct sample *sample, uint64_t *frames, struct registers *caller) {
@@ -318,40 +324,34 @@ static uint32_t native_frames(const struct sample *sample, uint64_t *frames, str
   return count;
 }
 
-__attribute__((noinline)) static void take_native(const struct sample *sample) {
+__attribute__((noinline)) static void *take_native(const struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES];
-  add_to_site(sample, frames, native_frames(sample, frames, NULL));
+  return add_to_site(sample, frames, native_frames(sample, frames, NULL));
 }
 
 /* Takes 14 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java. */
-__attribute__((noinline)) static void take_with_java(const struct sample *sample, const struct java_stacks *stacks,
-                                                     void *thread) {
+__attribute__((noinline)) static void *take_with_java(const struct sample *sample, const struct java_stacks *stacks,
+                                                      void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
   struct registers caller;
   uint32_t count = native_frames(sample, frames, &caller);
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES);
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   if (found == MOST_JAVA_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
-  add_to_site(sample, frames, count + (found > 0 ? (uint32_t)found : 0));
+  return add_to_site(sample, frames, count + (found > 0 ? (uint32_t)found : 0));
 }
 
-void call_sites_take(const struct sample *sample) {
+void *call_sites_take(const struct sample *sample) {
   struct thread_block *block = sample->block;
-  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) {
-    take_native(sample);
-    return;
-  }
+  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return take_native(sample);
   /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
    * whether it has come is asked after. */
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
   const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
   void *thread = stacks ? stacks->thread() : NULL;
-  if (thread) {
-    take_with_java(sample, stacks, thread);
-  } else {
-    take_native(sample);
-  }
+  void *object = thread ? take_with_java(sample, stacks, thread) : take_native(sample);
   __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
+  return object;
 }
 
 /* Whoever waits for the end of walks sees this one: see call_sites_take. */
@@ -410,26 +410,49 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
   return (int)stack_tree_copy(&memory->stacks, known->stack, frames, capacity);
 }
 
+static uint32_t slots_in_use(void) {
+  struct slots_totals slots = slots_totals();
+  uint32_t sum = 0;
+  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) sum += slots.in_use[class];
+  return sum;
+}
+
 struct call_sites_totals call_sites_totals(void) {
   return (struct call_sites_totals){site_count(),
-                                    __atomic_load_n(&live_samples, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&live_samples, __ATOMIC_RELAXED) + slots_in_use(),
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_place, __ATOMIC_RELAXED),
                                     __atomic_load_n(&truncated, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_java, __ATOMIC_RELAXED)};
 }
 
-/* An entry that is the same object's before and after its copy was whole. */
-uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity) {
+static struct mallometer_object of_live_sample(const struct live_sample *sample) {
+  return (struct mallometer_object){.bytes = sample->bytes,
+                                    .probability = sample->probability,
+                                    .born_ns = sample->born * BIRTH_UNIT,
+                                    .site = sample->site};
+}
+
+static uint32_t copy_slots(struct mallometer_object *objects, uint32_t capacity) {
   uint32_t copied = 0;
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < capacity; i++) {
+    struct slot_object slot;
+    if (!slot_look(i, &slot)) continue;
+    objects[copied] = of_live_sample(&slot.sample);
+    objects[copied].placement = slot.placement;
+    objects[copied++].last_access_ns = slot.last_access << SLOT_TIME_SHIFT;
+  }
+  return copied;
+}
+
+/* An entry that is the same object's before and after its copy was whole. Those in slots first: they tell most. */
+uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity) {
+  uint32_t copied = copy_slots(objects, capacity);
   for (size_t i = 0; call_sites_on() && i < LIVE && copied < capacity; i++) {
     const struct live *entry = &memory->live[i];
     uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
-    objects[copied] = (struct mallometer_object){.bytes = entry->bytes,
-                                                 .probability = entry->probability,
-                                                 .born_ns = entry->born * BIRTH_UNIT,
-                                                 .site = entry->site};
+    objects[copied] = of_live_sample(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) copied++;
   }

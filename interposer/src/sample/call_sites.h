@@ -61,9 +61,11 @@ size_t call_sites_footprint(void);
 /* An allocation that was taken with a probability. `block` is the calling thread's, or NULL. */
 struct sample {
   struct thread_block *block;
-  const void *object;
+  void *object;
+  size_t requested;
   size_t bytes;
   double probability;
+  struct move move;
   struct origin origin;
 };
 
@@ -73,8 +75,8 @@ struct sample {
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
-/* Keeps errno. */
-void call_sites_take(const struct sample *sample);
+/* Returns where the object is now. Keeps errno. */
+void *call_sites_take(const struct sample *sample);
 
 /*
  * Whether an object may be a live sample: false for nearly all that are none. One byte for each of 65,536 hashes of
@@ -98,6 +100,7 @@ struct live_sample {
 };
 
 #define NO_SITE UINT32_MAX
+#define MOST_SITES 16384u
 /* What an object that is none yields. The functions below do nothing with it. */
 #define NO_LIVE_SAMPLE ((struct live_sample){.site = NO_SITE})
 

@@ -142,30 +142,31 @@ static double wanted(uint64_t path, double visits, size_t bytes) {
 /* An allocation that may be sampled. */
 struct candidate {
   struct thread_block *block;
-  const void *object;
+  void *object;
   size_t requested;
   size_t bytes;
+  struct move move;
   struct origin origin;
 };
 
-static void record(const struct sample *sample) {
-  if (sampler_interval() == 1) {
-    call_sites_take(sample);
-    return;
-  }
+static void *record(const struct sample *sample) {
+  if (sampler_interval() == 1) return call_sites_take(sample);
   uint64_t begin = monotonic_ns();
-  call_sites_take(sample);
+  void *object = call_sites_take(sample);
   governor_spend(&governor, begin, monotonic_ns());
+  return object;
 }
 
-static void take(const struct candidate *c, double probability) {
+/* What is done with a candidate changes where its object is. */
+static void take(struct candidate *c, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)c->bytes / probability), __ATOMIC_RELAXED);
-  if (call_sites_on()) record(&(struct sample){c->block, c->object, c->bytes, probability, c->origin});
+  if (!call_sites_on()) return;
+  c->object = record(&(struct sample){c->block, c->object, c->requested, c->bytes, probability, c->move, c->origin});
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
-static unsigned consider(uint32_t random, double visits, const struct candidate *c) {
+static unsigned consider(uint32_t random, double visits, struct candidate *c) {
   double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
@@ -181,55 +182,58 @@ static unsigned towards(unsigned wanted_level, unsigned level, uint32_t random) 
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-static uint64_t next_bits(struct thread_block *block, struct origin origin) {
+uint64_t sampler_random(struct thread_block *block) {
   static uint64_t shared;
   uint64_t *state = block ? &block->random : &shared;
-  if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)origin.stack);
+  if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)&state);
   return draw(state);
 }
 
 /* With an interval of 1 all counters stay at zero, where they began. */
-static void take_every(const struct candidate *c, uint8_t *left) {
+static void take_every(struct candidate *c, uint8_t *left) {
   take(c, 1);
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
 }
 
-__attribute__((noinline)) static void visit(struct thread_block *block, const void *object, size_t requested,
-                                            size_t bytes, struct origin origin) {
-  size_t bucket = filter_bucket(origin, size_class(requested));
+__attribute__((noinline)) static void visit(struct candidate *candidate) {
+  struct thread_block *block = candidate->block;
+  size_t bucket = filter_bucket(candidate->origin, size_class(candidate->requested));
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
-  struct candidate candidate = {block, object, requested, bytes, origin};
   if (sampler_interval() == 1) {
-    take_every(&candidate, left);
+    take_every(candidate, left);
     return;
   }
   unsigned level = *level_of_left & LEVEL_MASK;
-  uint64_t bits = next_bits(block, origin);
+  uint64_t bits = sampler_random(block);
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(*level_of_left & UNFINISHED)) {
-    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), &candidate), level, (uint32_t)bits);
+    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), candidate), level, (uint32_t)bits);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
 }
 
-void sampler_visit(struct thread_block *block, const void *object, size_t requested, size_t bytes,
-                   struct origin origin) {
+void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                    struct origin origin) {
+  struct candidate candidate = {block, object, requested, bytes, move, origin};
   unsigned of_program = floating_point_enter();
-  visit(block, object, requested, bytes, origin);
+  visit(&candidate);
   floating_point_leave(of_program);
+  return candidate.object;
 }
 
-__attribute__((noinline)) static void visit_always(const struct candidate *candidate) {
-  consider((uint32_t)(next_bits(candidate->block, candidate->origin) >> 32), 1, candidate);
+__attribute__((noinline)) static void visit_always(struct candidate *candidate) {
+  consider((uint32_t)(sampler_random(candidate->block) >> 32), 1, candidate);
 }
 
-void sampler_visit_always(struct thread_block *block, const void *object, size_t requested, size_t bytes,
-                          struct origin origin) {
-  if (!sampler_interval()) return;
+void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                           struct origin origin) {
+  struct candidate candidate = {block, object, requested, bytes, move, origin};
+  if (!sampler_interval()) return object;
   unsigned of_program = floating_point_enter();
-  visit_always(&(struct candidate){block, object, requested, bytes, origin});
+  visit_always(&candidate);
   floating_point_leave(of_program);
+  return candidate.object;
 }
 
 struct sampler_totals sampler_totals(void) {

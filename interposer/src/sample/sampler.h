@@ -77,17 +77,29 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
 #endif
 }
 
+/* How a sampled object may be moved to where its use is seen (slots.h). */
+struct move {
+  /* That of its new address, a power of two; 0: it stays. */
+  size_t alignment;
+  /* The program's bytes in it, from its begin; the rest is zero or indeterminate. */
+  size_t contents;
+};
+
 /*
  * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the
- * unit of the accounting. This and the next allocate nothing, lock nothing, keep errno.
+ * unit of the accounting. Returns where the object is now. This and the next allocate nothing, lock nothing, keep
+ * errno.
  */
-void sampler_visit(struct thread_block *block, const void *object, size_t requested, size_t bytes,
-                   struct origin origin);
+void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                    struct origin origin);
 
 /* Visits an allocation whatever its counter says. All that come here must be of a kind that always does; `block` may be
  * NULL. */
-void sampler_visit_always(struct thread_block *block, const void *object, size_t requested, size_t bytes,
-                          struct origin origin);
+void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                           struct origin origin);
+
+/* 64 random bits for a thread, or for those without a block. */
+uint64_t sampler_random(struct thread_block *block);
 
 struct sampler_totals {
   /* Allocations that were looked at. */

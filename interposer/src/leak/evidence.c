@@ -1,0 +1,109 @@
+/* See evidence.h. */
+#include "leak/evidence.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "platform/clock.h"
+#include "sample/placement.h"
+
+#define NO_NUMBER 0u
+
+static struct memory {
+  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's evidence; 0: it has none */
+  struct mallometer_site_evidence sites[MOST_SITES_WITH_EVIDENCE];
+} * memory;
+
+static uint32_t numbers_taken;
+
+/* ---- Durations ----------------------------------------------------------------------------------------- */
+
+/* Twice the binary logarithm of the duration in units of 2^-6 s, rounded down: exponent, and whether more than sqrt 2.
+ */
+uint32_t duration_bucket(uint64_t ns) {
+  double value = (double)ns * (64 / 1e9), fraction;
+  if (value < 1) return 0;
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  uint32_t exponent = (uint32_t)(bits >> 52) - 1023;
+  bits = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52;
+  memcpy(&fraction, &bits, sizeof fraction);
+  uint32_t bucket = 2 * exponent + (fraction >= 1.4142135623730951);
+  return bucket < MALLOMETER_DURATION_BUCKETS ? bucket : MALLOMETER_DURATION_BUCKETS - 1;
+}
+
+static void add(float *sum, float amount) {
+  uint32_t before = __atomic_load_n((uint32_t *)sum, __ATOMIC_RELAXED), after;
+  float value;
+  do {
+    memcpy(&value, &before, sizeof value);
+    value += amount;
+    memcpy(&after, &value, sizeof after);
+  } while (!__atomic_compare_exchange_n((uint32_t *)sum, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+static void count(struct mallometer_durations *durations, uint64_t ns, const struct slot_object *object) {
+  add(&durations->weight[duration_bucket(ns)], (float)(1 / (object->sample.probability * object->placement)));
+  __atomic_fetch_add(&durations->count, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- Sites --------------------------------------------------------------------------------------------- */
+
+/* NULL if there is no room. */
+static struct mallometer_site_evidence *evidence_of(uint32_t site) {
+  uint16_t *number = &memory->numbers[site], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
+  if (known != NO_NUMBER) return &memory->sites[known - 1];
+  uint32_t fresh = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED);
+  do {
+    if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
+  } while (!__atomic_compare_exchange_n(&numbers_taken, &fresh, fresh + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  memory->sites[fresh].site = site;
+  /* Two threads that meet a site at once take two numbers, of which one stays without objects. */
+  if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    return &memory->sites[fresh];
+  }
+  return &memory->sites[known - 1];
+}
+
+static void placed(const struct slot_object *object) {
+  struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
+  if (evidence) __atomic_fetch_add(&evidence->placed, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
+
+/* An object that goes before its first epoch ends has only lived: nobody has looked when it was used. */
+static void freed(const struct slot_object *object) {
+  struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
+  if (!evidence) return;
+  uint64_t now = monotonic_ns();
+  __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
+  count(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
+  if (object->last_access == object->born) return;
+  count(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
+}
+
+void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns) {
+  struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
+  if (evidence) count(&evidence->gaps, gap_ns, object);
+}
+
+bool evidence_start(void) {
+  static const struct slot_observer observer = {placed, freed};
+  if (memory) return true;
+  void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return false;
+  __atomic_store_n(&memory, mapped, __ATOMIC_RELEASE);
+  placement_observe(&observer);
+  return true;
+}
+
+size_t evidence_footprint(void) { return memory ? sizeof *memory : 0; }
+
+/* ---- For readers --------------------------------------------------------------------------------------- */
+
+uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first) {
+  uint32_t count = __atomic_load_n(&numbers_taken, __ATOMIC_ACQUIRE), copied = 0;
+  for (uint32_t i = first; i < count && copied < capacity; i++) to[copied++] = memory->sites[i];
+  return copied;
+}

@@ -1,0 +1,33 @@
+/*
+ * What is known of how long the objects of a call site live and lie idle: histograms of durations, by powers of the
+ * square root of two, in which each object in a slot counts for as many as it stands for.
+ *
+ * The threads that free objects write them, and the one that looks at the slots; nothing is locked. Sites come in as
+ * they get their first slot, 4,096 at most.
+ */
+#ifndef MALLOMETER_LEAK_EVIDENCE_H
+#define MALLOMETER_LEAK_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+#include "sample/slots.h"
+
+#define MOST_SITES_WITH_EVIDENCE 4096u
+
+/* Reserves memory, once, and learns of objects from now on. False if there is none. */
+bool evidence_start(void);
+
+size_t evidence_footprint(void);
+
+/* The object was touched again, so long after the time before. Not for signal handlers. */
+void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns);
+
+uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first);
+
+/* The bucket of a duration. */
+uint32_t duration_bucket(uint64_t ns);
+
+#endif

@@ -1,0 +1,278 @@
+/* See observation.h. */
+#include "leak/observation.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "account/own_thread.h"
+#include "leak/evidence.h"
+#include "leak/scan.h"
+#include "platform/clock.h"
+#include "platform/kernel.h"
+#include "sample/placement.h"
+#include "sample/slots.h"
+
+#define MILLISECOND UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define LOOKS_IN_AN_EPOCH 1000u /* by their processor time */
+#define LONGEST_EPOCH (60 * SECOND)
+#define SHORTEST_OF_ALL_MS 10u
+/* Slots take no more than this share of what is resident, but may take this much. */
+#define SHARE_OF_RESIDENT 20u
+#define ALWAYS_ALLOWED ((size_t)1 << 20)
+/* Each slot takes two mappings; a fourth of what a process may have is for slots. */
+#define MAPPINGS_OF_A_SLOT 8u
+
+static enum leaks_wanted wanted = LEAKS_WANTED;
+static size_t arena_bytes = DEFAULT_ARENA_BYTES;
+static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
+static uint32_t changes; /* of the shortest epoch; a sleeping thread waits for one */
+
+static int state = MALLOMETER_LEAKS_OFF;
+static enum mallometer_leaks_method method;
+static const char *reason = "mallometer_leaks_start() was not called";
+static size_t stack_bytes;
+static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
+
+static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
+
+static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
+
+/* ---- Bounds -------------------------------------------------------------------------------------------- */
+
+static size_t resident(void) {
+  char text[128];
+  kernel_text("/proc/self/statm", text, sizeof text);
+  const char *second = strchr(text, ' ');
+  return second ? strtoul(second, NULL, 10) * (size_t)getpagesize() : 0;
+}
+
+static size_t bytes_for_slots(void) {
+  size_t share = resident() / SHARE_OF_RESIDENT;
+  if (share < ALWAYS_ALLOWED) share = ALWAYS_ALLOWED;
+  return share < arena_bytes ? share : arena_bytes;
+}
+
+static uint32_t most_slots(void) {
+  char text[32];
+  kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
+  unsigned long mappings = strtoul(text, NULL, 10);
+  return mappings && mappings / MAPPINGS_OF_A_SLOT < SLOTS ? (uint32_t)(mappings / MAPPINGS_OF_A_SLOT) : SLOTS;
+}
+
+/* ---- An epoch ------------------------------------------------------------------------------------------ */
+
+static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
+  if (object->last_access >= end) return; /* placed since then */
+  if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
+  slot_touched(object, end);
+}
+
+static struct slot_object before[SLOTS];
+static bool used_before[SLOTS];
+
+static void note_objects(void) {
+  for (uint32_t i = 0; i < SLOTS; i++) used_before[i] = slot_look(i, &before[i]);
+}
+
+static bool is_same(uint32_t slot) {
+  struct slot_object now;
+  return slot_look(slot, &now) && now.generation == before[slot].generation;
+}
+
+/* A slot that had an object all the time and was in no mapping: its pages are gone. */
+static void retire(uint32_t slot) {
+  unsigned char resident_pages;
+  if (!is_same(slot)) return;
+  if (mincore((void *)slot_address(slot), 1, &resident_pages) == 0 || errno != ENOMEM) return;
+  if (!slot_retire(&before[slot])) return;
+  placement_left(before[slot].sample.site);
+  live_sample_freed(before[slot].sample);
+}
+
+static void judge(uint64_t end, bool valid) {
+  uint64_t last_end = valid ? get(&epoch_end_ns) >> SLOT_TIME_SHIFT : 0;
+  for (uint32_t i = 0; i < SLOTS; i++) {
+    if (!used_before[i]) continue;
+    if (scan_seen(i) == SLOT_TOUCHED) touched(&before[i], end, last_end);
+    if (scan_seen(i) == SLOT_MISSING) retire(i);
+  }
+}
+
+static bool end_epoch(void) {
+  note_objects();
+  if (!scan_read()) return false;
+  bool valid = scan_is_valid();
+  scan_cool();
+  uint64_t end = monotonic_ns() >> SLOT_TIME_SHIFT;
+  judge(end, valid);
+  if (valid) {
+    set(&epoch_end_ns, end << SLOT_TIME_SHIFT);
+  } else {
+    set(&void_epochs, get(&void_epochs) + 1);
+  }
+  set(&epochs, get(&epochs) + 1);
+  placement_next_epoch();
+  return true;
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------------- */
+
+static uint64_t cpu_time(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+/* Until then, or until somebody changes how long epochs are to be. */
+static void sleep_until(uint64_t end, uint32_t seen_changes) {
+  uint64_t now = monotonic_ns();
+  if (now >= end) return;
+  struct timespec left = {.tv_sec = (time_t)((end - now) / SECOND), .tv_nsec = (long)((end - now) % SECOND)};
+  syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen_changes, &left, NULL, 0);
+}
+
+static void wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
+  for (;;) {
+    uint32_t seen_changes = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+    uint64_t shortest = __atomic_load_n(&shortest_ms, __ATOMIC_RELAXED) * MILLISECOND;
+    set(&epoch_ns, shortest > needed_ns ? shortest : needed_ns);
+    if (monotonic_ns() >= begin + get(&epoch_ns)) return;
+    sleep_until(begin + get(&epoch_ns), seen_changes);
+  }
+}
+
+static void fail(const char *why) {
+  slots_open(false);
+  reason = why;
+  __atomic_store_n(&state, MALLOMETER_LEAKS_FAILED, __ATOMIC_RELEASE);
+}
+
+static const char *prepare(void) {
+  if (!evidence_start() || !placement_start()) return "no memory for evidence";
+  const char *why = slots_start(most_slots());
+  if (why) return why;
+  method = MALLOMETER_LEAKS_BY_COLD;
+  why = scan_start(method);
+  if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;
+  method = MALLOMETER_LEAKS_BY_CLEAR_REFS;
+  return scan_start(method);
+}
+
+static void observe_for_good(void) {
+  uint64_t of_look = 0;
+  for (;;) {
+    uint64_t needed = of_look * LOOKS_IN_AN_EPOCH;
+    placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
+    wait_for_the_end(monotonic_ns(), needed);
+    uint64_t begin = cpu_time();
+    if (!end_epoch()) {
+      fail("/proc/self/smaps can no longer be read");
+      return;
+    }
+    uint64_t end = cpu_time();
+    of_look = end - begin;
+    set(&cpu_ns, end);
+  }
+}
+
+static void *observe(void *unused) {
+  own_thread_begins("mallometer-leaks");
+  const char *why = prepare();
+  if (why) {
+    fail(why);
+    return unused;
+  }
+  scan_cool();
+  set(&started_ns, monotonic_ns());
+  set(&epoch_end_ns, get(&started_ns) >> SLOT_TIME_SHIFT << SLOT_TIME_SHIFT);
+  reason = "";
+  __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
+  placement_limit(bytes_for_slots());
+  slots_open(true);
+  observe_for_good();
+  return unused;
+}
+
+/* ---- From outside -------------------------------------------------------------------------------------- */
+
+void observation_configure(enum leaks_wanted how, size_t bytes) {
+  wanted = how;
+  arena_bytes = bytes;
+  if (how == LEAKS_UNWANTED) reason = "MALLOMETER_LEAKS=off";
+}
+
+int observation_start(const char *unable) {
+  int expected = MALLOMETER_LEAKS_OFF;
+  if (wanted == LEAKS_UNWANTED) return -ENODATA;
+  if (!unable && arena_bytes == 0) unable = "MALLOMETER_ARENA_BYTES=0";
+  if (!__atomic_compare_exchange_n(&state, &expected, MALLOMETER_LEAKS_STARTING, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE)) {
+    return 0;
+  }
+  if (unable) {
+    fail(unable);
+    return 0;
+  }
+  reason = "";
+  stack_bytes = own_thread_start(observe);
+  if (stack_bytes) return 0;
+  reason = "a thread cannot be started";
+  __atomic_store_n(&state, MALLOMETER_LEAKS_OFF, __ATOMIC_RELEASE);
+  return -EAGAIN;
+}
+
+bool observation_shorten(uint64_t shortest_epoch_ms) {
+  if (shortest_epoch_ms < SHORTEST_OF_ALL_MS || shortest_epoch_ms > LONGEST_EPOCH / MILLISECOND) return false;
+  __atomic_store_n(&shortest_ms, (uint32_t)shortest_epoch_ms, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
+  int saved_errno = errno;
+  syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = saved_errno;
+  return true;
+}
+
+void observation_forked(void) {
+  if (__atomic_load_n(&state, __ATOMIC_RELAXED) == MALLOMETER_LEAKS_OFF) return;
+  stack_bytes = 0;
+  fail("a forked child does not observe");
+}
+
+bool observation_has_evidence(void) { return get(&started_ns) != 0; }
+
+size_t observation_footprint(void) {
+  return slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
+}
+
+uint64_t observation_overhead_ns(void) { return get(&cpu_ns); }
+
+static void describe_slots(struct mallometer_observation *out) {
+  struct slots_totals slots = slots_totals();
+  struct placement_totals placement = placement_totals();
+  out->arena_bytes = slots_reserved();
+  out->resident_bytes = slots.taken_bytes;
+  out->limit_bytes = placement_limited_to();
+  memcpy(out->slots_in_use, slots.in_use, sizeof slots.in_use);
+  memcpy(out->slots, slots.slots, sizeof slots.slots);
+  out->placed = placement.placed;
+  out->not_placed = placement.not_placed;
+  out->too_large = placement.too_large;
+  out->retired = slots.retired;
+}
+
+void observation_describe(struct mallometer_observation *out) {
+  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  out->state = (uint32_t)now;
+  out->method = now == MALLOMETER_LEAKS_ON ? (uint32_t)method : 0;
+  out->started_ns = get(&started_ns);
+  out->void_epochs = get(&void_epochs);
+  out->epochs = get(&epochs);
+  out->epoch_end_ns = get(&epoch_end_ns);
+  out->epoch_ns = get(&epoch_ns);
+  out->cpu_ns = get(&cpu_ns);
+  describe_slots(out);
+  snprintf(out->reason, sizeof out->reason, "%s", reason);
+  snprintf(out->watch_reason, sizeof out->watch_reason, "watchpoints are not there yet");
+}

@@ -1,0 +1,48 @@
+/*
+ * Whether sampled objects are used: a thread of the library looks at the page slots once an epoch.
+ *
+ * An epoch lasts 5 s, or longer where looking takes longer: a thousand times the processor time that a look takes, so
+ * that this costs no more than a thousandth of one processor. Where that would make epochs longer than a minute, no
+ * more objects are placed until it no longer does.
+ *
+ * At its end each slot that was touched gets the time of that end as its last access, and is cooled for the next epoch.
+ * In a void epoch (scan.h) what reads as touched was touched; nothing is known of the rest, and the epoch does not
+ * count.
+ */
+#ifndef MALLOMETER_LEAK_OBSERVATION_H
+#define MALLOMETER_LEAK_OBSERVATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+
+#define DEFAULT_ARENA_BYTES ((size_t)16 << 20)
+#define DEFAULT_SHORTEST_EPOCH_MS 5000u
+
+enum leaks_wanted { LEAKS_UNWANTED, LEAKS_WANTED, LEAKS_WANTED_BY_CLEAR_REFS };
+
+/* When the process starts: MALLOMETER_LEAKS and MALLOMETER_ARENA_BYTES. */
+void observation_configure(enum leaks_wanted wanted, size_t arena_bytes);
+
+/* As mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if it can. */
+int observation_start(const char *unable);
+
+/* False if it cannot be that short. From any thread. */
+bool observation_shorten(uint64_t shortest_epoch_ms);
+
+/* Fills all but size and version. */
+void observation_describe(struct mallometer_observation *out);
+
+/* Whether there is evidence to read. */
+bool observation_has_evidence(void);
+
+/* In the child of a fork, which has no such thread: objects stay in their slots, no more come. */
+void observation_forked(void);
+
+/* Bytes mapped, and what slots take beyond their objects; time of the thread. */
+size_t observation_footprint(void);
+uint64_t observation_overhead_ns(void);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Which slots were touched since they were cooled: what the kernel's accessed bits say, read from /proc/self/smaps no
+ * farther than the slots reach, and cleared again.
+ *
+ * Only slots that were touched are cooled again. What touches a slot between the moment in which it was read and that
+ * in which it is cooled is missed, but falls into the epoch that just ends, in which the slot was touched anyway. So
+ * nothing is missed that matters.
+ *
+ * A few canaries are touched each time right after they were cooled. If one of them reads as untouched later, the
+ * kernel has cleared accessed bits on its own (it does so when it looks for memory to reclaim), and the epoch says
+ * nothing of slots that read the same way.
+ */
+#ifndef MALLOMETER_LEAK_SCAN_H
+#define MALLOMETER_LEAK_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+
+/*
+ * Prepares the canaries in front of the slots, and tries out whether accessed bits can be cleared and seen here, by the
+ * one way or the other. NULL, or why they cannot.
+ */
+const char *scan_start(enum mallometer_leaks_method method);
+
+enum slot_seen { SLOT_MISSING, SLOT_IDLE, SLOT_TOUCHED };
+
+/* Reads what was touched since the last scan_cool(). False if that cannot be read. */
+bool scan_read(void);
+
+/* What the reading says of a slot, and whether of slots that were not touched it says anything. */
+enum slot_seen scan_seen(uint32_t slot);
+bool scan_is_valid(void);
+
+/* Cools what was touched, and touches the canaries. */
+void scan_cool(void);
+
+/* One mapping of smaps, as far as it matters. */
+struct smaps_mapping {
+  uintptr_t begin;
+  uint64_t referenced_kib;
+};
+
+/*
+ * Reads smaps piece by piece. Lines may be cut anywhere; what does not fit `line` does not matter. `mapping` is called
+ * for each mapping when its "Referenced:" is known, and ends the reading by returning false.
+ */
+struct smaps_reader {
+  bool (*mapping)(const struct smaps_mapping *mapping);
+  struct smaps_mapping now;
+  size_t length;
+  char line[32];
+};
+
+/* False when the reading has ended. */
+bool smaps_feed(struct smaps_reader *reader, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,155 @@
+/* See placement.h. */
+#include "sample/placement.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "allocator/next.h"
+#include "platform/floating_point.h"
+
+/* What counts of a site. Lost updates do no harm: q has to be known, not to be exactly that. */
+struct share {
+  uint32_t epoch;
+  uint32_t samples; /* in that epoch */
+  uint32_t before;  /* in the one before */
+  uint32_t live;    /* in slots */
+};
+
+static struct share *shares;
+static uint32_t epoch = 1;
+static size_t limit;
+static struct placement_totals totals;
+static const struct slot_observer *observer;
+
+bool placement_start(void) {
+  if (shares) return true;
+  void *memory = mmap(NULL, MOST_SITES * sizeof(struct share), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  shares = memory;
+  return true;
+}
+
+size_t placement_footprint(void) { return shares ? MOST_SITES * sizeof(struct share) : 0; }
+
+void placement_limit(size_t bytes) { __atomic_store_n(&limit, bytes, __ATOMIC_RELAXED); }
+
+size_t placement_limited_to(void) { return __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+
+void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED); }
+
+void placement_observe(const struct slot_observer *who) { __atomic_store_n(&observer, who, __ATOMIC_RELEASE); }
+
+/* ---- The probability ----------------------------------------------------------------------------------- */
+
+static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+
+static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+
+/* The samples of the site in this epoch, with this one, or in the one before. */
+static uint32_t samples_of(struct share *share) {
+  uint32_t now = load(&epoch), since = now - load(&share->epoch);
+  if (since > 0) {
+    store(&share->before, since == 1 ? load(&share->samples) : 0);
+    store(&share->samples, 0);
+    store(&share->epoch, now);
+  }
+  uint32_t samples = load(&share->samples) + 1, before = load(&share->before);
+  store(&share->samples, samples);
+  return samples > before ? samples : before;
+}
+
+static double at_most_1(double value) { return value < 1 ? value : 1; }
+
+/* What is left of the class's slots or of the memory, whichever is less; from 1 to 0. */
+static double left_for(uint32_t class, size_t excess) {
+  double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
+  double of_slots = slots_left(class);
+  double left = of_memory < of_slots ? of_memory : of_slots;
+  return left > 0 ? left : 0;
+}
+
+static double squared(double value) { return value * value; }
+
+struct chances {
+  double if_there_were_room;
+  double as_it_is;
+};
+
+static struct chances chances_of(struct share *share, uint32_t class, size_t excess) {
+  double by_number = at_most_1(PLACED_IN_AN_EPOCH / samples_of(share));
+  uint32_t live = load(&share->live);
+  double share_of_site = LIVE_BEFORE_FEWER / (live > 1 ? live : 1);
+  double room = at_most_1(2 * left_for(class, excess));
+  return (struct chances){by_number * squared(at_most_1(share_of_site)),
+                          by_number * squared(at_most_1(room * share_of_site))};
+}
+
+/* ---- Moving -------------------------------------------------------------------------------------------- */
+
+static void count(uint64_t *number) { __atomic_fetch_add(number, 1, __ATOMIC_RELAXED); }
+
+static void *put(const struct sample *sample, const struct live_sample *live, double placement, uint32_t random) {
+  struct slot_request request = {.size = sample->requested,
+                                 .alignment = sample->move.alignment,
+                                 .usable = next.usable_size((void *)(uintptr_t)sample->object),
+                                 .placement = placement,
+                                 .random = random,
+                                 .sample = *live};
+  void *object = slot_take(&request);
+  if (!object) return NULL;
+  memcpy(object, sample->object, sample->move.contents);
+  next.free((void *)(uintptr_t)sample->object);
+  return object;
+}
+
+static void tell_of_placed(const void *object) {
+  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
+  struct slot_object placed;
+  if (who && slot_look(slot_number(object), &placed)) who->placed(&placed);
+}
+
+void *placement_move(const struct sample *sample, const struct live_sample *live) {
+  if (!slots_are_open() || sample->move.alignment == 0) return NULL;
+  uint32_t class = slot_class(sample->requested, sample->move.alignment);
+  if (class == MALLOMETER_SLOT_CLASSES || sample->move.contents > SLOT_CONTENTS) {
+    count(&totals.too_large);
+    return NULL;
+  }
+  struct share *share = &shares[live->site];
+  struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
+  uint64_t random = sampler_random(sample->block);
+  double drawn = (double)(random >> 11) * 0x1p-53;
+  if (drawn >= chances.if_there_were_room) return NULL;
+  int saved_errno = errno;
+  void *object = drawn < chances.as_it_is ? put(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
+  errno = saved_errno;
+  count(object ? &totals.placed : &totals.not_placed);
+  if (!object) return NULL;
+  __atomic_fetch_add(&share->live, 1, __ATOMIC_RELAXED);
+  tell_of_placed(object);
+  return object;
+}
+
+void placement_left(uint32_t site) { __atomic_fetch_sub(&shares[site].live, 1, __ATOMIC_RELAXED); }
+
+__attribute__((noinline)) static void tell_of_freed(const struct slot_object *object) {
+  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
+  if (who) who->freed(object);
+}
+
+bool placement_take_out(const void *object, struct slot_object *left) {
+  if (!slot_leave(object, left)) return false;
+  unsigned of_program = floating_point_enter();
+  tell_of_freed(left);
+  floating_point_leave(of_program);
+  placement_left(left->sample.site);
+  return true;
+}
+
+struct placement_totals placement_totals(void) {
+  return (struct placement_totals){__atomic_load_n(&totals.placed, __ATOMIC_RELAXED),
+                                   __atomic_load_n(&totals.not_placed, __ATOMIC_RELAXED),
+                                   __atomic_load_n(&totals.too_large, __ATOMIC_RELAXED)};
+}

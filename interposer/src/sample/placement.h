@@ -1,0 +1,75 @@
+/*
+ * Which samples go into page slots (slots.h), and with which probability.
+ *
+ * Slots are few, so a sample is placed with a probability q that is fixed before the draw and kept with the object: of
+ * what is known of slots alone it stands for 1 / (p q) objects, p being the sampler's. With
+ *
+ *     B   samples of a call site that are placed in an epoch, about
+ *     L   live objects of a call site in slots before it gets fewer
+ *     r   what is left of the class of slots and of the memory for them, twice, at most 1
+ *
+ *     q = min(1, B / samples of the site in this epoch or the one before, the larger)
+ *       * min(1, (r L / live slots of the site)^2)
+ *
+ * Sites that allocate much are so placed as often as others, those that keep what they allocate fill their share ever
+ * more slowly (the cube root of time), and when little is left all shares shrink together, so that a new site still
+ * finds room. Only when nothing is left is q 0.
+ */
+#ifndef MALLOMETER_SAMPLE_PLACEMENT_H
+#define MALLOMETER_SAMPLE_PLACEMENT_H
+
+#include <stdint.h>
+
+#include "sample/call_sites.h"
+#include "sample/slots.h"
+
+#define PLACED_IN_AN_EPOCH 4.0 /* B */
+#define LIVE_BEFORE_FEWER 32.0 /* L */
+
+/* Reserves what is known of each site, once. False if there is no memory. */
+bool placement_start(void);
+
+size_t placement_footprint(void);
+
+/* How many bytes slots may take beyond those of their objects; 0: none more are placed. */
+void placement_limit(size_t bytes);
+size_t placement_limited_to(void);
+
+/* An epoch ends. */
+void placement_next_epoch(void);
+
+/*
+ * Moves a sampled object into a slot, or not. Returns where it is now, NULL if it stays. `contents` of its first bytes
+ * are kept; the rest is zero. The allocator has the old one back. Keeps errno.
+ */
+void *placement_move(const struct sample *sample, const struct live_sample *live);
+
+/* The object of a slot that was freed or retired: its site has one less. */
+void placement_left(uint32_t site);
+
+struct placement_totals {
+  uint64_t placed;
+  uint64_t not_placed;
+  uint64_t too_large;
+};
+
+struct placement_totals placement_totals(void);
+
+/*
+ * Who wants to know of objects in slots: src/leak registers itself. Called by the thread that allocates or frees,
+ * inside of malloc's family: allocates nothing, locks nothing.
+ */
+struct slot_observer {
+  void (*placed)(const struct slot_object *object);
+  void (*freed)(const struct slot_object *object);
+};
+
+void placement_observe(const struct slot_observer *observer);
+
+/*
+ * Takes an object out of its slot. False if it is no live object of one (then it has been freed before, or the address
+ * is not an object's), otherwise the caller counts `left->sample` as freed and gives the slot back.
+ */
+bool placement_take_out(const void *object, struct slot_object *left);
+
+#endif

@@ -1,0 +1,439 @@
+/* See slots.h. */
+#include "sample/slots.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "allocator/bootstrap.h"
+#include "platform/clock.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
+#endif
+
+#define PAGE ((size_t)4096)
+/* Far above where executables of fixed addresses begin, and below what asks for 32-bit addresses (MAP_32BIT). */
+#define LOWEST ((uintptr_t)0x10000000)
+#define HIGHEST ((uintptr_t)0x78000000)
+#define STEP ((uintptr_t)0x8000000)
+/* Readers of smaps get a few mappings more than they ask for, which must not be the program's large ones. */
+#define PAGES_BEHIND_SLOTS 24u
+/* Objects are seldom read a few bytes past their end, and glibc's never end where memory does. */
+#define SLACK 32u
+#define SMALLEST_OFFSET 16u
+#define NONE UINT32_MAX
+/* glibc's flag for a chunk that was mapped singly. */
+#define IS_MAPPED 2u
+
+static const struct {
+  uint32_t first; /* number of a slot */
+  uint32_t slots;
+  size_t bytes; /* of each */
+} classes[MALLOMETER_SLOT_CLASSES] = {
+    {0, SLOTS_OF_4_KIB, PAGE},
+    {SLOTS_OF_4_KIB, SLOTS_OF_64_KIB, (size_t)64 << 10},
+    {SLOTS_OF_4_KIB + SLOTS_OF_64_KIB, SLOTS_OF_1_MIB, (size_t)1 << 20},
+    {SLOTS - SLOTS_OF_16_MIB, SLOTS_OF_16_MIB, (size_t)16 << 20},
+};
+#define ARENA_BYTES                                                                           \
+  (SLOTS_OF_4_KIB * PAGE + ((size_t)SLOTS_OF_64_KIB << 16) + ((size_t)SLOTS_OF_1_MIB << 20) + \
+   ((size_t)SLOTS_OF_16_MIB << 24))
+#define RESERVED_BYTES (ARENA_BYTES + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * PAGE)
+
+enum { FREE, IN_USE, LEAVING, RETIRED };
+#define STATES 4u
+
+/* Generation and time in one word, so that a time is never noted for another object. */
+#define GENERATION_SHIFT 44
+#define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
+
+struct slot {
+  uint64_t state; /* and generation */
+  uint64_t access;
+  uintptr_t object;
+  double placement;
+  struct live_sample sample;
+  uint32_t opened; /* bytes from the slot's begin */
+  uint32_t taken;  /* of these by the object; whole pages */
+  uint32_t excess; /* of that beyond the object's bytes */
+  uint32_t usable;
+  uint32_t next_free;
+  uint64_t born; /* as the time of the last access */
+};
+
+uintptr_t slots_begin;
+size_t slots_bytes;
+
+static struct slot *slots; /* one mapping */
+static bool open_for_objects;
+static uint32_t most_opened;
+static uint32_t slots_opened;
+static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
+
+static struct {
+  uint64_t free_head; /* number | tag << 32 */
+  uint32_t fresh;     /* how many were ever taken from the class */
+  uint32_t in_use;
+} lists[MALLOMETER_SLOT_CLASSES];
+
+static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
+
+/* ---- The range ----------------------------------------------------------------------------------------- */
+
+static char *reserve_at(uintptr_t address) {
+  void *wanted = (void *)address;
+  void *got =
+      mmap(wanted, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == wanted) return got;
+  if (got != MAP_FAILED) munmap(got, RESERVED_BYTES);
+  return NULL;
+}
+
+static char *reserve(void) {
+  for (uintptr_t address = LOWEST; address + RESERVED_BYTES <= HIGHEST; address += STEP) {
+    char *range = reserve_at(address);
+    if (range) return range;
+  }
+  return NULL;
+}
+
+/* The program's own use of a limited address space comes first. */
+static bool address_space_is_limited(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Alternating, so that the kernel joins none to its neighbour; without memory. */
+static void separate(char *pages) {
+  for (size_t i = 0; i < PAGES_BEHIND_SLOTS; i += 2) mprotect(pages + i * PAGE, PAGE, PROT_READ);
+}
+
+const char *slots_start(uint32_t most_mappings) {
+  if (slots) return NULL;
+  if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
+  if (address_space_is_limited()) return "the address space is limited (RLIMIT_AS)";
+  size_t bytes = whole_pages(SLOTS * sizeof(struct slot));
+  void *records = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (records == MAP_FAILED) return "no memory for the records of slots";
+  char *range = reserve();
+  if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + RESERVED_BYTES) {
+    if (range) munmap(range, RESERVED_BYTES);
+    munmap(records, bytes);
+    return range ? "the program's heap (brk) lies below the slots, and would grow into them"
+                 : "no low addresses are free";
+  }
+  madvise(range, RESERVED_BYTES, MADV_NOHUGEPAGE);
+  munlock(range, RESERVED_BYTES); /* under mlockall(MCL_FUTURE) whole slots would become resident */
+  separate(range + RESERVED_BYTES - PAGES_BEHIND_SLOTS * PAGE);
+  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) lists[class].free_head = NONE;
+  most_opened = most_mappings;
+  slots = records;
+  bootstrap_range_extends((uintptr_t)range + RESERVED_BYTES);
+  slots_begin = (uintptr_t)range + PAGES_BEFORE_SLOTS * PAGE;
+  slots_bytes = ARENA_BYTES;
+  return NULL;
+}
+
+char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFORE_SLOTS * PAGE : NULL; }
+
+size_t slots_footprint(void) { return slots ? whole_pages(SLOTS * sizeof(struct slot)) : 0; }
+
+size_t slots_reserved(void) { return slots ? RESERVED_BYTES : 0; }
+
+static uint32_t class_of_number(uint32_t number) {
+  uint32_t class = MALLOMETER_SLOT_CLASSES - 1;
+  while (number < classes[class].first) class --;
+  return class;
+}
+
+static uintptr_t begin_of_class(uint32_t class) {
+  uintptr_t begin = slots_begin;
+  for (uint32_t i = 0; i < class; i++) begin += classes[i].slots * classes[i].bytes;
+  return begin;
+}
+
+uintptr_t slot_address(uint32_t number) {
+  uint32_t class = class_of_number(number);
+  return begin_of_class(class) + (number - classes[class].first) * classes[class].bytes;
+}
+
+/* The slot that an address of the range lies in. */
+static uint32_t number_of(uintptr_t address) {
+  uint32_t class = MALLOMETER_SLOT_CLASSES - 1;
+  while (address < begin_of_class(class)) class --;
+  return classes[class].first + (uint32_t)((address - begin_of_class(class)) / classes[class].bytes);
+}
+
+uint32_t slot_number(const void *object) { return number_of((uintptr_t)object); }
+
+uint32_t slot_at(uintptr_t address) {
+  if (!is_in_slots((void *)address)) return SLOTS;
+  uint32_t number = number_of(address);
+  return slot_address(number) == address ? number : SLOTS;
+}
+
+size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].opened, __ATOMIC_ACQUIRE); }
+
+/* ---- Slots without object ------------------------------------------------------------------------------ */
+
+static void push_free(uint32_t class, uint32_t number) {
+  uint64_t head = __atomic_load_n(&lists[class].free_head, __ATOMIC_RELAXED), next_head;
+  do {
+    __atomic_store_n(&slots[number].next_free, (uint32_t)head, __ATOMIC_RELAXED);
+    next_head = number | ((head >> 32) + 1) << 32;
+  } while (!__atomic_compare_exchange_n(&lists[class].free_head, &head, next_head, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+}
+
+static uint32_t pop_free(uint32_t class) {
+  uint64_t head = __atomic_load_n(&lists[class].free_head, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != NONE) {
+    uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
+    uint64_t next_head = following | ((head >> 32) + 1) << 32;
+    if (__atomic_compare_exchange_n(&lists[class].free_head, &head, next_head, true, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_ACQUIRE)) {
+      return (uint32_t)head;
+    }
+  }
+  return NONE;
+}
+
+/* One more than `limit` was not taken. */
+static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
+  *before = __atomic_load_n(count, __ATOMIC_RELAXED);
+  do {
+    if (*before >= limit) return false;
+  } while (!__atomic_compare_exchange_n(count, before, *before + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
+static uint32_t fresh(uint32_t class) {
+  uint32_t before, number;
+  if (!count_up(&slots_opened, most_opened, &before)) return NONE;
+  if (count_up(&lists[class].fresh, classes[class].slots, &number)) return classes[class].first + number;
+  __atomic_fetch_sub(&slots_opened, 1, __ATOMIC_RELAXED);
+  return NONE;
+}
+
+/* Makes its first bytes accessible. Nobody else has the slot. */
+static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
+  struct slot *slot = &slots[number];
+  char *begin = (char *)slot_address(number);
+  if (slot->opened >= bytes) return true;
+  if (slot->opened == 0 && number % 2 == 1) madvise(begin, classes[class].bytes, MADV_RANDOM);
+  if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  __atomic_store_n(&slot->opened, (uint32_t)bytes, __ATOMIC_RELEASE);
+  return true;
+}
+
+/* ---- Taking and giving back ---------------------------------------------------------------------------- */
+
+static size_t taken_by(size_t size, size_t offset) { return whole_pages(offset + size + SLACK); }
+
+static size_t smallest_offset(size_t alignment) { return alignment > SMALLEST_OFFSET ? alignment : SMALLEST_OFFSET; }
+
+uint32_t slot_class(size_t size, size_t alignment) {
+  uint32_t class = 0;
+  if (alignment > SLOT_ALIGNMENT) return MALLOMETER_SLOT_CLASSES;
+  size_t needed = size < PTRDIFF_MAX ? taken_by(size, smallest_offset(alignment)) : SIZE_MAX;
+  while (class < MALLOMETER_SLOT_CLASSES && needed > classes[class].bytes) class ++;
+  return class;
+}
+
+size_t slot_excess(size_t size, size_t alignment) { return taken_by(size, smallest_offset(alignment)) - size; }
+
+double slots_left(uint32_t class) {
+  uint32_t in_use = __atomic_load_n(&lists[class].in_use, __ATOMIC_RELAXED);
+  return 1 - (double)in_use / classes[class].slots;
+}
+
+size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
+
+/*
+ * Objects that all began at the same place in their pages would compete for the same lines of the cache. Powers of two,
+ * as glibc demands of an object that it has mapped.
+ */
+static size_t offset_for(const struct slot_request *request) {
+  size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
+  for (uint32_t bits = request->random; (bits & 3) && offset < SLOT_ALIGNMENT; bits >>= 2) {
+    if (taken_by(request->size, offset * 2) != taken) break;
+    offset *= 2;
+  }
+  return offset;
+}
+
+static uint64_t time_now(void) { return monotonic_ns() >> SLOT_TIME_SHIFT; }
+
+static void write_chunk(uintptr_t begin, size_t offset, size_t taken) {
+  size_t *object = (size_t *)(begin + offset);
+  object[-2] = offset - 2 * sizeof(size_t);
+  object[-1] = (taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED;
+}
+
+/* False if glibc has made the object smaller in its place, or somebody has written where nobody may. */
+static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
+  const size_t *object = (const size_t *)slot->object;
+  size_t offset = slot->object - begin;
+  return object[-2] == offset - 2 * sizeof(size_t) &&
+         object[-1] == ((slot->taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED);
+}
+
+static void *fill(uint32_t class, uint32_t number, const struct slot_request *request) {
+  struct slot *slot = &slots[number];
+  uintptr_t begin = slot_address(number);
+  size_t offset = offset_for(request), taken = taken_by(request->size, offset), room = taken - offset;
+  uint64_t generation = slot->state / STATES + 1;
+  slot->object = begin + offset;
+  slot->placement = request->placement;
+  slot->sample = request->sample;
+  slot->taken = (uint32_t)taken;
+  slot->excess = (uint32_t)(taken - request->size);
+  slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
+  slot->born = time_now();
+  write_chunk(begin, offset, taken);
+  __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&excess_bytes, taken - request->size, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->state, generation * STATES + IN_USE, __ATOMIC_RELEASE);
+  return (void *)slot->object;
+}
+
+void *slot_take(const struct slot_request *request) {
+  uint32_t class = slot_class(request->size, request->alignment);
+  if (class == MALLOMETER_SLOT_CLASSES) return NULL;
+  uint32_t number = pop_free(class);
+  if (number == NONE) number = fresh(class);
+  if (number == NONE) return NULL;
+  int saved_errno = errno;
+  bool opened = open_slot(class, number, taken_by(request->size, offset_for(request)));
+  errno = saved_errno;
+  if (opened) return fill(class, number, request);
+  push_free(class, number);
+  return NULL;
+}
+
+/* The slot of a live object, and the word that says so. */
+static struct slot *slot_of(const void *object, uint64_t *state) {
+  if (!is_in_slots(object)) return NULL;
+  struct slot *slot = &slots[number_of((uintptr_t)object)];
+  *state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+  return *state % STATES == IN_USE && slot->object == (uintptr_t)object ? slot : NULL;
+}
+
+/* What is there of an object whose state word says that it is in use; of use if the word is the same afterwards. */
+static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
+  uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
+  *to = (struct slot_object){(uint32_t)(slot - slots), generation, slot->sample, slot->placement, last, slot->born};
+}
+
+/* Generations only grow: if the word is still the same, the object was the same all the time. */
+bool slot_leave(const void *object, struct slot_object *left) {
+  uint64_t state;
+  struct slot *slot = slot_of(object, &state);
+  if (!slot || !__atomic_compare_exchange_n(&slot->state, &state, state / STATES * STATES + LEAVING, false,
+                                            __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  copy(slot, state / STATES, left);
+  return true;
+}
+
+/* As much as glibc has left of it. */
+static size_t room_of(const struct slot *slot) {
+  size_t room = slot->taken - (slot->object - slot_address((uint32_t)(slot - slots)));
+  size_t of_chunk = (((const size_t *)slot->object)[-1] & ~(size_t)7) - 2 * sizeof(size_t);
+  return of_chunk < room ? of_chunk : room;
+}
+
+size_t slot_room(const void *object) {
+  uint64_t state;
+  const struct slot *slot = slot_of(object, &state);
+  return slot ? room_of(slot) : 0;
+}
+
+size_t slot_usable(const void *object) {
+  uint64_t state;
+  const struct slot *slot = slot_of(object, &state);
+  if (!slot) return 0;
+  size_t room = room_of(slot);
+  return slot->usable < room ? slot->usable : room;
+}
+
+/* Under mlockall() pages cannot be given back unless they are unlocked. */
+static void clear(const struct slot *slot, char *begin) {
+  if (madvise(begin, slot->taken, MADV_DONTNEED) == 0) return;
+  munlock(begin, slot->taken);
+  if (madvise(begin, slot->taken, MADV_DONTNEED) != 0) memset(begin, 0, slot->taken);
+}
+
+static void uncount(const struct slot *slot, uint32_t class) {
+  __atomic_fetch_sub(&lists[class].in_use, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&taken_bytes, slot->taken, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&excess_bytes, slot->excess, __ATOMIC_RELAXED);
+}
+
+void slot_give_back(const struct slot_object *left) {
+  struct slot *slot = &slots[left->number];
+  uint32_t class = class_of_number(left->number);
+  char *begin = (char *)slot_address(left->number);
+  bool whole = chunk_is_whole(slot, (uintptr_t)begin);
+  int saved_errno = errno;
+  if (whole) {
+    clear(slot, begin);
+  } else {
+    madvise(begin, slot->taken, MADV_DONTNEED);
+  }
+  errno = saved_errno;
+  uncount(slot, class);
+  __atomic_store_n(&slot->state, left->generation * STATES + (whole ? FREE : RETIRED), __ATOMIC_RELEASE);
+  if (whole) push_free(class, left->number);
+}
+
+/* ---- For who looks at them ----------------------------------------------------------------------------- */
+
+bool slot_look(uint32_t number, struct slot_object *object) {
+  const struct slot *slot = &slots[number];
+  uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+  if (state % STATES != IN_USE) return false;
+  copy(slot, state / STATES, object);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
+}
+
+void slot_touched(const struct slot_object *object, uint64_t time) {
+  uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
+  __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
+bool slot_retire(const struct slot_object *object) {
+  struct slot *slot = &slots[object->number];
+  uint64_t expected = object->generation * STATES + IN_USE;
+  if (!__atomic_compare_exchange_n(&slot->state, &expected, object->generation * STATES + RETIRED, false,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  __atomic_fetch_add(&retired, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&retired_bytes, slot->taken, __ATOMIC_RELAXED);
+  uncount(slot, class_of_number(object->number));
+  return true;
+}
+
+void slots_open(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
+
+bool slots_are_open(void) { return __atomic_load_n(&open_for_objects, __ATOMIC_ACQUIRE); }
+
+struct slots_totals slots_totals(void) {
+  struct slots_totals totals = {.taken_bytes = __atomic_load_n(&taken_bytes, __ATOMIC_RELAXED),
+                                .retired = __atomic_load_n(&retired, __ATOMIC_RELAXED),
+                                .retired_bytes = __atomic_load_n(&retired_bytes, __ATOMIC_RELAXED)};
+  for (uint32_t class = 0; slots && class < MALLOMETER_SLOT_CLASSES; class ++) {
+    totals.in_use[class] = __atomic_load_n(&lists[class].in_use, __ATOMIC_RELAXED);
+    totals.slots[class] = classes[class].slots;
+  }
+  return totals;
+}

@@ -1,0 +1,338 @@
+/*
+ * Whether sampled objects are used is seen, and nobody notices: objects in page slots behave as others do, and what was
+ * counted when they came is counted when they go. The first argument names the case.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define MILLISECOND UINT64_C(1000000)
+#define MOST_OBJECTS 70000u
+
+static struct mallometer_object objects[MOST_OBJECTS];
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void pause_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
+
+static struct mallometer_observation observed(void) {
+  struct mallometer_observation o = {.size = sizeof o};
+  CHECK_EQUAL(mallometer_leaks(&o), 0);
+  return o;
+}
+
+static void start(void) {
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) pause_ms(1);
+  struct mallometer_observation o = observed();
+  if (o.state != MALLOMETER_LEAKS_ON) fprintf(stderr, "not on: %s\n", o.reason);
+  CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
+}
+
+static void epochs_of(uint64_t ms) { CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0); }
+
+/* Until an epoch ends that begins after now, and says something. */
+static void wait_for_whole_epoch(void) {
+  uint64_t valid = observed().epochs - observed().void_epochs;
+  for (uint64_t begin = now_ns(); observed().epochs - observed().void_epochs < valid + 2;) {
+    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    pause_ms(2);
+  }
+}
+
+static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x78000000; }
+
+static NOINLINE void *one_of_many(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+/* Objects that came to live in slots, a few in each epoch; the others are freed. */
+static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
+  unsigned found = 0;
+  for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
+    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+    for (unsigned tried = 0; found < count && tried < 500; tried++) {
+      void *object = allocate(size);
+      CHECK(object);
+      if (is_slot(object)) {
+        slots[found++] = object;
+      } else {
+        free(object);
+      }
+    }
+  }
+}
+
+/* How many objects in slots were last used before this moment, of all of this size that live in slots. */
+static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
+  int count = mallometer_objects(objects, sizeof *objects, MOST_OBJECTS);
+  unsigned idle = 0;
+  *in_all = 0;
+  for (int i = 0; i < count; i++) {
+    if (objects[i].placement == 0) {
+      CHECK_EQUAL(objects[i].last_access_ns, 0);
+      continue;
+    }
+    CHECK(objects[i].placement > 0 && objects[i].placement <= 1);
+    CHECK(objects[i].last_access_ns != 0);
+    if (bytes && objects[i].bytes != bytes) continue;
+    ++*in_all;
+    idle += objects[i].last_access_ns < moment;
+  }
+  return idle;
+}
+
+/* ---- Seen ---------------------------------------------------------------------------------------------- */
+
+static void *read_elsewhere(void *object) { return (void *)(uintptr_t)((volatile char *)object)[5]; }
+
+static void by_read(char *object) { (void)((volatile char *)object)[7]; }
+static void by_write(char *object) { ((volatile char *)object)[7] = 3; }
+static void by_thread(char *object) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, read_elsewhere, object), 0);
+  pthread_join(thread, NULL);
+}
+static void by_system_read(char *object) {
+  int zeros = open("/dev/zero", O_RDONLY);
+  CHECK_EQUAL(read(zeros, object, 16), 16);
+  close(zeros);
+}
+static void by_system_write(char *object) {
+  int pipes[2];
+  CHECK_EQUAL(pipe(pipes), 0);
+  CHECK_EQUAL(write(pipes[1], object, 16), 16);
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
+static const struct mallometer_site_evidence *evidence_with_gaps(void) {
+  static struct mallometer_site_evidence all[4096];
+  int count = mallometer_evidence(all, sizeof *all, 4096, 0);
+  for (int i = 0; i < count; i++) {
+    if (all[i].gaps.count > 0) return &all[i];
+  }
+  return NULL;
+}
+
+static void uses_are_seen(void) {
+  static void (*const uses[])(char *) = {by_read, by_write, by_thread, by_system_read, by_system_write};
+  enum { EACH = 4, COUNT = 5 * EACH + EACH };
+  void *slots[COUNT];
+  epochs_of(100);
+  start();
+  in_slots(slots, COUNT, 1000, one_of_many);
+  wait_for_whole_epoch();
+  wait_for_whole_epoch();
+  uint64_t before_uses = observed().epoch_end_ns;
+  for (unsigned i = 0; i < 5 * EACH; i++) uses[i / EACH](slots[i]);
+  wait_for_whole_epoch();
+  unsigned in_all;
+  unsigned idle = idle_since(before_uses + 1, 1000, &in_all);
+  printf("%u of %u idle\n", idle, in_all);
+  CHECK_EQUAL(in_all - idle, 5 * EACH);
+  CHECK(idle >= EACH);
+  const struct mallometer_site_evidence *evidence = evidence_with_gaps();
+  CHECK(evidence && evidence->gaps.count >= 5 * EACH);
+  for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
+  CHECK(evidence_with_gaps()->freed >= COUNT);
+  CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
+}
+
+/* ---- As others ----------------------------------------------------------------------------------------- */
+
+static NOINLINE void *by_calloc(size_t size) {
+  unsigned char *object = calloc(1, size);
+  for (size_t i = 0; i < size; i++) CHECK_EQUAL(object[i], 0);
+  memset(object, 0xff, malloc_usable_size(object));
+  return object;
+}
+
+static NOINLINE void *by_realloc(size_t size) {
+  unsigned char *object = malloc(size / 2 + 1);
+  for (size_t i = 0; i < size / 2 + 1; i++) object[i] = (unsigned char)(i * 7);
+  object = realloc(object, size);
+  for (size_t i = 0; i < size / 2 + 1; i++) CHECK_EQUAL(object[i], (unsigned char)(i * 7));
+  memset(object, 0xff, malloc_usable_size(object));
+  return object;
+}
+
+static size_t alignment;
+
+static NOINLINE void *by_memalign(size_t size) {
+  char *object = memalign(alignment, size);
+  CHECK_EQUAL((uintptr_t)object % alignment, 0);
+  memset(object, 0xff, malloc_usable_size(object));
+  return object;
+}
+
+static NOINLINE void *by_malloc(size_t size) {
+  char *object = malloc(size);
+  CHECK_EQUAL((uintptr_t)object % 16, 0);
+  CHECK(malloc_usable_size(object) >= size);
+  memset(object, 0xff, malloc_usable_size(object));
+  return object;
+}
+
+/* Each object that comes from a slot has room, moves out with what is in it, and is counted out as it was counted in.
+ */
+static void behaves(void *(*allocate)(size_t), size_t size) {
+  enum { COUNT = 6 };
+  void *slots[COUNT];
+  struct mallometer_counters begin = snapshot();
+  in_slots(slots, COUNT, size, allocate);
+  struct mallometer_counters there = difference(begin, snapshot());
+  CHECK(mallometer_live_bytes(&there) >= (int64_t)(COUNT * size));
+  CHECK(mallometer_live_bytes(&there) <= (int64_t)(COUNT * (size + 32 + size / 8 + 4096)));
+  for (unsigned i = 0; i < COUNT; i++) {
+    memset(slots[i], (int)i, size);
+    if (i % 2 == 0) {
+      unsigned char *moved = realloc(slots[i], size * 2);
+      for (size_t at = 0; at < size; at++) CHECK_EQUAL(moved[at], i);
+      free(moved);
+    } else if (i % 4 == 1) {
+      unsigned char *moved = realloc(slots[i], size / 2 + 1);
+      for (size_t at = 0; at < size / 2 + 1; at++) CHECK_EQUAL(moved[at], i);
+      free(moved);
+    } else {
+      free(slots[i]);
+    }
+  }
+  struct mallometer_counters d = difference(begin, snapshot());
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+  CHECK_EQUAL(mallometer_allocations(&d), d.frees);
+}
+
+static void objects_behave_as_others(void) {
+  static const size_t sizes[] = {1, 100, 3000, 4030, 4096, 60000, 300000};
+  epochs_of(10);
+  start();
+  for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    behaves(by_malloc, sizes[i]);
+    behaves(by_calloc, sizes[i]);
+    behaves(by_realloc, sizes[i]);
+    alignment = (size_t)8 << i; /* to 512 */
+    behaves(by_memalign, sizes[i]);
+  }
+  alignment = 2048;
+  behaves(by_memalign, 100);
+  alignment = 4096;
+  for (unsigned i = 0; i < 1000; i++) {
+    void *object = by_memalign(100);
+    CHECK(!is_slot(object));
+    free(object);
+  }
+  for (unsigned class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) {
+    CHECK(observed().slots_in_use[class] <= observed().slots[class]);
+  }
+}
+
+/* ---- Past the hook ------------------------------------------------------------------------------------- */
+
+static void find(void *function, void *library, const char *name) {
+  void *address = dlsym(library, name);
+  CHECK(address);
+  memcpy(function, &address, sizeof address);
+}
+
+static void freed_past_the_hook(void) {
+  enum { COUNT = 12 };
+  void *slots[COUNT], *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+  void (*libc_free)(void *);
+  void *(*libc_realloc)(void *, size_t);
+  size_t (*libc_usable_size)(void *);
+  find(&libc_free, libc, "free");
+  find(&libc_realloc, libc, "realloc");
+  find(&libc_usable_size, libc, "malloc_usable_size");
+  CHECK(libc_free != free);
+  epochs_of(100);
+  start();
+  in_slots(slots, COUNT, 200, by_malloc);
+  for (unsigned i = 0; i < COUNT; i++) {
+    memset(slots[i], (int)i, 200);
+    CHECK(libc_usable_size(slots[i]) >= malloc_usable_size(slots[i]));
+    if (i % 3 == 0) libc_free(slots[i]);
+    if (i % 3 == 1) {
+      unsigned char *moved = libc_realloc(slots[i], 10000);
+      for (unsigned at = 0; at < 200; at++) CHECK_EQUAL(moved[at], i);
+      free(moved);
+    }
+  }
+  unsigned in_all, retired = 2 * COUNT / 3;
+  wait_for_whole_epoch();
+  wait_for_whole_epoch();
+  CHECK_EQUAL(observed().retired, retired);
+  idle_since(0, 0, &in_all);
+  CHECK_EQUAL(in_all, observed().slots_in_use[0] + observed().slots_in_use[1] + observed().slots_in_use[2]);
+  CHECK(in_all >= COUNT - retired);
+  for (unsigned i = 2; i < COUNT; i += 3) free(slots[i]);
+  in_slots(slots, COUNT, 200, by_malloc); /* and life goes on */
+  for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
+}
+
+static void freed_twice(void) {
+  void *slots[4];
+  epochs_of(100);
+  start();
+  in_slots(slots, 4, 100, by_malloc);
+  struct mallometer_counters begin = snapshot();
+  free(slots[0]);
+  free(slots[0]);
+  free((char *)slots[1] + 16);
+  struct mallometer_counters d = difference(begin, snapshot());
+  CHECK_EQUAL(d.frees, 1);
+  memset(slots[1], 1, 100);
+  for (unsigned i = 1; i < 4; i++) free(slots[i]);
+}
+
+/* ---- Off ----------------------------------------------------------------------------------------------- */
+
+static void off_because(const char *why) {
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) pause_ms(1);
+  struct mallometer_observation o = observed();
+  printf("state %u: %s\n", o.state, o.reason);
+  CHECK_EQUAL(o.state, MALLOMETER_LEAKS_FAILED);
+  CHECK(strstr(o.reason, why));
+  for (unsigned i = 0; i < 5000; i++) {
+    void *object = one_of_many(i);
+    CHECK(!is_slot(object));
+    free(object);
+  }
+  CHECK_EQUAL(observed().placed, 0);
+}
+
+static void unwanted(void) {
+  CHECK_EQUAL(mallometer_leaks_start(), -ENODATA);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
+  CHECK_EQUAL(
+      mallometer_evidence(&(struct mallometer_site_evidence){.site = 0}, sizeof(struct mallometer_site_evidence), 1, 0),
+      -ENODATA);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 2);
+  const char *name = argv[1];
+  if (strcmp(name, "seen") == 0) uses_are_seen();
+  if (strcmp(name, "behave") == 0) objects_behave_as_others();
+  if (strcmp(name, "past") == 0) freed_past_the_hook();
+  if (strcmp(name, "twice") == 0) freed_twice();
+  if (strcmp(name, "off") == 0) off_because(argv[2]);
+  if (strcmp(name, "unwanted") == 0) unwanted();
+  return 0;
+}
