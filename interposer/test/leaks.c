@@ -5,10 +5,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +59,14 @@ static void wait_for_whole_epoch(void) {
     CHECK(now_ns() - begin < 20000 * MILLISECOND);
     pause_ms(2);
   }
+}
+
+static uint64_t resident_bytes(void) {
+  unsigned long all, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  CHECK(file && fscanf(file, "%lu %lu", &all, &resident) == 2);
+  fclose(file);
+  return (uint64_t)resident * 4096;
 }
 
 static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x78000000; }
@@ -300,6 +316,134 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
+/* ---- Who else clears accessed bits, or keeps them ------------------------------------------------------ */
+
+static void epochs_of_others_are_void(void) {
+  void *slots[4];
+  epochs_of(50);
+  start();
+  in_slots(slots, 4, 1000, one_of_many);
+  wait_for_whole_epoch();
+  CHECK_EQUAL(observed().void_epochs, 0);
+  uint64_t last_end = observed().epoch_end_ns;
+  for (unsigned cleared = 0; cleared < 200 && observed().void_epochs < 3; cleared++) {
+    int file = open("/proc/self/clear_refs", O_WRONLY);
+    if (file < 0) exit(77);
+    CHECK_EQUAL(write(file, "1", 1), 1);
+    close(file);
+    pause_ms(5);
+  }
+  CHECK(observed().void_epochs >= 3);
+  CHECK(observed().epoch_end_ns <= last_end + 100 * MILLISECOND);
+  wait_for_whole_epoch();
+  CHECK(observed().epoch_end_ns > last_end);
+  for (unsigned i = 0; i < 4; i++) free(slots[i]);
+}
+
+/* Uses of a few objects are seen, and what comes from a slot that had another object is zero. */
+static void works(void) {
+  enum { COUNT = 6 };
+  void *slots[COUNT];
+  unsigned in_all;
+  in_slots(slots, COUNT, 1000, one_of_many);
+  wait_for_whole_epoch();
+  wait_for_whole_epoch();
+  uint64_t before_uses = observed().epoch_end_ns;
+  by_read(slots[0]);
+  by_write(slots[1]);
+  wait_for_whole_epoch();
+  CHECK_EQUAL(idle_since(before_uses + 1, 1000, &in_all), COUNT - 2);
+  CHECK_EQUAL(in_all, COUNT);
+  for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 1000));
+  behaves(by_calloc, 1000);
+}
+
+static void locked(int flags, bool before) {
+  epochs_of(20);
+  if (!before) {
+    void *slots[2];
+    start();
+    in_slots(slots, 2, 3000000, by_malloc);
+    for (unsigned i = 0; i < 2; i++) free(slots[i]);
+  }
+  if (mlockall(flags) != 0) exit(77);
+  if (before) start();
+  uint64_t resident = resident_bytes();
+  works();
+  CHECK(resident_bytes() < resident + (32u << 20));
+}
+
+static void in_a_child(void) {
+  enum { COUNT = 4 };
+  void *slots[COUNT];
+  epochs_of(50);
+  start();
+  in_slots(slots, COUNT, 1000, one_of_many);
+  for (unsigned i = 0; i < COUNT; i++) memset(slots[i], (int)i, 1000);
+  pid_t child = fork();
+  if (child == 0) {
+    struct mallometer_counters begin = snapshot();
+    CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_FAILED);
+    CHECK(strstr(observed().reason, "child"));
+    for (unsigned i = 0; i < COUNT; i++) {
+      for (unsigned at = 0; at < 1000; at++) CHECK_EQUAL(((unsigned char *)slots[i])[at], i);
+      slots[i] = realloc(slots[i], 1 + i * 1000);
+      CHECK(!is_slot(slots[i]));
+      free(slots[i]);
+    }
+    struct mallometer_counters d = difference(begin, snapshot());
+    CHECK_EQUAL(mallometer_live_bytes(&d), -(int64_t)COUNT * 1000);
+    for (unsigned i = 0; i < 10000; i++) {
+      void *object = one_of_many(i);
+      CHECK(!is_slot(object));
+      free(object);
+    }
+    _exit(0);
+  }
+  int status;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 0);
+  for (unsigned i = 0; i < COUNT; i++) {
+    for (unsigned at = 0; at < 1000; at++) CHECK_EQUAL(((unsigned char *)slots[i])[at], i);
+    free(slots[i]);
+  }
+  works();
+}
+
+/* ---- Sandboxes ----------------------------------------------------------------------------------------- */
+
+/* From now on the system call fails, with this as its third argument, or any if that is -1. */
+static void forbid(unsigned call, unsigned third) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | (third == -1u ? BPF_JGE : BPF_JEQ) | BPF_K, third == -1u ? 0 : third, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
+}
+
+static void forbid_by_name(const char *what) {
+  enum { COLD = 20 };
+  if (strcmp(what, "cold") == 0) forbid(SYS_madvise, COLD);
+  if (strcmp(what, "madvise") == 0) forbid(SYS_madvise, -1u);
+  if (strcmp(what, "exec") == 0) forbid(SYS_execve, -1u);
+  if (strcmp(what, "open") == 0) forbid(SYS_openat, -1u);
+  if (strcmp(what, "mprotect") == 0) forbid(SYS_mprotect, -1u);
+}
+
+static void by_clear_refs(void) {
+  forbid_by_name("cold");
+  epochs_of(20);
+  start();
+  CHECK_EQUAL(observed().method, MALLOMETER_LEAKS_BY_CLEAR_REFS);
+  works();
+}
+
 /* ---- Off ----------------------------------------------------------------------------------------------- */
 
 static void off_because(const char *why) {
@@ -332,6 +476,12 @@ int main(int argc, char **argv) {
   if (strcmp(name, "behave") == 0) objects_behave_as_others();
   if (strcmp(name, "past") == 0) freed_past_the_hook();
   if (strcmp(name, "twice") == 0) freed_twice();
+  if (strcmp(name, "void") == 0) epochs_of_others_are_void();
+  if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);
+  if (strcmp(name, "locked_after") == 0) locked(MCL_CURRENT | MCL_FUTURE, false);
+  if (strcmp(name, "fork") == 0) in_a_child();
+  if (strcmp(name, "clear_refs") == 0) by_clear_refs();
+  if (strcmp(name, "off") == 0 && argc > 3) forbid_by_name(argv[3]);
   if (strcmp(name, "off") == 0) off_because(argv[2]);
   if (strcmp(name, "unwanted") == 0) unwanted();
   return 0;

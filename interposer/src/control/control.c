@@ -27,6 +27,7 @@
 #include "jvm/attach.h"
 #include "leak/evidence.h"
 #include "leak/observation.h"
+#include "leak/trial.h"
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
@@ -129,6 +130,7 @@ void hook_starts(void) {
   call_sites_wanted = configuration.call_sites;
   unwinding = configuration.unwinding;
   observation_configure(configuration.leaks, configuration.arena_bytes);
+  trial_remembers(environ);
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;

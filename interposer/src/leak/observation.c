@@ -13,6 +13,7 @@
 #include "account/own_thread.h"
 #include "leak/evidence.h"
 #include "leak/scan.h"
+#include "leak/trial.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "sample/placement.h"
@@ -152,7 +153,8 @@ static void fail(const char *why) {
 
 static const char *prepare(void) {
   if (!evidence_start() || !placement_start()) return "no memory for evidence";
-  const char *why = slots_start(most_slots());
+  const char *why = trial_of_slots();
+  if (!why) why = slots_start(most_slots());
   if (why) return why;
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);

@@ -267,7 +267,7 @@ static size_t offset_for(const struct slot_request *request) {
 
 static uint64_t time_now(void) { return monotonic_ns() >> SLOT_TIME_SHIFT; }
 
-static void write_chunk(uintptr_t begin, size_t offset, size_t taken) {
+void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset - 2 * sizeof(size_t);
   object[-1] = (taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED;
@@ -293,7 +293,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->excess = (uint32_t)(taken - request->size);
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
-  write_chunk(begin, offset, taken);
+  slot_write_chunk(begin, offset, taken);
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
