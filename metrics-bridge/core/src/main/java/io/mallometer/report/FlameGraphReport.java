@@ -5,16 +5,12 @@ import io.mallometer.CallSites;
 import io.mallometer.StackFrame;
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -42,17 +38,18 @@ final class FlameGraphReport implements Report {
   @Override
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     Writer page = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
-    String style = resource("flamegraph.css");
-    String script = resource("flamegraph.js");
-    String[] around = resource("flamegraph.html").split("\\{\\{[a-z]+}}");
+    InlineText style = InlineText.flameGraphStyle();
+    InlineText script = InlineText.flameGraphScript();
+    String[] around =
+        InlineText.of(FlameGraphReport.class, "flamegraph.html").text().split("\\{\\{[a-z]+}}");
     page.write(around[0]);
     page.write(policy(style, script));
     page.write(around[1]);
-    page.write(style);
+    page.write(style.text());
     page.write(around[2]);
     writeData(sites, metric, JsonWriter.insideHtml(page));
     page.write(around[3]);
-    page.write(script);
+    page.write(script.text());
     page.write(around[4]);
     page.flush();
   }
@@ -131,31 +128,11 @@ final class FlameGraphReport implements Report {
     json.endArray();
   }
 
-  private static String policy(String style, String script) {
+  private static String policy(InlineText style, InlineText script) {
     return "default-src 'none'; style-src "
-        + source(style)
+        + style.source()
         + "; script-src "
-        + source(script)
+        + script.source()
         + "; base-uri 'none'; form-action 'none'";
-  }
-
-  /** The element's text by its hash. */
-  private static String source(String text) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
-  }
-
-  private static String resource(String name) throws IOException {
-    try (InputStream in = FlameGraphReport.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IOException(name + " is missing beside " + FlameGraphReport.class.getName());
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
   }
 }
