@@ -82,6 +82,11 @@ final class CallSiteReader {
     return history.changes(from, to, callSites());
   }
 
+  /** What groups of sites held in the last hour, the first so many of them. */
+  synchronized SiteTrends trends(Grouping grouping, int most) {
+    return history.trends(latest, grouping, most);
+  }
+
   /** Reads if it is time. */
   synchronized void readIfDue() {
     long now = nanoTime.getAsLong();

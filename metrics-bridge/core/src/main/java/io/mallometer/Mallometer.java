@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -199,6 +200,34 @@ public final class Mallometer implements AutoCloseable {
    */
   public List<HistoryPoint> history() {
     return poller.history().points();
+  }
+
+  /**
+   * Where the memory was in the last hour, oldest first: five minutes by 15 s, the rest by the
+   * minute. At most 90 moments.
+   */
+  public List<MemoryMoment> memoryHistory() {
+    return poller.memoryHistory().moments();
+  }
+
+  /** How it stands with native memory, in one sentence and with its reasons. */
+  public Diagnosis diagnosis() {
+    return DiagnosisRules.diagnosis(snapshot(), history());
+  }
+
+  /**
+   * What call sites held in the last hour, taken together: those with most live bytes and those
+   * that grew most, as of the poller's latest reading.
+   *
+   * @param most so many of each
+   */
+  public SiteTrends siteTrends(Grouping grouping, int most) {
+    return poller.callSiteReader().trends(grouping, most);
+  }
+
+  /** How the life before this one ended; empty if none is recorded. */
+  public Optional<LastLife> lastLife() {
+    return poller.blackBox().lastLife();
   }
 
   /** Whether the last hour is recorded in a file, and where. */

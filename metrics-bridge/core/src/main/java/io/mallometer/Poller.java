@@ -2,6 +2,7 @@ package io.mallometer;
 
 import io.mallometer.history.BlackBox;
 import io.mallometer.history.History;
+import io.mallometer.history.MemoryHistory;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.lang.System.Logger;
@@ -82,6 +83,7 @@ final class Poller {
   private final Trimmer trimmer;
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
+  private final MemoryHistory memoryHistory = new MemoryHistory();
   private final BlackBox blackBox;
 
   /** Said once; only the thread looks. */
@@ -131,6 +133,10 @@ final class Poller {
     return history;
   }
 
+  MemoryHistory memoryHistory() {
+    return memoryHistory;
+  }
+
   BlackBox blackBox() {
     return blackBox;
   }
@@ -143,6 +149,7 @@ final class Poller {
       snapshot = withObserved(counted);
       latest = snapshot;
       history.add(snapshot, System.nanoTime());
+      memoryHistory.add(snapshot, System.nanoTime());
     }
     for (Subscriber subscriber : subscribers) {
       subscriber.tell(snapshot);

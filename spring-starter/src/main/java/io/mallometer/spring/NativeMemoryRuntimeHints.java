@@ -1,15 +1,20 @@
 package io.mallometer.spring;
 
 import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
+import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
 import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.OverviewView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
 import io.mallometer.view.SitesView;
+import io.mallometer.view.TimelineView;
+import io.mallometer.view.TrendsView;
 import io.mallometer.view.TrimView;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -39,6 +44,11 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               SitesView.class,
               SiteGroupsView.class,
               SiteChangesView.class,
+              DiagnosisView.class,
+              OverviewView.class,
+              TimelineView.class,
+              TrendsView.class,
+              BlackBoxView.class,
               RefusalView.class,
               TrimView.class);
     }

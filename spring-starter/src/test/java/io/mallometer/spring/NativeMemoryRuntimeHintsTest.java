@@ -3,15 +3,20 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.view.AllocatorView;
+import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
+import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
 import io.mallometer.view.NativeMemoryView;
+import io.mallometer.view.OverviewView;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.SiteChangesView;
 import io.mallometer.view.SiteGroupsView;
 import io.mallometer.view.SitesView;
+import io.mallometer.view.TimelineView;
+import io.mallometer.view.TrendsView;
 import io.mallometer.view.TrimView;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +54,19 @@ class NativeMemoryRuntimeHintsTest {
         SiteGroupsView.Group.class,
         SiteChangesView.class,
         SiteChangesView.Change.class,
+        DiagnosisView.class,
+        DiagnosisView.Finding.class,
+        OverviewView.class,
+        OverviewView.Export.class,
+        TimelineView.class,
+        TimelineView.Memory.class,
+        TimelineView.Malloc.class,
+        TimelineView.Column.class,
+        TrendsView.class,
+        TrendsView.Group.class,
+        TrendsView.Stack.class,
+        BlackBoxView.class,
+        BlackBoxView.Life.class,
         RefusalView.class,
         TrimView.class
       })

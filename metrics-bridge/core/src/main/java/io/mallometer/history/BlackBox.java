@@ -1,6 +1,7 @@
 package io.mallometer.history;
 
 import io.mallometer.CgroupMemory;
+import io.mallometer.LastLife;
 import io.mallometer.Recording;
 import io.mallometer.Snapshot;
 import io.mallometer.interposer.Interposer;
@@ -52,6 +53,7 @@ public final class BlackBox {
   private volatile Optional<Path> wanted;
   private final AtomicBoolean asked;
   private volatile Recording recording = Recording.off();
+  private volatile Optional<LastLife> lastLife = Optional.empty();
 
   /** Guarded by this, as is all that follows. */
   private @Nullable BoxFile file;
@@ -108,6 +110,11 @@ public final class BlackBox {
   /** What became of it. */
   public Recording recording() {
     return recording;
+  }
+
+  /** How the life before this one ended; empty if none is recorded. */
+  public Optional<LastLife> lastLife() {
+    return lastLife;
   }
 
   /**
@@ -219,15 +226,25 @@ public final class BlackBox {
     recording = new Recording(Recording.State.ON, path.toString(), open.life(), "");
   }
 
-  private static void tellHowTheLastLifeEnded(Path previous) {
+  private void tellHowTheLastLifeEnded(Path previous) {
     try {
       // Where no file was displaced nobody has looked at it yet; a pipe would never be read.
       if (!BoxFile.isOwn(previous)) {
         return;
       }
       RecordedLife life = RecordedLife.read(previous);
-      Ending ending = Ending.of(life, Aftermath.of(life, false));
+      Aftermath aftermath = Aftermath.of(life, false);
+      Ending ending = Ending.of(life, aftermath);
       Instant end = life.empty() ? life.header().started() : life.last().time();
+      lastLife =
+          Optional.of(
+              new LastLife(
+                  previous.toString(),
+                  life.header().pid(),
+                  end,
+                  ending.alarming(),
+                  "This process " + ending.sentence(),
+                  BlackBoxReport.of(life, aftermath)));
       log(
           ending.alarming() ? Level.WARNING : Level.INFO,
           "The last run (process %d, until %s) %s. In full: bin/mallometer report %s"

@@ -2,15 +2,23 @@ package io.mallometer.history;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
+import io.mallometer.Grouping;
 import io.mallometer.SiteChange;
 import io.mallometer.SiteChanges;
+import io.mallometer.SiteGroup;
+import io.mallometer.SiteTrends;
 import io.mallometer.history.FallingResolution.Span;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What the call sites held in the last hour: five minutes by 15 s, the rest by the minute. At most
@@ -21,6 +29,9 @@ public final class SiteHistory {
 
   /** Twice the step in which old moments are kept. */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
+
+  /** Of a group of sites so many are shown with their stacks. */
+  private static final int MOST_STACKS = 3;
 
   private final FallingResolution<SiteMoment> moments =
       new FallingResolution<>(
@@ -57,6 +68,45 @@ public final class SiteHistory {
     return changes(first.get(), second.get(), now);
   }
 
+  /**
+   * What groups of sites held at each moment that is kept and now: those with most live bytes and
+   * those that grew most, {@code most} of each.
+   *
+   * @param now the latest reading, which knows the stacks
+   */
+  public SiteTrends trends(CallSites now, Grouping grouping, int most) {
+    List<SiteMoment> known = known(now);
+    Map<String, List<CallSite>> members =
+        now.sites().stream().collect(Collectors.groupingBy(grouping::keyOf));
+    List<SiteTrends.Group> all =
+        now.groupedBy(grouping).stream()
+            .map(group -> group(group, members.getOrDefault(group.key(), List.of()), known))
+            .toList();
+    Set<SiteTrends.Group> chosen = Collections.newSetFromMap(new IdentityHashMap<>());
+    all.stream().limit(most).forEach(chosen::add);
+    all.stream()
+        .filter(group -> group.growthBytes() > 0)
+        .sorted(Comparator.comparingDouble(SiteTrends.Group::growthBytes).reversed())
+        .limit(most)
+        .forEach(chosen::add);
+    return new SiteTrends(
+        known.stream().map(SiteMoment::time).toList(),
+        all.stream().filter(chosen::contains).toList(),
+        now.reason());
+  }
+
+  private static SiteTrends.Group group(
+      SiteGroup figures, List<CallSite> members, List<SiteMoment> known) {
+    return new SiteTrends.Group(
+        figures,
+        known.stream()
+            .map(
+                moment ->
+                    members.stream().mapToDouble(site -> moment.liveBytes(site.number())).sum())
+            .toList(),
+        members.stream().limit(MOST_STACKS).toList());
+  }
+
   private static SiteChanges changes(SiteMoment first, SiteMoment second, CallSites now) {
     return new SiteChanges(
         Optional.of(first.time()),
@@ -85,7 +135,8 @@ public final class SiteHistory {
 
   private synchronized List<SiteMoment> known(CallSites now) {
     List<SiteMoment> known = new ArrayList<>(moments.points());
-    if (!now.sites().isEmpty()) {
+    if (!now.sites().isEmpty()
+        && (known.isEmpty() || known.get(known.size() - 1).time().isBefore(now.time()))) {
       known.add(SiteMoment.of(now));
     }
     return known;

@@ -7,7 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /** Quantities as people read them. */
-final class Words {
+public final class Words {
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -20,7 +20,7 @@ final class Words {
   private Words() {}
 
   /** Such as {@code 1.9 GiB}; a dash for what is not known. */
-  static String bytes(double bytes) {
+  public static String bytes(double bytes) {
     if (Double.isNaN(bytes)) {
       return "-";
     }
@@ -48,14 +48,14 @@ final class Words {
   }
 
   /** Such as {@code 99 %}, rounded down so that it never claims more than there was. */
-  static String share(double share) {
+  public static String share(double share) {
     return Double.isNaN(share)
         ? "-"
         : String.format(Locale.ROOT, "%.0f %%", Math.floor(share * 100));
   }
 
   /** Such as {@code 2 h 5 min}, {@code 40 min} or {@code 12 s}. */
-  static String duration(Duration duration) {
+  public static String duration(Duration duration) {
     long seconds = Math.round(duration.toMillis() / 1000.0);
     if (seconds < 120) {
       return seconds + " s";
@@ -68,6 +68,19 @@ final class Words {
     return hours < 48
         ? hours + " h " + minutes % 60 + " min"
         : hours / 24 + " d " + hours % 24 + " h";
+  }
+
+  /** A time that is foretold, such as {@code about 7 h}: no more digits than it deserves. */
+  public static String roughly(Duration duration) {
+    long minutes = Math.round(duration.toSeconds() / 60.0);
+    if (minutes < 2) {
+      return "about a minute";
+    }
+    if (minutes < 120) {
+      return "about " + minutes + " min";
+    }
+    long hours = Math.round(minutes / 60.0);
+    return hours < 48 ? "about " + hours + " h" : "about " + Math.round(hours / 24.0) + " days";
   }
 
   /** The time of day. */

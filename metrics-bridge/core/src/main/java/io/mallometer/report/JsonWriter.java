@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes JSON as it is told to, and puts the commas. Text is escaped so that it may also stand
@@ -87,9 +88,13 @@ public final class JsonWriter {
 
   /**
    * Maps with strings as keys, lists, strings, numbers and truths, however deep. Numbers are
-   * written as Java does, with all their digits; those that are not finite are {@code null}.
+   * written as Java does, with all their digits; null and those that are not finite are {@code
+   * null}.
    */
-  public JsonWriter tree(Object value) throws IOException {
+  public JsonWriter tree(@Nullable Object value) throws IOException {
+    if (value == null) {
+      return value(Double.NaN);
+    }
     if (value instanceof Map<?, ?> map) {
       beginObject();
       for (Map.Entry<?, ?> entry : map.entrySet()) {

@@ -9,25 +9,42 @@ import java.util.stream.Stream;
 /** The formats in which call sites are exported. */
 public enum ReportFormat {
   /** A line for each stack, frames outermost first with semicolons between, and the figure. */
-  COLLAPSED("collapsed", "text/plain;charset=UTF-8", "collapsed", new CollapsedReport()),
+  COLLAPSED(
+      "collapsed",
+      "text/plain;charset=UTF-8",
+      "collapsed",
+      "a line for each stack, for flame graph scripts",
+      new CollapsedReport()),
   /** One HTML file that draws all four figures and needs no other. */
-  FLAMEGRAPH("flamegraph", "text/html;charset=UTF-8", "html", new FlameGraphReport()),
+  FLAMEGRAPH(
+      "flamegraph",
+      "text/html;charset=UTF-8",
+      "html",
+      "one HTML file that draws itself",
+      new FlameGraphReport()),
   /** A gzipped profile for {@code go tool pprof}, with all four figures. */
-  PPROF("pprof", "application/octet-stream", "pb.gz", new PprofReport()),
+  PPROF(
+      "pprof",
+      "application/octet-stream",
+      "pb.gz",
+      "a profile for go tool pprof",
+      new PprofReport()),
   /** DHAT, version 2, for Valgrind's dh_view.html, with bytes and objects. */
-  DHAT("dhat", "application/json", "json", new DhatReport()),
+  DHAT("dhat", "application/json", "json", "for dh_view.html of Valgrind", new DhatReport()),
   /** A table of counts and bytes, for build pipelines. */
-  TABLE("table", "application/json", "json", new TableReport());
+  TABLE("table", "application/json", "json", "a table for build pipelines", new TableReport());
 
   private final String id;
   private final String contentType;
   private final String extension;
+  private final String title;
   private final Report report;
 
-  ReportFormat(String id, String contentType, String extension, Report report) {
+  ReportFormat(String id, String contentType, String extension, String title, Report report) {
     this.id = id;
     this.contentType = contentType;
     this.extension = extension;
+    this.title = title;
     this.report = report;
   }
 
@@ -49,6 +66,11 @@ public enum ReportFormat {
   /** What a file's name ends with, after the dot. */
   public String extension() {
     return extension;
+  }
+
+  /** What it is for, in a few words. */
+  public String title() {
+    return title;
   }
 
   /**

@@ -64,6 +64,19 @@ public sealed interface Answer {
     }
   }
 
+  /**
+   * What is small and written already, so that a server may send it as it is.
+   *
+   * @param bytes not to be changed
+   */
+  record Written(byte[] bytes) implements Body {
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+      out.write(bytes);
+    }
+  }
+
   /** What writes a file. */
   @FunctionalInterface
   interface Body {

@@ -63,7 +63,7 @@ public record HistoryView(List<Point> points, BlackBox record) implements View {
    */
   public record BlackBox(String state, @Nullable String path, @Nullable String reason) {
 
-    private static BlackBox of(Recording recording) {
+    static BlackBox of(Recording recording) {
       return new BlackBox(
           recording.state().name(), emptyIsNull(recording.path()), emptyIsNull(recording.reason()));
     }

@@ -2,6 +2,7 @@ package io.mallometer.view;
 
 import io.mallometer.CallSites;
 import io.mallometer.Choice;
+import io.mallometer.Grouping;
 import io.mallometer.Mallometer;
 import io.mallometer.ProcessMemory;
 import io.mallometer.Snapshot;
@@ -24,13 +25,59 @@ public final class Views {
 
   /** The names of what is answered in JSON; the formats of reports are names as well. */
   public static final List<String> NAMES =
-      List.of("breakdown", "cgroup", "budget", "allocator", "history", "sites");
+      List.of(
+          "breakdown",
+          "cgroup",
+          "budget",
+          "allocator",
+          "history",
+          "sites",
+          "diagnosis",
+          "overview",
+          "timeline",
+          "trends",
+          "blackbox");
+
+  private static final String JSON = "application/json";
 
   private final Mallometer mallometer;
+  private final boolean trimAllowed;
 
-  /** Answers for what a facade reads. */
+  /** What a page that many people watch asks for again and again. */
+  private final Map<String, WrittenOnce> watched;
+
+  /** Answers for what a facade reads, to people who may look and not touch. */
   public Views(Mallometer mallometer) {
+    this(mallometer, false);
+  }
+
+  /**
+   * Answers for what a facade reads.
+   *
+   * @param trimAllowed whether those who ask can be answered {@link #trim()}
+   */
+  public Views(Mallometer mallometer, boolean trimAllowed) {
     this.mallometer = mallometer;
+    this.trimAllowed = trimAllowed;
+    this.watched =
+        Map.of(
+            "overview", new WrittenOnce(mallometer.clock(), this::overview),
+            "timeline", new WrittenOnce(mallometer.clock(), this::timeline),
+            "trends", new WrittenOnce(mallometer.clock(), this::trends));
+  }
+
+  private OverviewView overview() {
+    return OverviewView.of(mallometer, trimAllowed);
+  }
+
+  private TimelineView timeline() {
+    return TimelineView.of(mallometer.memoryHistory(), mallometer.history());
+  }
+
+  private TrendsView trends() {
+    return TrendsView.of(
+        mallometer.siteTrends(Grouping.LIBRARY, TrendsView.MOST),
+        mallometer.siteTrends(Grouping.SITE, TrendsView.MOST));
   }
 
   /** The latest snapshot; makes no native call. */
@@ -54,6 +101,11 @@ public final class Views {
           case "budget" -> BudgetView.of(memory);
           case "allocator" -> AllocatorView.of(snapshot);
           case "history" -> HistoryView.of(mallometer);
+          case "diagnosis" -> DiagnosisView.of(mallometer.diagnosis());
+          case "overview" -> overview();
+          case "timeline" -> timeline();
+          case "trends" -> trends();
+          case "blackbox" -> BlackBoxView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
           default -> null;
         });
@@ -71,6 +123,10 @@ public final class Views {
       Optional<ReportFormat> format = ReportFormat.byId(name);
       if (format.isPresent()) {
         return report(format.get(), parameters);
+      }
+      @Nullable WrittenOnce body = watched.get(name);
+      if (body != null) {
+        return new Answer.Exported(JSON, new Answer.Written(body.bytes(mallometer.snapshot())));
       }
       return name.equals("sites")
           ? Told.ok(SiteQuery.of(parameters).answer(mallometer))

@@ -223,6 +223,13 @@ class BlackBoxTest {
         .contains("malloc live 1.9 GiB, +1.4 GiB in 40 min")
         .endsWith("bin/mallometer report " + path + ".previous");
     assertThat(RecordedLife.read(Path.of(path + ".previous")).header().pid()).isEqualTo(4711);
+    assertThat(box.lastLife())
+        .get()
+        .satisfies(life -> assertThat(life.pid()).isEqualTo(4711))
+        .satisfies(life -> assertThat(life.alarming()).isTrue())
+        .satisfies(life -> assertThat(life.file()).isEqualTo(path + ".previous"))
+        .satisfies(life -> assertThat(life.sentence()).contains("at 99 % of the limit of 2.0 GiB"))
+        .satisfies(life -> assertThat(life.report()).contains("malloc live", "12:40:00"));
   }
 
   @Test

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
+import io.mallometer.Grouping;
 import io.mallometer.SiteChange;
 import io.mallometer.SiteChanges;
+import io.mallometer.SiteTrends;
 import io.mallometer.SitesByHand;
 import java.time.Duration;
 import java.time.Instant;
@@ -125,6 +127,26 @@ class SiteHistoryTest {
   }
 
   /** Readings every 15 s; returns the last. */
+  @Test
+  void groupsAreThoseThatHoldMostAndThoseThatGrewMostWithWhatTheyHeld() {
+    CallSites now = liveFor(Duration.ofMinutes(2));
+
+    SiteTrends trends = history.trends(now, Grouping.SITE, 1);
+
+    assertThat(trends.times()).hasSize(9).startsWith(START).endsWith(now.time());
+    assertThat(trends.groups())
+        .extracting(group -> group.figures().key())
+        .containsExactly("a.B.shrinking", "a.B.growing");
+    SiteTrends.Group growing = trends.groups().get(1);
+    assertThat(growing.liveBytes()).hasSize(9).startsWith(1_000.0, 1_015.0).endsWith(1_120.0);
+    assertThat(growing.growthBytes()).isEqualTo(120);
+    assertThat(growing.largest()).singleElement().extracting(CallSite::number).isEqualTo(1);
+    assertThat(history.trends(now, Grouping.LIBRARY, 1).groups())
+        .singleElement()
+        .satisfies(all -> assertThat(all.liveBytes()).startsWith(13_000.0))
+        .satisfies(all -> assertThat(all.largest()).hasSize(3));
+  }
+
   private CallSites liveFor(Duration duration) {
     CallSites read = at(Duration.ZERO);
     for (long second = 0; second <= duration.toSeconds(); second += 15) {

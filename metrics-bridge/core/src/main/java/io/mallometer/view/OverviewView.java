@@ -1,0 +1,77 @@
+package io.mallometer.view;
+
+import io.mallometer.Mallometer;
+import io.mallometer.ProcessMemory;
+import io.mallometer.Snapshot;
+import io.mallometer.report.ReportFormat;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code nativememory/overview} answers: everything that changes with each poll, in one body,
+ * for a page that many people watch.
+ *
+ * @param pid the process id
+ * @param started when the process started, in ISO 8601; another one means another process
+ * @param trimAllowed whether a POST to {@code trim} is answered at all
+ * @param diagnosis how it stands
+ * @param memory the counters
+ * @param breakdown resident memory by part
+ * @param cgroup the memory cgroup
+ * @param budget what the configuration may need
+ * @param allocator the allocator below
+ * @param views what else can be asked for, by name
+ * @param exports call sites in formats of other tools, by name
+ */
+public record OverviewView(
+    long pid,
+    @Nullable String started,
+    boolean trimAllowed,
+    DiagnosisView diagnosis,
+    NativeMemoryView memory,
+    BreakdownView breakdown,
+    CgroupView cgroup,
+    BudgetView budget,
+    AllocatorView allocator,
+    List<String> views,
+    List<Export> exports)
+    implements View {
+
+  /**
+   * A format in which call sites are exported.
+   *
+   * @param name what to ask for
+   * @param extension what a file's name ends with
+   * @param title what it is for
+   */
+  public record Export(String name, String extension, String title) {
+
+    private static Export of(ReportFormat format) {
+      return new Export(format.id(), format.extension(), format.title());
+    }
+  }
+
+  private static final ProcessHandle SELF = ProcessHandle.current();
+
+  private static final @Nullable String STARTED =
+      SELF.info().startInstant().map(Instant::toString).orElse(null);
+
+  static OverviewView of(Mallometer mallometer, boolean trimAllowed) {
+    Snapshot snapshot = mallometer.snapshot();
+    ProcessMemory memory = snapshot.memory();
+    return new OverviewView(
+        SELF.pid(),
+        STARTED,
+        trimAllowed,
+        DiagnosisView.of(mallometer.diagnosis()),
+        NativeMemoryView.of(snapshot, mallometer.clock()),
+        BreakdownView.of(memory),
+        CgroupView.of(memory),
+        BudgetView.of(memory),
+        AllocatorView.of(snapshot),
+        Views.NAMES,
+        Arrays.stream(ReportFormat.values()).map(Export::of).toList());
+  }
+}

@@ -1,0 +1,122 @@
+package io.mallometer.view;
+
+import io.mallometer.ChargedPart;
+import io.mallometer.HistoryPoint;
+import io.mallometer.MemoryMoment;
+import io.mallometer.ResidentPart;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code nativememory/timeline} answers: the last hour in columns, for charts. All columns
+ * under one list of times are as long as that; what is unknown is null.
+ *
+ * @param memory where the memory was
+ * @param malloc what was counted
+ */
+public record TimelineView(Memory memory, Malloc malloc) implements View {
+
+  /**
+   * Where the memory was: five minutes by 15 s, the rest by the minute.
+   *
+   * @param times milliseconds since 1970
+   * @param limitBytes the cgroup's limit
+   * @param resident the resident set by part, those parts that were ever known
+   * @param charged the cgroup by part
+   */
+  public record Memory(
+      List<Long> times,
+      List<@Nullable Long> limitBytes,
+      List<Column> resident,
+      List<Column> charged) {
+
+    private static Memory of(List<MemoryMoment> moments) {
+      return new Memory(
+          moments.stream().map(moment -> moment.time().toEpochMilli()).toList(),
+          whole(moments, MemoryMoment::limitBytes),
+          Arrays.stream(ResidentPart.values())
+              .filter(part -> moments.stream().anyMatch(one -> one.resident().containsKey(part)))
+              .map(part -> column(part.tag(), moments, moment -> moment.resident().get(part)))
+              .toList(),
+          Arrays.stream(ChargedPart.values())
+              .filter(part -> moments.stream().anyMatch(one -> one.charged().containsKey(part)))
+              .map(part -> column(part.tag(), moments, moment -> moment.charged().get(part)))
+              .toList());
+    }
+
+    private static Column column(
+        String name, List<MemoryMoment> moments, Function<MemoryMoment, @Nullable Long> figure) {
+      return new Column(name, moments.stream().map(figure).toList());
+    }
+  }
+
+  /**
+   * One part over time.
+   *
+   * @param name as in the tag {@code part}
+   * @param bytes at each time
+   */
+  public record Column(String name, List<@Nullable Long> bytes) {}
+
+  /**
+   * What was counted: five minutes as often as is polled, a quarter of an hour by ten seconds, the
+   * rest by the minute. Rates are those since the time before.
+   *
+   * @param times milliseconds since 1970
+   * @param liveBytes bytes in use
+   * @param liveObjects objects in use
+   * @param residentBytes the resident set
+   * @param allocationsPerSecond allocations
+   * @param allocatedBytesPerSecond bytes handed out
+   */
+  public record Malloc(
+      List<Long> times,
+      List<@Nullable Long> liveBytes,
+      List<@Nullable Long> liveObjects,
+      List<@Nullable Long> residentBytes,
+      List<@Nullable Long> allocationsPerSecond,
+      List<@Nullable Long> allocatedBytesPerSecond) {
+
+    private static Malloc of(List<HistoryPoint> points) {
+      return new Malloc(
+          points.stream().map(point -> point.time().toEpochMilli()).toList(),
+          whole(points, HistoryPoint::liveBytes),
+          whole(points, HistoryPoint::liveObjects),
+          whole(points, HistoryPoint::residentBytes),
+          perSecond(points, HistoryPoint::allocations),
+          perSecond(points, HistoryPoint::allocatedBytes));
+    }
+  }
+
+  static TimelineView of(List<MemoryMoment> moments, List<HistoryPoint> points) {
+    return new TimelineView(Memory.of(moments), Malloc.of(points));
+  }
+
+  private static <T> List<@Nullable Long> whole(List<T> points, ToDoubleFunction<T> figure) {
+    return points.stream()
+        .map(point -> NativeMemoryView.wholeOrNull(figure.applyAsDouble(point)))
+        .toList();
+  }
+
+  /** Unknown at the first point, and where the clock was set back. */
+  private static List<@Nullable Long> perSecond(
+      List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> counter) {
+    List<@Nullable Long> rates = new ArrayList<>();
+    for (int i = 0; i < points.size(); i++) {
+      rates.add(i == 0 ? null : rate(points.get(i - 1), points.get(i), counter));
+    }
+    return rates;
+  }
+
+  private static @Nullable Long rate(
+      HistoryPoint before, HistoryPoint after, ToDoubleFunction<HistoryPoint> counter) {
+    double seconds = Duration.between(before.time(), after.time()).toNanos() / 1e9;
+    double rate = (counter.applyAsDouble(after) - counter.applyAsDouble(before)) / seconds;
+    return NativeMemoryView.wholeOrNull(seconds > 0 && rate >= 0 ? Math.rint(rate) : Double.NaN);
+  }
+}

@@ -1,0 +1,92 @@
+package io.mallometer.view;
+
+import io.mallometer.CallSite;
+import io.mallometer.SiteTrends;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code nativememory/trends} answers: what libraries and sites held in the last hour, those
+ * that hold most and those that grew most.
+ *
+ * @param times milliseconds since 1970, the last being the latest reading
+ * @param libraries by the library that asked for the memory, most live bytes first
+ * @param sites by the code that asked for it, likewise
+ * @param reason why there are none, or no Java frames in them; empty if nothing is missing
+ */
+public record TrendsView(List<Long> times, List<Group> libraries, List<Group> sites, String reason)
+    implements View {
+
+  /** So many that hold most, and so many that grew most. */
+  static final int MOST = 10;
+
+  /**
+   * Sites taken together.
+   *
+   * @param name what they have in common
+   * @param liveBytes bytes in use
+   * @param liveObjects objects in use
+   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param growthBytes by how much the live bytes grew from the first time to the last
+   * @param history live bytes at each time
+   * @param stacks those that hold most
+   */
+  public record Group(
+      String name,
+      SitesView.Interval liveBytes,
+      SitesView.Interval liveObjects,
+      @Nullable Double bytesPerSecond,
+      @Nullable Long growthBytes,
+      List<@Nullable Long> history,
+      List<Stack> stacks) {
+
+    private static Group of(SiteTrends.Group group) {
+      return new Group(
+          group.figures().key(),
+          SitesView.Interval.of(group.figures().liveBytes()),
+          SitesView.Interval.of(group.figures().liveObjects()),
+          NativeMemoryView.knownOrNull(group.figures().bytesPerSecond()),
+          NativeMemoryView.wholeOrNull(group.growthBytes()),
+          group.liveBytes().stream().map(NativeMemoryView::wholeOrNull).toList(),
+          group.largest().stream().map(Stack::of).toList());
+    }
+  }
+
+  /**
+   * One call site of a group.
+   *
+   * @param number the site's number
+   * @param library the library that asked for the memory
+   * @param liveBytes bytes in use, estimated
+   * @param medianAgeSeconds the age that half of the live bytes exceed
+   * @param oldestAgeSeconds the age of the oldest that was seen
+   * @param frames innermost first
+   */
+  public record Stack(
+      int number,
+      String library,
+      long liveBytes,
+      @Nullable Double medianAgeSeconds,
+      @Nullable Double oldestAgeSeconds,
+      List<String> frames) {
+
+    private static Stack of(CallSite site) {
+      return new Stack(
+          site.number(),
+          site.library(),
+          Math.round(site.liveBytes().value()),
+          NativeMemoryView.knownOrNull(site.ages().median()),
+          NativeMemoryView.knownOrNull(site.ages().oldest()),
+          SiteQuery.frames(site.frames()));
+    }
+  }
+
+  static TrendsView of(SiteTrends libraries, SiteTrends sites) {
+    return new TrendsView(
+        sites.times().stream().map(Instant::toEpochMilli).toList(),
+        libraries.groups().stream().map(Group::of).toList(),
+        sites.groups().stream().map(Group::of).toList(),
+        sites.reason());
+  }
+}

@@ -1,0 +1,248 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Diagnosis.Finding;
+import io.mallometer.Diagnosis.Severity;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongToDoubleFunction;
+import org.junit.jupiter.api.Test;
+
+/** One sentence for each situation, and the reasons behind it. Worked examples in MiB. */
+class DiagnosisTest {
+
+  private static final double MIB = 1 << 20;
+  private static final double NO_LIMIT = Double.NaN;
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  @Test
+  void aSteadyProcessIsFine() {
+    Diagnosis diagnosis = diagnosis(memory(400, 1000), steady());
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.FINE);
+    assertThat(diagnosis.sentence()).isEqualTo("Native memory is fine");
+    assertThat(text(diagnosis, "limit")).isEqualTo("40 % of the limit of 1.0 GiB is in use");
+    assertThat(text(diagnosis, "growth")).isEqualTo("Memory in use has not grown for 28 min");
+  }
+
+  @Test
+  void aYoungProcessIsFineSoFarWhateverItTakesToWarmUp() {
+    Diagnosis diagnosis =
+        diagnosis(memory(400, 1000), history(Duration.ofMinutes(4), second -> 50 + second));
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.FINE);
+    assertThat(diagnosis.sentence())
+        .isEqualTo("Native memory is fine so far; whether it grows shows after 5 minutes");
+  }
+
+  /** 60 MiB in half an hour, 600 MiB left: five hours. */
+  @Test
+  void growthTellsWhenTheLimitIsReached() {
+    Diagnosis diagnosis = diagnosis(memory(400, 1000), growing(2));
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.ALARM);
+    assertThat(diagnosis.sentence())
+        .isEqualTo(
+            "Native memory in use grows by 120 MiB an hour and will reach the limit in about 5 h");
+    assertThat(diagnosis.findings().get(0).topic()).isEqualTo("growth");
+    assertThat(diagnosis.findings().get(0).text()).contains("seen over 28 min");
+  }
+
+  @Test
+  void growthThatReachesTheLimitInWeeksOrNeverIsNoAlarm() {
+    assertThat(diagnosis(memory(400, 100_000), growing(2)).severity())
+        .isEqualTo(Severity.ATTENTION);
+    assertThat(diagnosis(memory(400, NO_LIMIT), growing(2)))
+        .satisfies(found -> assertThat(found.severity()).isEqualTo(Severity.ATTENTION))
+        .satisfies(
+            found ->
+                assertThat(found.sentence())
+                    .isEqualTo("Native memory in use grows by 120 MiB an hour"));
+  }
+
+  @Test
+  void whatSwingsOrLevelsOffDoesNotGrow() {
+    LongToDoubleFunction swings = second -> 100 + (second / 15 % 2) * 40;
+    LongToDoubleFunction levelsOff = second -> 100 + Math.min(60, second / 15.0);
+    LongToDoubleFunction steps = second -> second < 900 ? 100 : 160;
+
+    for (LongToDoubleFunction one : List.of(swings, levelsOff, steps)) {
+      assertThat(diagnosis(memory(400, 1000), history(Duration.ofMinutes(30), one)).severity())
+          .isEqualTo(Severity.FINE);
+    }
+  }
+
+  /** A compiler takes and returns memory while the leak goes on. */
+  @Test
+  void growthIsSeenThroughNoise() {
+    Diagnosis diagnosis =
+        diagnosis(
+            memory(400, 1000),
+            history(
+                Duration.ofMinutes(30),
+                second -> 100 + second / 15.0 + (second / 45 % 7 == 0 ? 25 : 0)));
+
+    assertThat(diagnosis.sentence()).startsWith("Native memory in use grows by 2");
+  }
+
+  @Test
+  void nearTheLimitComesFirst() {
+    Diagnosis near = diagnosis(memory(880, 1000), steady());
+    Diagnosis at = diagnosis(memory(960, 1000), growing(2));
+
+    assertThat(near.severity()).isEqualTo(Severity.ATTENTION);
+    assertThat(near.sentence())
+        .isEqualTo("Memory is near its limit: 88 % of the limit of 1.0 GiB is in use");
+    assertThat(at.severity()).isEqualTo(Severity.ALARM);
+    assertThat(at.sentence()).startsWith("Memory is near its limit: 96 %");
+    assertThat(at.findings()).extracting(Finding::topic).startsWith("limit", "growth");
+  }
+
+  @Test
+  void whatTheAllocatorKeepsIsToldWhenSomethingCanBeDone() {
+    Snapshot keeping =
+        snapshot(Status.counting(), memory(400, 1000))
+            .with(
+                Optional.of(
+                    allocator().withAdvice(List.of(new Advice("arenas", "64 arenas", "X")))));
+    Snapshot fine =
+        snapshot(Status.counting(), memory(400, 1000))
+            .with(Optional.of(allocator().withAdvice(List.of())));
+
+    Diagnosis diagnosis = DiagnosisRules.diagnosis(keeping, steady());
+    assertThat(diagnosis.severity()).isEqualTo(Severity.ATTENTION);
+    assertThat(diagnosis.sentence()).isEqualTo("50.0 MiB is kept by glibc arenas, not used");
+    assertThat(text(diagnosis, "retained")).isEqualTo("64 arenas");
+    assertThat(text(DiagnosisRules.diagnosis(fine, steady()), "retained"))
+        .isEqualTo("The allocator keeps 50.0 MiB that is free, too little to act on");
+  }
+
+  @Test
+  void aBudgetThatDoesNotFitIsTold() {
+    ProcessMemory memory = memory(400, 1000);
+    ProcessMemory tooMuch =
+        new ProcessMemory(
+            memory.residentBytes(),
+            memory.resident(),
+            memory.cgroup(),
+            Optional.of(
+                new MemoryBudget(List.of(), 1200 * MIB, 1000 * MIB, "too small by 200 MiB")));
+
+    Diagnosis diagnosis = diagnosis(tooMuch, steady());
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.ATTENTION);
+    assertThat(diagnosis.sentence()).isEqualTo("Too small by 200 MiB");
+  }
+
+  @Test
+  void withoutTheLibraryItSaysThatNothingIsCountedAndWhy() {
+    Diagnosis diagnosis =
+        DiagnosisRules.diagnosis(
+            snapshot(
+                new Status(State.UNAVAILABLE, "the library is not preloaded", ""),
+                memory(400, 1000)),
+            List.of());
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.UNKNOWN);
+    assertThat(diagnosis.sentence()).isEqualTo("Native allocations are not counted");
+    assertThat(text(diagnosis, "counting")).endsWith("the library is not preloaded");
+    assertThat(diagnosis.findings()).extracting(Finding::topic).doesNotContain("growth");
+  }
+
+  @Test
+  void withoutTheLibraryALimitThatIsNearIsStillSeen() {
+    Diagnosis diagnosis =
+        DiagnosisRules.diagnosis(
+            snapshot(new Status(State.UNAVAILABLE, "", ""), memory(960, 1000)), List.of());
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.ALARM);
+  }
+
+  // ---- Situations
+
+  private static Diagnosis diagnosis(ProcessMemory memory, List<HistoryPoint> history) {
+    return DiagnosisRules.diagnosis(snapshot(Status.counting(), memory), history);
+  }
+
+  private static Snapshot snapshot(Status status, ProcessMemory memory) {
+    return new Snapshot(
+            START,
+            status,
+            status.active() ? Optional.of(FaceContract.counters(true, 0)) : Optional.empty(),
+            FaceContract.selfReport())
+        .with(memory);
+  }
+
+  private static ProcessMemory memory(double used, double limit) {
+    return new ProcessMemory(
+        300 * MIB,
+        Optional.of(
+            new ResidentMemory(
+                START,
+                (long) (300 * MIB),
+                Map.of(
+                    ResidentPart.MALLOC_RETAINED, (long) (50 * MIB),
+                    ResidentPart.UNEXPLAINED, (long) MIB),
+                0,
+                0,
+                false,
+                10,
+                0.01)),
+        Optional.of(
+            new CgroupMemory(
+                2,
+                (long) (1200 * MIB),
+                Map.of(),
+                limit * MIB,
+                Double.NaN,
+                used * MIB,
+                Double.NaN,
+                Map.of(),
+                Optional.empty())),
+        Optional.empty());
+  }
+
+  private static AllocatorStatistics allocator() {
+    return FaceContract.allocator(0);
+  }
+
+  private static List<HistoryPoint> steady() {
+    return history(Duration.ofMinutes(30), second -> 100);
+  }
+
+  private static List<HistoryPoint> growing(double mebibytesAMinute) {
+    return history(Duration.ofMinutes(30), second -> 100 + mebibytesAMinute * second / 60);
+  }
+
+  /** Live memory by seconds, every 15 s. */
+  private static List<HistoryPoint> history(Duration length, LongToDoubleFunction mebibytes) {
+    List<HistoryPoint> points = new ArrayList<>();
+    for (long second = 0; second <= length.toSeconds(); second += 15) {
+      points.add(
+          new HistoryPoint(
+              START.plusSeconds(second),
+              mebibytes.applyAsDouble(second) * MIB,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0));
+    }
+    return points;
+  }
+
+  private static String text(Diagnosis diagnosis, String topic) {
+    return diagnosis.findings().stream()
+        .filter(finding -> finding.topic().equals(topic))
+        .map(Finding::text)
+        .findFirst()
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,154 @@
+package io.mallometer.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.mallometer.ChargedPart;
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.HistoryPoint;
+import io.mallometer.Mallometer;
+import io.mallometer.MemoryMoment;
+import io.mallometer.ResidentPart;
+import io.mallometer.SitesByHand;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a page is drawn from. */
+class PageViewsTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final double UNKNOWN = Double.NaN;
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private final Mallometer mallometer = library.open();
+
+  @AfterEach
+  void close() {
+    mallometer.close();
+  }
+
+  @Test
+  void columnsAreAsLongAsTheirTimesWhateverIsUnknown() throws Exception {
+    TimelineView timeline =
+        TimelineView.of(
+            List.of(
+                new MemoryMoment(START, Map.of(), Map.of(ChargedPart.KERNEL, 5L), UNKNOWN),
+                new MemoryMoment(
+                    START.plusSeconds(15),
+                    Map.of(ResidentPart.MALLOC_LIVE, 7L, ResidentPart.JAVA_HEAP, 9L),
+                    Map.of(ChargedPart.KERNEL, 6L),
+                    100)),
+            List.of());
+    JsonNode memory = json(timeline).get("memory");
+
+    assertThat(memory.get("times").toString()).isEqualTo("[1767225600000,1767225615000]");
+    assertThat(memory.get("limitBytes").toString()).isEqualTo("[null,100]");
+    assertThat(memory.get("resident").toString())
+        .isEqualTo(
+            "[{\"name\":\"java-heap\",\"bytes\":[null,9]},{\"name\":\"malloc-live\",\"bytes\":[null,7]}]");
+    assertThat(memory.get("charged").toString())
+        .isEqualTo("[{\"name\":\"kernel\",\"bytes\":[5,6]}]");
+  }
+
+  @Test
+  void ratesAreThoseSinceTheTimeBefore() throws Exception {
+    TimelineView timeline =
+        TimelineView.of(
+            List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
+    JsonNode malloc = json(timeline).get("malloc");
+
+    // Unknown at first, and where the clock was set back.
+    assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
+    assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
+  }
+
+  private static HistoryPoint point(long second, double allocations, double bytes) {
+    return new HistoryPoint(
+        START.plusSeconds(second), 1, 1, allocations, bytes, 1, UNKNOWN, UNKNOWN, UNKNOWN);
+  }
+
+  @Test
+  void trendsHaveGrowthHistoryAndStacks() throws Exception {
+    library.knows(SitesByHand.three());
+    mallometer.callSites();
+
+    JsonNode trends = json(new Views(mallometer).view("trends").orElseThrow());
+
+    assertThat(trends.get("libraries").findValuesAsText("name"))
+        .containsExactly("libzip.so", "librocksdbjni.so");
+    JsonNode first = trends.get("sites").get(0);
+    assertThat(first.get("name").asText()).isEqualTo("com.shop.Cart.zip");
+    assertThat(first.get("history").size()).isEqualTo(trends.get("times").size());
+    assertThat(first.get("growthBytes").asLong()).isZero();
+    assertThat(first.get("stacks").get(0).get("frames").get(1).asText())
+        .isEqualTo("com.shop.Cart.zip(Some.java:12)");
+  }
+
+  @Test
+  void theOverviewHasEverythingThatChangesWithAPoll() throws Exception {
+    JsonNode overview = json(new Views(mallometer, true).view("overview").orElseThrow());
+
+    assertThat(overview.fieldNames())
+        .toIterable()
+        .containsExactlyInAnyOrder(
+            "pid",
+            "started",
+            "trimAllowed",
+            "diagnosis",
+            "memory",
+            "breakdown",
+            "cgroup",
+            "budget",
+            "allocator",
+            "views",
+            "exports");
+    assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
+    assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
+    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("fine");
+    assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
+    assertThat(overview.get("exports").findValuesAsText("name")).contains("pprof", "dhat");
+  }
+
+  /** However many people watch. */
+  @Test
+  void whatIsWatchedIsWrittenOnceForEachSnapshot() {
+    Views views = new Views(mallometer);
+
+    for (String view : List.of("overview", "timeline", "trends")) {
+      byte[] first = written(views, view);
+      assertThat(written(views, view)).isSameAs(first);
+      mallometer.poll();
+      assertThat(written(views, view)).isNotSameAs(first);
+    }
+  }
+
+  @Test
+  void theAgeInAnOverviewIsNeverMoreThanASecondOff() throws Exception {
+    Views views = new Views(mallometer);
+    written(views, "overview");
+    library.elapse(Duration.ofSeconds(40));
+
+    JsonNode overview = new ObjectMapper().readTree(written(views, "overview"));
+
+    assertThat(overview.get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+  }
+
+  private static byte[] written(Views views, String view) {
+    Answer answer = views.answer(view, Map.of());
+    return ((Answer.Written) ((Answer.Exported) answer).body()).bytes();
+  }
+
+  private static JsonNode json(View view) throws Exception {
+    StringWriter out = new StringWriter();
+    view.write(out);
+    return new ObjectMapper().readTree(out.toString());
+  }
+}
