@@ -72,6 +72,16 @@ class ArrowsTest {
               "org.jspecify..");
 
   @ArchTest
+  static final ArchRule thePageIsAStaticDocument =
+      classes()
+          .that()
+          .resideInAPackage("io.mallometer.page")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "io.mallometer.report", "io.mallometer.page", "org.jspecify..");
+
+  @ArchTest
   static final ArchRule facesDoNotKnowEachOther =
       slices()
           .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")

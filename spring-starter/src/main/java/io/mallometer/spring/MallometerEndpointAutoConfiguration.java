@@ -1,7 +1,11 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -20,8 +24,15 @@ public final class MallometerEndpointAutoConfiguration {
   @Bean
   @ConditionalOnAvailableEndpoint
   @ConditionalOnMissingBean
-  NativeMemoryEndpoint nativeMemoryEndpoint(Mallometer mallometer) {
-    return new NativeMemoryEndpoint(mallometer);
+  NativeMemoryEndpoint nativeMemoryEndpoint(
+      Mallometer mallometer, ObjectProvider<EndpointAccessResolver> access) {
+    return new NativeMemoryEndpoint(mallometer, mayTrim(access.getIfAvailable()));
+  }
+
+  private static boolean mayTrim(@Nullable EndpointAccessResolver access) {
+    return access != null
+        && access.accessFor(NativeMemoryEndpoint.ID, NativeMemoryEndpoint.DEFAULT_ACCESS)
+            == Access.UNRESTRICTED;
   }
 
   @Bean

@@ -6,6 +6,7 @@ import io.mallometer.view.Views;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -19,7 +20,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  * <p>Read-only unless {@code management.endpoint.nativememory.access=unrestricted} says otherwise:
  * whoever exposed it to look at figures has not thereby allowed others to trim.
  */
-@Endpoint(id = "nativememory", defaultAccess = Access.READ_ONLY)
+@Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
 
   /**
@@ -33,10 +34,21 @@ public final class NativeMemoryEndpoint {
   static final String TEXT = "text/plain";
   static final String BYTES = "application/octet-stream";
 
+  static final String NAME = "nativememory";
+  static final EndpointId ID = EndpointId.of(NAME);
+  static final Access DEFAULT_ACCESS = Access.READ_ONLY;
+
   private final Views views;
 
   public NativeMemoryEndpoint(Mallometer mallometer) {
-    this.views = new Views(mallometer);
+    this(mallometer, false);
+  }
+
+  /**
+   * @param trimAllowed whether the endpoint's access lets a trim through, which a page has to know
+   */
+  NativeMemoryEndpoint(Mallometer mallometer, boolean trimAllowed) {
+    this.views = new Views(mallometer, trimAllowed);
   }
 
   /** The latest snapshot; makes no native call. */

@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import io.mallometer.page.Page;
 import io.mallometer.view.Answer;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,6 +10,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
@@ -29,7 +31,7 @@ public final class NativeMemoryEndpointWebExtension {
 
   /**
    * A view of the endpoint, or call sites as {@code collapsed}, {@code flamegraph}, {@code pprof},
-   * {@code dhat} or {@code table}.
+   * {@code dhat} or {@code table}, or {@code page}, which shows all of them to people.
    *
    * <p>Spring Boot 3.5 tells optional parameters by Spring's own annotation, 4.x by JSpecify's.
    *
@@ -57,6 +59,9 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String from,
       @org.springframework.lang.Nullable @Nullable String to,
       @org.springframework.lang.Nullable @Nullable String metric) {
+    if (view.equals("page")) {
+      return page();
+    }
     Map<String, String> parameters = new HashMap<>();
     put(parameters, "sort", sort);
     put(parameters, "group", group);
@@ -74,12 +79,24 @@ public final class NativeMemoryEndpointWebExtension {
     }
   }
 
+  private static WebEndpointResponse<Object> page() {
+    byte[] page = ServletToken.ofThisRequest().map(Page::bytes).orElseGet(Page::bytes);
+    return bytes(page, Page.CONTENT_TYPE);
+  }
+
+  private static WebEndpointResponse<Object> bytes(byte[] bytes, String contentType) {
+    return new WebEndpointResponse<>(
+        new ByteArrayResource(bytes), WebEndpointResponse.STATUS_OK, MimeType.valueOf(contentType));
+  }
+
   private static WebEndpointResponse<Object> response(Answer answer) {
     if (answer instanceof Answer.Exported export) {
-      return new WebEndpointResponse<>(
-          new InputStreamResource(() -> ReportStream.of(export.body())),
-          WebEndpointResponse.STATUS_OK,
-          MimeType.valueOf(export.contentType()));
+      return export.body() instanceof Answer.Written written
+          ? bytes(written.bytes(), export.contentType())
+          : new WebEndpointResponse<>(
+              new InputStreamResource(() -> ReportStream.of(export.body())),
+              WebEndpointResponse.STATUS_OK,
+              MimeType.valueOf(export.contentType()));
     }
     return answer.outcome() == Answer.Outcome.UNKNOWN
         ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)

@@ -1,0 +1,100 @@
+package io.mallometer.page;
+
+import io.mallometer.report.InlineText;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The page, whole: its styles, its scripts and uPlot stand in it, so that one address serves it and
+ * its policy can be a list of hashes. It may ask only where it came from, and its addresses are
+ * relative: it works below a context path, on another port and behind a proxy that adds a prefix.
+ *
+ * <p>The flame graph is a report of its own, which the page asks for and shows in a frame; what
+ * stands in such a frame is under the page's policy too, so that also admits the report's style and
+ * script.
+ */
+public final class Page {
+
+  /** Its media type. */
+  public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
+
+  private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
+  private static final InlineText STYLE = InlineText.of(Page.class, "page.css");
+  private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");
+  private static final InlineText SCRIPT = InlineText.of(Page.class, "page.js");
+
+  /** What stands before and after the token, in UTF-8. */
+  private static final List<byte[]> AROUND_TOKEN = aroundToken();
+
+  private Page() {}
+
+  /**
+   * A token that a server asks of those who change something, so that no other site can make a
+   * browser do it.
+   *
+   * @param header the header that carries it
+   * @param value the token
+   */
+  public record Token(String header, String value) {}
+
+  /** The Content Security Policy that stands in the page; a server may send it as a header, too. */
+  public static String policy() {
+    return "default-src 'none'; connect-src 'self'; style-src "
+        + sources(PLOT_STYLE, STYLE, InlineText.flameGraphStyle())
+        + "; script-src "
+        + sources(PLOT, SCRIPT, InlineText.flameGraphScript())
+        + "; base-uri 'none'; form-action 'none'";
+  }
+
+  /** The page, in UTF-8, for servers that ask for no token. */
+  public static byte[] bytes() {
+    return bytes("");
+  }
+
+  /** The page with a token that it sends when it trims. */
+  public static byte[] bytes(Token token) {
+    return bytes(meta("csrf-header", token.header()) + meta("csrf-token", token.value()));
+  }
+
+  private static byte[] bytes(String head) {
+    byte[] before = AROUND_TOKEN.get(0);
+    byte[] between = head.getBytes(StandardCharsets.UTF_8);
+    byte[] after = AROUND_TOKEN.get(1);
+    byte[] page = new byte[before.length + between.length + after.length];
+    System.arraycopy(before, 0, page, 0, before.length);
+    System.arraycopy(between, 0, page, before.length, between.length);
+    System.arraycopy(after, 0, page, before.length + between.length, after.length);
+    return page;
+  }
+
+  private static List<byte[]> aroundToken() {
+    String template = InlineText.of(Page.class, "page.html").text();
+    for (String[] part :
+        new String[][] {
+          {"{{policy}}", policy()},
+          {"{{plotstyle}}", PLOT_STYLE.text()},
+          {"{{style}}", STYLE.text()},
+          {"{{plot}}", PLOT.text()},
+          {"{{script}}", SCRIPT.text()}
+        }) {
+      template = template.replace(part[0], part[1]);
+    }
+    return Stream.of(template.split("\\{\\{token}}", 2))
+        .map(part -> part.getBytes(StandardCharsets.UTF_8))
+        .toList();
+  }
+
+  private static String sources(InlineText... texts) {
+    return Stream.of(texts).map(InlineText::source).collect(Collectors.joining(" "));
+  }
+
+  private static String meta(String name, String content) {
+    return "<meta name=\"" + name + "\" content=\"" + escaped(content) + "\">\n";
+  }
+
+  private static String escaped(String text) {
+    return text.replace("&", "&amp;").replace("\"", "&quot;").replace("<", "&lt;");
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * A page for people: one HTML document that asks the views beside it and draws what they answer.
+ * Whoever serves the views serves the page under any name in the same folder.
+ */
+@NullMarked
+package io.mallometer.page;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,755 @@
+'use strict';
+
+// Asks the endpoint beside this page and shows what it answers. Nothing is concluded here: sentences, sums, rates and
+// growth come from the answers. Texts go into the page as text nodes only, so that no name can become markup.
+{
+  const element = id => document.getElementById(id);
+
+  // ---- Words
+
+  const wholes = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+  const digits = new Intl.NumberFormat('en-US', {maximumSignificantDigits: 3});
+  const clockTime = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'});
+  const minuteTime = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'});
+  const dateTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23'});
+  const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+  const UNKNOWN = '–';
+
+  const isKnown = value => value !== null && value !== undefined;
+
+  function bytes(value) {
+    if (!isKnown(value)) {
+      return UNKNOWN;
+    }
+    let amount = Math.abs(value);
+    let unit = 0;
+    while (amount >= 999.5 && unit < BYTE_UNITS.length - 1) {
+      amount /= 1024;
+      unit++;
+    }
+    const sign = value < 0 ? '−' : '';
+    return `${sign}${(unit === 0 ? wholes : digits).format(amount)} ${BYTE_UNITS[unit]}`;
+  }
+
+  const growth = value => isKnown(value) ? (value > 0 ? '+' : '') + bytes(value) : UNKNOWN;
+  const count = value => isKnown(value) ? wholes.format(value) : UNKNOWN;
+  const share = (part, whole) => isKnown(part) && whole > 0 ? `${digits.format(100 * part / whole)} %` : '';
+  const perSecond = value => isKnown(value) ? `${bytes(value)}/s` : UNKNOWN;
+  const moment = time => isKnown(time) ? dateTime.format(new Date(time)) : UNKNOWN;
+
+  function duration(seconds) {
+    if (!isKnown(seconds)) {
+      return UNKNOWN;
+    }
+    if (seconds < 1) {
+      return `${digits.format(1000 * seconds)} ms`;
+    }
+    if (seconds < 120) {
+      return `${digits.format(seconds)} s`;
+    }
+    const minutes = Math.round(seconds / 60);
+    if (minutes < 120) {
+      return `${minutes} min`;
+    }
+    const hours = Math.floor(minutes / 60);
+    return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  }
+
+  // What the parts are called; a part that is not here keeps its own name.
+  const NAMES = {
+    'java-heap': 'Java heap', 'metaspace': 'Metaspace', 'class-space': 'Class space', 'code-cache': 'Code cache',
+    'thread-stacks': 'Thread stacks', 'gc-and-jvm': 'GC and JVM', 'direct-buffers': 'Direct buffers',
+    'malloc-live': 'malloc, in use', 'malloc-retained': 'malloc, kept free', 'malloc': 'malloc',
+    'mapped-files': 'Mapped files', 'shared-memory': 'Shared memory', 'mallometer': 'mallometer',
+    'unexplained': 'Unexplained', 'this-process': 'This process', 'other-processes': 'Other processes',
+    'page-cache': 'Page cache', 'kernel': 'Kernel', 'sockets': 'Sockets', 'tmpfs': 'tmpfs', 'other': 'Other',
+    'native': 'Native', 'beside': 'Beside this process',
+  };
+  const nameOf = tag => Object.hasOwn(NAMES, tag) ? NAMES[tag] : tag;
+
+  // One colour for each part, whichever parts there are.
+  const COLOURS = {
+    'java-heap': 0, 'metaspace': 1, 'class-space': 2, 'code-cache': 3, 'thread-stacks': 4, 'gc-and-jvm': 5,
+    'direct-buffers': 6, 'malloc-live': 7, 'malloc-retained': 8, 'malloc': 7, 'mapped-files': 9, 'shared-memory': 10,
+    'mallometer': 11, 'unexplained': 12, 'this-process': 0, 'other-processes': 4, 'page-cache': 9, 'kernel': 5,
+    'sockets': 6, 'tmpfs': 10, 'other': 12,
+  };
+  const SEVERITIES = {fine: ['✓', 'Fine'], unknown: ['?', 'Not known'], attention: ['!', 'Worth a look'], alarm: ['‼', 'Alarm']};
+
+  // ---- Elements
+
+  function make(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (isKnown(value)) {
+        made.setAttribute(name, value);
+      }
+    }
+    made.append(...children.map(child => child instanceof Node ? child : document.createTextNode(String(child))));
+    return made;
+  }
+
+  function setText(target, text) {
+    if (target.textContent !== text) {
+      target.textContent = text;
+    }
+  }
+
+  // Replaces what is in an element if it is to be different, so that a selection or an open list survives a poll.
+  const shown = new WeakMap();
+
+  function fill(target, value, build) {
+    const written = JSON.stringify(value);
+    if (shown.get(target) !== written) {
+      shown.set(target, written);
+      target.replaceChildren(...build());
+    }
+  }
+
+  function figures(target, pairs) {
+    fill(target, pairs, () => pairs.map(([term, value, more]) =>
+      make('div', {}, make('dt', {}, term), make('dd', {}, value, ...(more ? [make('span', {class: 'more'}, more)] : [])))));
+  }
+
+  function table(target, headings, rows, words = []) {
+    const caption = target.querySelector('caption');
+    fill(target, [headings, rows], () => [
+      caption,
+      make('thead', {}, make('tr', {}, ...headings.map((heading, i) => make('th', {scope: 'col', class: i > 0 && !words.includes(i) ? 'number' : null}, heading)))),
+      make('tbody', {}, ...rows.map(row => make('tr', {}, ...row.map((cell, i) =>
+        i === 0 ? make('th', {scope: 'row'}, cell) : make('td', {class: words.includes(i) ? null : 'number'}, cell))))),
+    ]);
+  }
+
+  // Says why a panel is empty, and hides what would be in it.
+  function empty(panel, reason) {
+    const section = element(panel);
+    section.classList.toggle('is-empty', reason !== '');
+    const note = section.querySelector('.empty');
+    note.hidden = reason === '';
+    setText(note, reason);
+  }
+
+  // ---- Charts
+
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const charts = new Map();
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  const partColour = tag => colour(`--part-${Object.hasOwn(COLOURS, tag) ? COLOURS[tag] : 12}`);
+
+  // Ticks at whole powers of two, which are round in KiB, MiB and GiB.
+  const BYTE_STEPS = Array.from({length: 50}, (_, i) => 2 ** i);
+
+  function axes(format, steps) {
+    const common = {
+      stroke: colour('--quiet'),
+      font: '12px system-ui, sans-serif',
+      grid: {stroke: colour('--line'), width: 1},
+      ticks: {show: false},
+    };
+    return [
+      {...common, space: 70, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
+      {...common, size: 74, space: 34, incrs: steps ?? undefined, values: (plot, values) => values.map(format)},
+    ];
+  }
+
+  // A chart in the element of a name. `describe` gives options, data, and what is read at an index.
+  function chart(name, signature, describe) {
+    const box = document.querySelector(`[data-chart="${name}"]`);
+    let known = charts.get(name);
+    if (known === undefined) {
+      known = {box, plot: null, signature: '', at: null, describe};
+      charts.set(name, known);
+      listen(known);
+    }
+    known.describe = describe;
+    const full = `${signature} ${dark.matches}`;
+    if (known.plot !== null && known.signature === full) {
+      known.plot.setData(describe(known).data);
+    } else {
+      known.signature = full;
+      rebuild(known);
+    }
+    read(known);
+  }
+
+  function rebuild(known) {
+    known.plot?.destroy();
+    const {options, data} = known.describe(known);
+    known.plot = new uPlot({
+      width: Math.max(known.box.clientWidth, 80),
+      height: known.box.clientHeight,
+      legend: {show: false},
+      cursor: {drag: {x: false, y: false}, y: false, points: {show: false}},
+      hooks: {setCursor: [plot => read(known, plot.cursor.idx)]},
+      ...options,
+    }, data, known.box);
+  }
+
+  function listen(known) {
+    const {box} = known;
+    box.tabIndex = 0;
+    box.setAttribute('role', 'slider');
+    box.setAttribute('aria-orientation', 'horizontal');
+    box.setAttribute('aria-label', `Moment of: ${box.closest('section').querySelector('h2').textContent}`);
+    new ResizeObserver(() => {
+      if (known.plot !== null && box.clientWidth > 0 && known.plot.width !== box.clientWidth) {
+        known.plot.setSize({width: box.clientWidth, height: box.clientHeight});
+      }
+    }).observe(box);
+    const steps = {ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity};
+    box.addEventListener('keydown', event => {
+      if (event.key in steps && known.plot !== null) {
+        event.preventDefault();
+        const last = known.plot.data[0].length - 1;
+        const index = Math.max(0, Math.min(last, (known.at ?? last) + steps[event.key]));
+        known.plot.setCursor({left: known.plot.valToPos(known.plot.data[0][index], 'x'), top: 10});
+        read(known, index);
+      }
+    });
+    box.addEventListener('blur', () => {
+      known.plot?.setCursor({left: -10, top: -10});
+      read(known, null);
+    });
+  }
+
+  // Shows the figures at an index; the latest where nothing is pointed at.
+  function read(known, index = known.at) {
+    known.at = index;
+    if (known.plot === null) {
+      return;
+    }
+    const last = known.plot.data[0].length - 1;
+    const at = isKnown(index) ? Math.min(index, last) : last;
+    const text = known.describe(known).read(at, isKnown(index));
+    known.box.setAttribute('aria-valuemin', '0');
+    known.box.setAttribute('aria-valuemax', String(Math.max(last, 0)));
+    known.box.setAttribute('aria-valuenow', String(Math.max(at, 0)));
+    known.box.setAttribute('aria-valuetext', text);
+  }
+
+  // Parts upon each other, the first at the bottom. Each is drawn down to zero, the topmost first.
+  function stackedChart(name, times, columns, limits) {
+    const seconds = times.map(time => time / 1000);
+    const sums = [];
+    let below = times.map(() => 0);
+    for (const column of columns) {
+      below = below.map((sum, i) => sum + (column.bytes[i] ?? 0));
+      sums.push(below);
+    }
+    const isEmpty = i => columns.every(column => !isKnown(column.bytes[i]));
+    const drawn = sums.map(sum => sum.map((value, i) => isEmpty(i) ? null : value)).reverse();
+    const most = Math.max(1, ...below);
+    const limit = Math.max(0, ...limits.map(value => value ?? 0));
+    // A limit that is far away would press everything else flat.
+    const showsLimit = limit > 0 && most >= 0.2 * limit;
+    chart(name, columns.map(column => column.name).join() + showsLimit, () => ({
+      options: {
+        scales: {y: {range: (plot, low, high) => [0, (high ?? most) * 1.05]}},
+        axes: axes(bytes, BYTE_STEPS),
+        series: [
+          {},
+          ...columns.map(column => ({fill: partColour(column.name), stroke: colour('--panel'), width: 1, points: {show: false}})).reverse(),
+          ...(showsLimit ? [{stroke: colour('--alarm'), width: 2, dash: [8, 5], points: {show: false}}] : []),
+        ],
+      },
+      data: [seconds, ...drawn, ...(showsLimit ? [limits] : [])],
+      read: (at, pointed) => legend(name, times[at], columns, at, limits[at], pointed),
+    }));
+  }
+
+  function legend(name, time, columns, at, limit, pointed) {
+    const box = document.querySelector(`[data-legend="${name}"]`);
+    const total = columns.reduce((sum, column) => sum + (column.bytes[at] ?? 0), 0);
+    const rows = columns.map(column => [column.name, column.bytes[at]]).reverse();
+    const when = pointed ? `At ${clockTime.format(time)}` : 'Now';
+    fill(box, [when, rows, total, limit, dark.matches], () => [make('table', {},
+      make('caption', {}, `${when}: ${bytes(total)}${isKnown(limit) ? `, ${share(total, limit)} of the limit of ${bytes(limit)}` : ''}`),
+      make('thead', {class: 'hidden'}, make('tr', {}, make('th', {scope: 'col'}, 'Part'), make('th', {scope: 'col'}, 'Bytes'), make('th', {scope: 'col'}, 'Share'))),
+      make('tbody', {}, ...rows.map(([part, value]) => {
+        const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+        swatch.style.background = partColour(part);
+        return make('tr', {}, make('th', {scope: 'row'}, swatch, nameOf(part)),
+          make('td', {class: 'number'}, bytes(value)), make('td', {class: 'number quiet'}, share(value, total)));
+      })))]);
+    return `${when}: ${bytes(total)}, ${rows.map(([part, value]) => `${nameOf(part)} ${bytes(value)}`).join(', ')}`;
+  }
+
+  function lineChart(name, times, values, format, steps, more) {
+    const seconds = times.map(time => time / 1000);
+    chart(name, '', () => ({
+      options: {
+        scales: {y: {range: (plot, low, high) => [0, Math.max(high ?? 1, 1) * 1.1]}},
+        axes: axes(format, steps),
+        series: [{}, {stroke: colour('--accent'), fill: colour('--accent-soft'), width: 2, points: {show: false}}],
+      },
+      data: [seconds, values],
+      read: (at, pointed) => {
+        const text = `${pointed ? clockTime.format(times[at]) : 'Now'}: ${format(values[at])}${more(at)}`;
+        setText(document.querySelector(`[data-reading="${name}"]`), text);
+        return text;
+      },
+    }));
+  }
+
+  // ---- The answer and what is now
+
+  function showAnswer(diagnosis, memory) {
+    const section = element('answer');
+    section.dataset.severity = diagnosis.severity;
+    setText(element('sentence'), `${diagnosis.sentence}.`);
+    fill(element('findings'), diagnosis.findings, () => diagnosis.findings.map(finding => {
+      const [sign, word] = SEVERITIES[finding.severity] ?? SEVERITIES.unknown;
+      return make('li', {'data-severity': finding.severity},
+        make('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
+        make('span', {class: 'hidden'}, `${word}: `), `${finding.text}.`);
+    }));
+    element('remedy').hidden = memory.remedy === '';
+    fill(element('remedy'), memory.remedy, () => ['What to do: ', make('code', {}, memory.remedy)]);
+  }
+
+  function showTiles({memory, breakdown, cgroup, allocator}) {
+    const counters = memory.counters ?? {};
+    const tiles = [
+      ['Resident', bytes(breakdown.residentBytes), 'of this process'],
+      ['Charged', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes),
+        isKnown(cgroup.limitBytes) ? `of a limit of ${bytes(cgroup.limitBytes)}` : 'no limit'],
+      ['malloc, in use', bytes(counters.liveBytes), isKnown(counters.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted'],
+      ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
+    ];
+    figures(element('tiles'), tiles);
+  }
+
+  function showProcess({pid, started, memory}) {
+    setText(element('process'), `Process ${pid}${isKnown(started) ? `, started ${moment(started)}` : ''}`);
+    if (memory.ageSeconds > 60) {
+      say(`The figures are ${duration(memory.ageSeconds)} old: nothing reads the counters any more.`, true);
+    }
+  }
+
+  // ---- Over time
+
+  function showTimeline({memory, malloc}) {
+    const split = (panel, columns, limits, reason) => {
+      const isThere = columns.length > 0;
+      empty(panel, isThere ? '' : reason);
+      if (isThere) {
+        stackedChart(panel, memory.times, columns, limits);
+      }
+    };
+    split('resident', memory.resident, memory.limitBytes, 'The resident set has not been split yet.');
+    split('charged', memory.charged, memory.limitBytes, 'This process is in no memory cgroup that can be read.');
+    const counted = malloc.liveBytes.some(isKnown);
+    empty('live', counted ? '' : 'malloc is not counted.');
+    empty('rates', counted ? '' : 'malloc is not counted.');
+    if (counted) {
+      lineChart('live', malloc.times, malloc.liveBytes, bytes, BYTE_STEPS, at => `, ${count(malloc.liveObjects[at])} objects`);
+      lineChart('bytes-rate', malloc.times, malloc.allocatedBytesPerSecond, perSecond, BYTE_STEPS, () => '');
+      lineChart('calls-rate', malloc.times, malloc.allocationsPerSecond, value => isKnown(value) ? `${digits.format(value)}/s` : UNKNOWN, null, () => ' allocations');
+    }
+  }
+
+  // ---- Who holds it
+
+  const HOLDER_COLUMNS = [
+    ['live', 'Live', group => group.liveBytes.value],
+    ['growth', 'Growth', group => group.growthBytes ?? -Infinity],
+    ['rate', 'Allocated', group => group.bytesPerSecond ?? -Infinity],
+  ];
+  const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
+
+  function showTrends(trends) {
+    empty('holders', trends.sites.length > 0 ? '' : `Nothing to show: ${trends.reason || 'no call site was read yet'}.`);
+    for (const kind of ['sites', 'libraries']) {
+      holders[kind].trends = trends;
+      showHolders(kind);
+    }
+  }
+
+  function showHolders(kind) {
+    const state = holders[kind];
+    const target = element(kind);
+    const figure = HOLDER_COLUMNS.find(([id]) => id === state.sort)[2];
+    const groups = [...state.trends[kind]].sort((a, b) => figure(b) - figure(a));
+    fill(target, [groups, state.sort, [...state.open]], () => {
+      const focused = target.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+      queueMicrotask(() => [...target.querySelectorAll('button')].find(one => one.dataset.focus === focused)?.focus());
+      return [target.querySelector('caption'), holderHead(kind, state), make('tbody', {}, ...groups.flatMap((group, i) => holderRows(kind, state, group, i)))];
+    });
+  }
+
+  function holderHead(kind, state) {
+    return make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, kind === 'sites' ? 'Code' : 'Library'),
+      ...HOLDER_COLUMNS.map(([id, heading]) => {
+        const button = make('button', {type: 'button', class: 'sort', 'data-focus': `sort ${id}`}, heading);
+        button.addEventListener('click', () => {
+          state.sort = id;
+          showHolders(kind);
+        });
+        return make('th', {scope: 'col', class: `number ${id}`, 'aria-sort': state.sort === id ? 'descending' : null}, button);
+      }),
+      make('th', {scope: 'col', class: 'spark'}, 'Last hour')));
+  }
+
+  function holderRows(kind, state, group, i) {
+    const isOpen = state.open.has(group.name);
+    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${group.name}`}, group.name);
+    button.addEventListener('click', () => {
+      if (!state.open.delete(group.name)) {
+        state.open.add(group.name);
+      }
+      showHolders(kind);
+    });
+    const {value, low95, high95} = group.liveBytes;
+    const row = make('tr', {},
+      make('th', {scope: 'row'}, button),
+      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, `${bytes(low95)} to ${bytes(high95)}`)),
+      make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
+      make('td', {class: 'number rate'}, perSecond(group.bytesPerSecond)),
+      make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
+    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '5'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
+      make('p', {}, `${bytes(stack.liveBytes)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.medianAgeSeconds)}, the oldest ${duration(stack.oldestAgeSeconds)}`),
+      frames(stack.frames)))));
+    details.hidden = !isOpen;
+    return [row, details];
+  }
+
+  function frames(list) {
+    return make('ol', {class: 'frames', tabindex: '0', 'aria-label': 'Stack, innermost first'}, ...list.map(frame => make('li', {}, frame)));
+  }
+
+  const SVG = 'http://www.w3.org/2000/svg';
+
+  function sparkline(times, values) {
+    const svg = document.createElementNS(SVG, 'svg');
+    svg.setAttribute('viewBox', '0 0 120 24');
+    svg.setAttribute('aria-hidden', 'true');
+    const known = values.filter(isKnown);
+    const start = times[0];
+    const span = Math.max(1, times[times.length - 1] - start);
+    const most = Math.max(1, ...known);
+    const points = values.flatMap((value, i) => isKnown(value)
+      ? [`${(2 + 116 * (times[i] - start) / span).toFixed(1)} ${(22 - 20 * value / most).toFixed(1)}`] : []);
+    const path = document.createElementNS(SVG, 'path');
+    path.setAttribute('d', points.length > 1 ? `M${points.join('L')}` : '');
+    svg.append(path);
+    return svg;
+  }
+
+  function selectTab(kind, focus) {
+    for (const one of ['sites', 'libraries']) {
+      const tab = element(`tab-${one}`);
+      tab.setAttribute('aria-selected', String(one === kind));
+      tab.tabIndex = one === kind ? 0 : -1;
+      element(`panel-${one}`).hidden = one !== kind;
+      if (one === kind && focus) {
+        tab.focus();
+      }
+    }
+  }
+
+  // ---- Leaks
+
+  function showLeaks(leaks) {
+    empty('leaks', leaks.length > 0 ? '' : 'No code looks like a leak.');
+    fill(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+      make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}`),
+      make('p', {}, leak.sentence ?? ''),
+      leakFigures(leak),
+      lastUse('Last access', leak.lastAccess),
+      lastUse('Last write', leak.lastWrite),
+      make('details', {}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])))));
+  }
+
+  function leakFigures(leak) {
+    const list = make('dl', {class: 'figures'});
+    const pairs = [
+      ['Suspected', bytes(leak.suspectedBytes), isKnown(leak.suspectedBytesLow) ? `${bytes(leak.suspectedBytesLow)} to ${bytes(leak.suspectedBytesHigh)}` : ''],
+      ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
+      ['Oldest', duration(leak.oldestSeconds), ''],
+      ['Not used for', duration(leak.idleSeconds), ''],
+      ['Limit reached in', duration(leak.secondsToLimit), ''],
+      ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `by ${leak.evidence}` : ''],
+    ];
+    figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
+    return list;
+  }
+
+  function lastUse(title, use) {
+    if (!isKnown(use)) {
+      return '';
+    }
+    if (isKnown(use.unavailable)) {
+      return make('p', {class: 'note'}, `${title}: not known, ${use.unavailable}`);
+    }
+    return make('details', {}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
+  }
+
+  function showLeakState(leaks, isAsked) {
+    if (!isAsked) {
+      empty('leaks', 'Leaks are not observed in this process.');
+    }
+    const state = leaks ? [leaks.state, leaks.reason].filter(text => text).join(': ') : '';
+    setText(element('leaks-note'), state);
+  }
+
+  // ---- The rest
+
+  function showSizes(counters) {
+    empty('sizes', counters ? '' : 'malloc is not counted.');
+    const sizes = counters?.requestSizes ?? [];
+    const most = Math.max(1, ...sizes.map(size => size.allocations));
+    const used = sizes.filter(size => size.allocations > 0);
+    const target = element('size-table');
+    fill(target, used, () => [target.querySelector('caption'),
+      make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Up to'), make('th', {scope: 'col', class: 'number'}, 'Allocations'), make('th', {scope: 'col', class: 'bars', 'aria-hidden': 'true'}, ''))),
+      make('tbody', {}, ...used.map(size => {
+        const bar = make('span', {class: 'bar'});
+        bar.style.width = `${100 * size.allocations / most}%`;
+        return make('tr', {}, make('th', {scope: 'row'}, isKnown(size.upToBytes) ? bytes(size.upToBytes) : 'larger'),
+          make('td', {class: 'number'}, count(size.allocations)), make('td', {class: 'bars', 'aria-hidden': 'true'}, bar));
+      }))]);
+  }
+
+  let trimRefused = '';
+
+  function showAllocator(allocator, trimAllowed) {
+    setText(element('allocator-name'), allocator.allocator);
+    figures(element('allocator-figures'), [
+      ['From the system', bytes(allocator.systemBytes)],
+      ['In use', bytes(allocator.usedBytes)],
+      ['Kept free', bytes(allocator.retainedBytes)],
+      ['A trim gives back', isKnown(allocator.trimmableBytes) ? `at least ${bytes(allocator.trimmableBytes)}` : UNKNOWN],
+      ['Arenas', count(allocator.arenas)],
+      ['Trims', count(allocator.trims)],
+    ].filter(([, value]) => value !== UNKNOWN));
+    fill(element('advice'), allocator.advice, () => allocator.advice.length === 0
+      ? [make('p', {}, 'Nothing to advise.')]
+      : [make('ul', {}, ...allocator.advice.map(advice => make('li', {}, `${advice.reason}. `, make('code', {}, advice.setting))))]);
+    element('trim').disabled = !trimAllowed || trimRefused !== '';
+    setText(element('trim-note'), trimAllowed ? trimRefused
+      : 'Trimming is not allowed here: the endpoint is read-only (in Spring Boot management.endpoint.nativememory.access=unrestricted allows it).');
+    element('arenas').hidden = allocator.arenaTable.length === 0;
+    table(element('arena-table'), ['Arena', 'System', 'In use', 'Free', 'A trim could give back'],
+      allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
+    element('large').hidden = allocator.largeAllocations.length === 0;
+    table(element('large-table'), ['When', 'Size', 'Thread'],
+      allocator.largeAllocations.map(large => [moment(large.time), bytes(large.bytes), `${large.threadName} (${large.threadId})`]), [2]);
+  }
+
+  function showBudget(budget) {
+    empty('budget', budget.lines.length > 0 ? '' : 'Not known before the resident set was split.');
+    setText(element('budget-verdict'), budget.verdict ? `${budget.verdict}.` : '');
+    table(element('budget-table'), ['Claim', 'Bytes', 'How it is known'], [
+      ...budget.lines.map(line => [nameOf(line.item), bytes(line.bytes), `${line.basis}: ${line.detail}`]),
+      ...(budget.lines.length > 0 ? [['In all', bytes(budget.totalBytes), isKnown(budget.limitBytes) ? `of a limit of ${bytes(budget.limitBytes)}` : 'no limit']] : []),
+    ], [2]);
+  }
+
+  function showOwn(own, breakdown) {
+    const sampling = own.sampling;
+    figures(element('own-figures'), [
+      ['Version', own.build],
+      ['Counting', own.mode === 'none' ? 'off' : `by ${own.mode}`, own.mode === 'none' ? '' : `bytes are ${own.byteUnit} sizes`],
+      ['Time spent so far', duration(own.overheadSeconds), 'on samples and readings'],
+      ['Latest reading', duration(own.pollSeconds), ''],
+      ['Mapped at most', bytes(own.footprintBytes), ''],
+      ['Splitting the resident set', duration(breakdown.costSeconds), isKnown(breakdown.mappings) ? `${count(breakdown.mappings)} mappings` : ''],
+      ['Samples', count(sampling.samples), isKnown(sampling.intervalBytes) ? `one for each ${bytes(sampling.intervalBytes)}` : ''],
+      ['Samples without a site', count(sampling.withoutSite), ''],
+      ['Samples not followed', count(sampling.notFollowed), ''],
+      ['Target for samples', isKnown(sampling.overheadTarget) ? share(sampling.overheadTarget, 1) : UNKNOWN, 'of one processor'],
+    ].filter(([, value]) => value !== UNKNOWN));
+    setText(element('own-remark'), own.remark === '' ? 'Nothing is off.' : own.remark);
+  }
+
+  function showLife({record, lastLife}) {
+    setText(element('life-sentence'), lastLife ? `${lastLife.sentence}.` : 'None is recorded.');
+    const states = {
+      ON: `This life is recorded in ${record.path}.`,
+      OFF: 'This life is not recorded: set MALLOMETER_BLACKBOX or mallometer.record.path to a file on a volume.',
+      FAILED: `This life is not recorded: ${record.reason}.`,
+    };
+    setText(element('life-record'), (lastLife ? `Process ${lastLife.pid}, until ${moment(lastLife.ended)}, from ${lastLife.file}. ` : '') + (states[record.state] ?? record.state));
+    element('life-report').hidden = !lastLife;
+    setText(element('life-report').querySelector('pre'), lastLife?.report ?? '');
+  }
+
+  function showDownloads(views, exports) {
+    fill(element('download-list'), [views, exports], () => [
+      ...exports.map(({name, extension, title}) => make('li', {}, make('a', {href: name, download: `mallometer-${name}.${extension}`}, name), ` ${title}`)),
+      ...views.map(view => make('li', {}, make('a', {href: view, download: `mallometer-${view}.json`}, view), ' JSON')),
+    ]);
+  }
+
+  // ---- Asking
+
+  const SECOND = 1000;
+  const LONGEST_PAUSE = 60 * SECOND;
+  const jobs = [
+    {view: 'overview', every: 5 * SECOND, show: showOverview},
+    {view: 'timeline', every: 15 * SECOND, show: showTimeline},
+    {view: 'trends', every: 30 * SECOND, show: showTrends},
+    {view: 'leaks', every: 15 * SECOND, show: showLeaks},
+    {view: 'blackbox', every: 600 * SECOND, show: showLife},
+  ];
+  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, views: ['overview']};
+  jobs.forEach(job => job.due = 0);
+
+  function say(text, isTrouble) {
+    const target = element('connection');
+    setText(target, text);
+    target.classList.toggle('trouble', isTrouble);
+  }
+
+  function showOverview(overview) {
+    if (state.started !== null && state.started !== overview.started) {
+      jobs.forEach(job => job.due = 0);
+    }
+    state.started = overview.started;
+    state.views = overview.views;
+    say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}`, false);
+    showProcess(overview);
+    showAnswer(overview.diagnosis, overview.memory);
+    showTiles(overview);
+    showSizes(overview.memory.counters);
+    showAllocator(overview.allocator, overview.trimAllowed);
+    showBudget(overview.budget);
+    showOwn(overview.memory.mallometer, overview.breakdown);
+    showLeakState(overview.memory.leaks, overview.views.includes('leaks'));
+    showDownloads(overview.views, overview.exports);
+  }
+
+  async function ask(view) {
+    const response = await fetch(view, {cache: 'no-store', credentials: 'same-origin', headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(20 * SECOND)});
+    if (!response.ok || response.redirected) {
+      throw new Error(response.status === 401 || response.status === 403 || response.redirected ? 'sign in again' : `status ${response.status}`);
+    }
+    return response.json();
+  }
+
+  // One request after the other, those that are due.
+  async function askAll() {
+    for (const job of jobs) {
+      if (state.views.includes(job.view) && Date.now() >= job.due && !isIdle()) {
+        const answer = await ask(job.view);
+        // A little earlier or later each time, so that many viewers do not ask at once.
+        job.due = Date.now() + job.every * (0.9 + 0.2 * Math.random());
+        job.show(answer);
+      }
+    }
+  }
+
+  const isIdle = () => state.paused || document.hidden;
+
+  async function tick() {
+    if (state.asking || isIdle() || Date.now() < state.failedAt) {
+      return;
+    }
+    state.asking = true;
+    try {
+      await askAll();
+      state.failures = 0;
+    } catch (error) {
+      const pause = Math.min(LONGEST_PAUSE, 2 * SECOND * 2 ** state.failures++);
+      state.failedAt = Date.now() + pause;
+      jobs.forEach(job => job.due = 0);
+      say(`No answer (${error.message}); asked again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true);
+    } finally {
+      state.asking = false;
+    }
+  }
+
+  // ---- What the reader does
+
+  element('pause').addEventListener('click', event => {
+    state.paused = !state.paused;
+    event.target.setAttribute('aria-pressed', String(state.paused));
+    if (state.paused) {
+      say('Paused', false);
+    } else {
+      tick();
+    }
+  });
+
+  for (const kind of ['sites', 'libraries']) {
+    element(`tab-${kind}`).addEventListener('click', () => selectTab(kind, false));
+    element(`tab-${kind}`).addEventListener('keydown', event => {
+      if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
+        selectTab(kind === 'sites' ? 'libraries' : 'sites', true);
+      }
+    });
+  }
+
+  element('draw').addEventListener('click', async () => {
+    setText(element('drawing'), 'Asking');
+    try {
+      const response = await fetch('flamegraph', {cache: 'no-store', headers: {Accept: 'text/html'}});
+      if (!response.ok) {
+        throw new Error((await response.json()).reason ?? `status ${response.status}`);
+      }
+      const frame = make('iframe', {title: 'Flame graph of live bytes', sandbox: 'allow-scripts'});
+      frame.srcdoc = await response.text();
+      element('flame-frame').replaceChildren(frame);
+      setText(element('drawing'), `Drawn ${clockTime.format(Date.now())}`);
+      setText(element('draw'), 'Draw again');
+    } catch (error) {
+      setText(element('drawing'), `Nothing to draw: ${error.message}`);
+    }
+  });
+
+  const content = name => document.querySelector(`meta[name="${name}"]`)?.content;
+
+  // What Spring Security asks of those who change something: a token in the page, or in a cookie.
+  function tokenHeaders() {
+    const cookie = document.cookie.split('; ').find(one => one.startsWith('XSRF-TOKEN='));
+    if (content('csrf-header')) {
+      return {[content('csrf-header')]: content('csrf-token')};
+    }
+    return cookie ? {'X-XSRF-TOKEN': decodeURIComponent(cookie.slice('XSRF-TOKEN='.length))} : {};
+  }
+
+  async function trim() {
+    const result = element('trim-result');
+    setText(result, 'Trimming');
+    element('trim').disabled = true;
+    try {
+      const response = await fetch('trim', {method: 'POST', credentials: 'same-origin', headers: {Accept: 'application/json', ...tokenHeaders()}});
+      if ([401, 403, 405].includes(response.status)) {
+        trimRefused = 'Trimming is not allowed to you here. If the application was started again, reload this page.';
+        setText(result, '');
+      } else {
+        const report = await response.json();
+        setText(result, `${report.explanation ?? `status ${response.status}`}.`);
+      }
+    } catch (error) {
+      setText(result, `No answer: ${error.message}`);
+    }
+    element('trim').disabled = trimRefused !== '';
+    setText(element('trim-note'), trimRefused);
+    jobs[0].due = 0;
+    tick();
+  }
+
+  element('trim').addEventListener('click', () => element('confirm').showModal());
+  element('confirm-no').addEventListener('click', () => element('confirm').close());
+  element('confirm-yes').addEventListener('click', () => {
+    element('confirm').close();
+    trim();
+  });
+
+  dark.addEventListener('change', () => {
+    for (const known of charts.values()) {
+      known.signature = '';
+    }
+    jobs.forEach(job => job.due = 0);
+    tick();
+  });
+  document.addEventListener('visibilitychange', tick);
+  setInterval(tick, SECOND);
+  tick();
+}

@@ -1,0 +1,61 @@
+package io.mallometer.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.report.InlineText;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The document as it is served; what it does is tested in a browser, beside the sample. */
+class PageTest {
+
+  private static final String PAGE = new String(Page.bytes(), StandardCharsets.UTF_8);
+
+  @Test
+  void thePolicyAdmitsWhatStandsInThePageAndNothingElse() {
+    assertThat(PAGE).contains("content=\"" + Page.policy() + "\"");
+    assertThat(Page.policy()).startsWith("default-src 'none'; connect-src 'self';");
+    assertThat(Page.policy()).doesNotContain("unsafe", "http", "*", "data:", "blob:");
+    List<String> inline = inlineTexts();
+    assertThat(inline).hasSize(4);
+    for (String text : inline) {
+      assertThat(Page.policy()).contains(new InlineText(text).source());
+    }
+  }
+
+  @Test
+  void theDocumentNamesNoOtherResourceAndHasNoHandlersOrStylesInAttributes() {
+    String markup = PAGE.replaceAll("(?s)<(script|style)>.*?</\\1>", "");
+
+    assertThat(markup).doesNotContain(" src=", "<link", "http:", "https:", "{{");
+    assertThat(markup).doesNotContainPattern(" (on[a-z]+|style)=");
+  }
+
+  @Test
+  void aTokenIsWrittenSoThatItCannotBecomeMarkup() {
+    String page =
+        new String(
+            Page.bytes(new Page.Token("X-CSRF-TOKEN", "a\"><script>&")), StandardCharsets.UTF_8);
+
+    assertThat(page)
+        .contains("<meta name=\"csrf-header\" content=\"X-CSRF-TOKEN\">")
+        .contains("<meta name=\"csrf-token\" content=\"a&quot;>&lt;script>&amp;\">");
+    assertThat(PAGE).doesNotContain("<meta name=\"csrf");
+  }
+
+  @Test
+  void uPlotIsThereWithItsVersion() {
+    assertThat(PAGE).contains("/*! https://github.com/leeoniya/uPlot (v1.6.32) */");
+  }
+
+  private static List<String> inlineTexts() {
+    Matcher matcher = Pattern.compile("(?s)<(script|style)>(.*?)</\\1>").matcher(PAGE);
+    return Stream.iterate(matcher.find(), found -> found, found -> matcher.find())
+        .map(found -> matcher.group(2))
+        .toList();
+  }
+}
