@@ -28,6 +28,7 @@
 #include "leak/evidence.h"
 #include "leak/observation.h"
 #include "leak/trial.h"
+#include "leak/watch.h"
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
@@ -368,13 +369,16 @@ int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evid
 }
 
 int mallometer_watch(const uint32_t *sites, uint32_t count) {
-  if ((!sites && count > 0) || count > 4) return -EINVAL;
-  return observation_has_evidence() ? -ENOTSUP : -ENODATA;
+  if ((!sites && count > 0) || count > MOST_WATCHED_SITES) return -EINVAL;
+  int saved_errno = errno;
+  int result = observation_watch(sites, count);
+  errno = saved_errno;
+  return result;
 }
 
 int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
-  (void)capacity;
-  return !accesses || access_size != sizeof *accesses ? -EINVAL : -ENODATA;
+  if (!accesses || access_size != sizeof *accesses) return -EINVAL;
+  return observation_has_evidence() ? (int)watch_accesses(accesses, capacity) : -ENODATA;
 }
 
 int mallometer_jvm_attach(void) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "leak/watch.h"
 #include "platform/clock.h"
 #include "sample/placement.h"
 
@@ -68,6 +69,7 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
 static void placed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (evidence) __atomic_fetch_add(&evidence->placed, 1, __ATOMIC_RELAXED);
+  watch_new_object(object);
 }
 
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }

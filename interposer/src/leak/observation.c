@@ -14,6 +14,7 @@
 #include "leak/evidence.h"
 #include "leak/scan.h"
 #include "leak/trial.h"
+#include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "sample/placement.h"
@@ -38,6 +39,7 @@ static uint32_t changes; /* of the shortest epoch; a sleeping thread waits for o
 static int state = MALLOMETER_LEAKS_OFF;
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
+static const char *watch_reason = "leaks are not looked for";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
@@ -191,6 +193,7 @@ static void *observe(void *unused) {
   set(&started_ns, monotonic_ns());
   set(&epoch_end_ns, get(&started_ns) >> SLOT_TIME_SHIFT << SLOT_TIME_SHIFT);
   reason = "";
+  __atomic_store_n(&watch_reason, trial_of_watch(), __ATOMIC_RELEASE);
   __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
   placement_limit(bytes_for_slots());
   slots_open(true);
@@ -239,10 +242,19 @@ bool observation_shorten(uint64_t shortest_epoch_ms) {
 void observation_forked(void) {
   if (__atomic_load_n(&state, __ATOMIC_RELAXED) == MALLOMETER_LEAKS_OFF) return;
   stack_bytes = 0;
+  watch_forked();
   fail("a forked child does not observe");
 }
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
+
+int observation_watch(const uint32_t *sites, uint32_t count) {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != MALLOMETER_LEAKS_ON) return -ENODATA;
+  if (__atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE) && count > 0) return -ENOTSUP;
+  const char *why = watch_sites(sites, count);
+  if (why) __atomic_store_n(&watch_reason, why, __ATOMIC_RELEASE);
+  return why ? -ENOTSUP : 0;
+}
 
 size_t observation_footprint(void) {
   return slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
@@ -276,5 +288,7 @@ void observation_describe(struct mallometer_observation *out) {
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
   snprintf(out->reason, sizeof out->reason, "%s", reason);
-  snprintf(out->watch_reason, sizeof out->watch_reason, "watchpoints are not there yet");
+  const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
+  out->can_watch = !no_watch;
+  snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");
 }

@@ -35,6 +35,9 @@ bool observation_shorten(uint64_t shortest_epoch_ms);
 /* Fills all but size and version. */
 void observation_describe(struct mallometer_observation *out);
 
+/* As mallometer_watch(), for numbers that were checked. */
+int observation_watch(const uint32_t *sites, uint32_t count);
+
 /* Whether there is evidence to read. */
 bool observation_has_evidence(void);
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "allocator/next.h"
+#include "leak/watch.h"
 #include "sample/slots.h"
 
 #define PAGE ((size_t)4096)
@@ -27,13 +28,16 @@
 #define LONGEST_TRIAL_MS 5000
 #define STACK_BYTES 16384u
 
+/* The argument that asks for the other trial. */
+#define TRIAL_OF_WATCH "watch"
+
 /* What changes how glibc allocates, and where it is. */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
 /* How a trial ends. */
-enum { PASSED = 42, NOT_EXECUTED = 43, TOO_LONG = 44, NOT_STARTED = 45, KILLED = 46 };
+enum { FIRST_OF_WATCH = 16, PASSED = 42, NOT_EXECUTED = 43, TOO_LONG = 44, NOT_STARTED = 45, KILLED = 46 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
 
@@ -89,8 +93,12 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
-__attribute__((used, noreturn)) static void trial_main(void) {
+/* `stack` as a program finds it: how many arguments, then they. */
+__attribute__((used, noreturn)) static void trial_main(char *const *stack) {
+  char *const *arguments = stack + 1;
   prctl(PR_SET_DUMPABLE, 0); /* no core */
+  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
+    _exit(FIRST_OF_WATCH + (int)watch_self_test());
   _exit(slots_can_be_freed() ? PASSED : EXIT_FAILURE);
 }
 
@@ -98,11 +106,11 @@ __attribute__((used, noreturn)) static void trial_main(void) {
 #if defined(__x86_64__)
 __asm__(
     ".text\n.globl trial_entry\n.hidden trial_entry\n.type trial_entry, @function\n"
-    "trial_entry:\n\txorl %ebp, %ebp\n\tandq $-16, %rsp\n\tcall trial_main\n\tud2\n"
+    "trial_entry:\n\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall trial_main\n\tud2\n"
     ".size trial_entry, .-trial_entry\n");
 #else
 __attribute__((visibility("hidden"), noreturn)) void trial_entry(void);
-void trial_entry(void) { trial_main(); }
+void trial_entry(void) { trial_main((char *const[]){NULL, NULL, NULL}); }
 #endif
 
 /* ---- Its start ----------------------------------------------------------------------------------------- */
@@ -110,7 +118,7 @@ void trial_entry(void) { trial_main(); }
 struct trial {
   char loader[LONGEST_PATH];
   char library[LONGEST_PATH];
-  char *arguments[3];
+  char *arguments[4];
   char *environment[REMEMBERED + 1];
   char stack_of_keeper[STACK_BYTES];
   char stack_of_program[STACK_BYTES];
@@ -177,12 +185,13 @@ static bool find_path(uintptr_t address, char path[LONGEST_PATH]) {
   return found;
 }
 
-static int run(struct trial *trial) {
+static int start(struct trial *trial, const char *which) {
   if (!find_path(getauxval(AT_BASE), trial->loader) || !find_path((uintptr_t)trial_main, trial->library)) {
     return NOT_STARTED;
   }
   trial->arguments[0] = trial->loader;
   trial->arguments[1] = trial->library;
+  trial->arguments[2] = (char *)(uintptr_t)which;
   memcpy(trial->environment, remembered, sizeof remembered);
   int status, keeper = clone(keep, end_of(trial->stack_of_keeper), CLONE_VM | CLONE_VFORK, trial);
   if (keeper < 0) return NOT_STARTED;
@@ -200,12 +209,36 @@ void trial_remembers(char *const environment[]) {
   }
 }
 
+/* The code that it ends with. */
+static int run(const char *which) {
+  struct trial *trial = mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (trial == MAP_FAILED) return NOT_STARTED;
+  int code = start(trial, which);
+  munmap(trial, sizeof *trial);
+  return code;
+}
+
+const char *trial_of_watch(void) {
+  int code = run(TRIAL_OF_WATCH);
+  switch (code) {
+    case FIRST_OF_WATCH + WATCH_WORKS:
+      return NULL;
+    case FIRST_OF_WATCH + WATCH_FORBIDDEN:
+    case FIRST_OF_WATCH + WATCH_NOT_IN_KERNEL:
+    case FIRST_OF_WATCH + WATCH_KERNEL_IS_OLD:
+    case FIRST_OF_WATCH + WATCH_NO_REGISTERS:
+    case FIRST_OF_WATCH + WATCH_COMES_LATE:
+      return watch_trial_means((enum watch_trial)(code - FIRST_OF_WATCH));
+    case KILLED:
+      return watch_trial_means(WATCH_KERNEL_IS_OLD);
+    default:
+      return "whether watchpoints work cannot be tried out: no program can be executed";
+  }
+}
+
 const char *trial_of_slots(void) {
   static char why[160];
-  struct trial *trial = mmap(NULL, sizeof *trial, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (trial == MAP_FAILED) return "no memory for a trial";
-  int code = run(trial);
-  munmap(trial, sizeof *trial);
+  int code = run(NULL);
   switch (code) {
     case PASSED:
       return NULL;

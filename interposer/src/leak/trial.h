@@ -16,4 +16,7 @@ void trial_remembers(char *const environment[]);
 /* NULL if slots can be freed past the hook; else why they cannot, or why nobody knows. All signals must be blocked. */
 const char *trial_of_slots(void);
 
+/* NULL if watchpoints (watch.h) work and end nobody; else why not. All signals must be blocked. */
+const char *trial_of_watch(void);
+
 #endif

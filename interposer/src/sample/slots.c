@@ -327,7 +327,13 @@ static struct slot *slot_of(const void *object, uint64_t *state) {
 /* What is there of an object whose state word says that it is in use; of use if the word is the same afterwards. */
 static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
   uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
-  *to = (struct slot_object){(uint32_t)(slot - slots), generation, slot->sample, slot->placement, last, slot->born};
+  *to = (struct slot_object){(const void *)slot->object,
+                             (uint32_t)(slot - slots),
+                             generation,
+                             slot->sample,
+                             slot->placement,
+                             last,
+                             slot->born};
 }
 
 /* Generations only grow: if the word is still the same, the object was the same all the time. */

@@ -99,6 +99,7 @@ void *slot_take(const struct slot_request *request);
 
 /* An object that leaves its slot, or whose use is being looked at. */
 struct slot_object {
+  const void *object;
   uint32_t number;
   uint64_t generation;
   struct live_sample sample;

@@ -1,0 +1,263 @@
+/*
+ * Where objects of watched call sites are last used is seen, at a bounded price, and nobody else's SIGTRAP is taken.
+ * The first argument names the case. Exit code 77 where watchpoints are not to be had; the reason is printed.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+enum { MOST_SITES = 16384, MOST_ACCESSES = 128, NOT_AVAILABLE = 77 };
+
+static struct mallometer_site sites[MOST_SITES];
+static struct mallometer_access accesses[MOST_ACCESSES];
+
+static NOINLINE void *keeper(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+static NOINLINE void writer(long *object) { *(volatile long *)object = 1; }
+static NOINLINE long reader(const long *object) { return *(const volatile long *)object; }
+
+static bool is_in(uint64_t address, const void *function) {
+  uint64_t begin = (uint64_t)(uintptr_t)function;
+  return address > begin && address - begin < 60;
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct mallometer_observation observed(void) {
+  struct mallometer_observation o = {.size = sizeof o};
+  CHECK_EQUAL(mallometer_leaks(&o), 0);
+  return o;
+}
+
+static uint32_t site_of_keeper(void) {
+  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  for (int i = 0; i < count; i++) {
+    uint64_t innermost;
+    if (mallometer_site_stack(sites[i].number, &innermost, 1) != 1) continue;
+    if (is_in(innermost, (const void *)(uintptr_t)keeper)) return sites[i].number;
+  }
+  return UINT32_MAX;
+}
+
+static int writes = 1;
+
+static NOINLINE void use_an_object(void) {
+  long *object = keeper(100);
+  for (int i = 0; i < writes; i++) writer(object);
+  reader(object);
+  free(object);
+}
+
+static void *use_objects(void *count) {
+  for (volatile intptr_t i = (intptr_t)count; i > 0; i--) use_an_object();
+  return NULL;
+}
+
+/* In a thread, so that the stack below is always the same and all objects are of one call site. */
+static void use_many(intptr_t count) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
+  pthread_join(thread, NULL);
+}
+
+static void start(void) {
+  CHECK_EQUAL(mallometer_watch(NULL, 0), -ENODATA);
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
+  if (!observed().can_watch) {
+    printf("not available: %s\n", observed().watch_reason);
+    CHECK(observed().watch_reason[0]);
+    CHECK_EQUAL(mallometer_watch(&(uint32_t){0}, 1), -ENOTSUP);
+    exit(NOT_AVAILABLE);
+  }
+  CHECK_EQUAL(observed().watch_reason[0], 0);
+  use_many(100);
+  CHECK(site_of_keeper() != UINT32_MAX);
+}
+
+static const struct mallometer_access *access_of(uint32_t site, uint32_t kind) {
+  int count = mallometer_accesses(accesses, sizeof *accesses, MOST_ACCESSES);
+  CHECK(count >= 0);
+  for (int i = 0; i < count; i++) {
+    if (accesses[i].site == site && accesses[i].kind == kind) return &accesses[i];
+  }
+  return NULL;
+}
+
+static void watch_keeper(void) { CHECK_EQUAL(mallometer_watch(&(uint32_t){site_of_keeper()}, 1), 0); }
+
+static void use_until_seen(void) {
+  for (double begin = seconds(); !access_of(site_of_keeper(), MALLOMETER_WRITE); use_many(100)) {
+    CHECK(seconds() - begin < 20);
+  }
+}
+
+static void the_last_use_is_seen(void) {
+  start();
+  use_many(1000);
+  CHECK(!access_of(site_of_keeper(), MALLOMETER_ACCESS)); /* nobody asked */
+  watch_keeper();
+  use_until_seen();
+  const struct mallometer_access *any = access_of(site_of_keeper(), MALLOMETER_ACCESS);
+  CHECK(any && any->frames > 1 && is_in(any->stack[0], (const void *)(uintptr_t)reader));
+  CHECK(is_in(any->stack[1], (const void *)(uintptr_t)use_an_object));
+  CHECK(any->monotonic_ns >= any->born_ns && any->born_ns > 0);
+  CHECK(any->thread_id > (uint32_t)getpid());
+  CHECK(strcmp(any->thread_name, "watch") == 0);
+  const struct mallometer_access *write = access_of(site_of_keeper(), MALLOMETER_WRITE);
+  CHECK(is_in(write->stack[0], (const void *)(uintptr_t)writer));
+}
+
+static void wrong_arguments(void) {
+  start();
+  uint32_t five[5] = {0};
+  CHECK_EQUAL(mallometer_watch(five, 5), -EINVAL);
+  CHECK_EQUAL(mallometer_watch(NULL, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_accesses(NULL, sizeof *accesses, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_accesses(accesses, sizeof *accesses - 8, 1), -EINVAL);
+}
+
+/* A touch that is seen takes some 30 us; 40 million would take twenty minutes. */
+static void an_object_in_use_costs_little(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  writes = 200000;
+  double begin = seconds();
+  use_many(200);
+  CHECK(seconds() - begin < 10);
+}
+
+static void what_is_no_more_wanted_is_not_watched(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  CHECK_EQUAL(mallometer_watch(NULL, 0), 0);
+  uint64_t last = access_of(site_of_keeper(), MALLOMETER_ACCESS)->monotonic_ns;
+  use_many(20000);
+  CHECK_EQUAL(access_of(site_of_keeper(), MALLOMETER_ACCESS)->monotonic_ns, last);
+}
+
+static volatile int traps_of_program;
+
+static void on_trap(int signal) {
+  (void)signal;
+  traps_of_program++;
+}
+
+static void traps_of_others_reach_them(void) {
+  signal(SIGTRAP, on_trap);
+  start();
+  watch_keeper();
+  use_until_seen();
+  CHECK_EQUAL(traps_of_program, 0);
+  raise(SIGTRAP);
+  CHECK_EQUAL(traps_of_program, 1);
+}
+
+static void a_handler_that_comes_later_stays(void) {
+  start();
+  watch_keeper();
+  CHECK_EQUAL(mallometer_watch(NULL, 0), 0);
+  signal(SIGTRAP, on_trap);
+  CHECK_EQUAL(mallometer_watch(&(uint32_t){site_of_keeper()}, 1), -ENOTSUP);
+  CHECK(strstr(observed().watch_reason, "SIGTRAP"));
+  CHECK_EQUAL(observed().can_watch, 0);
+  use_many(20000);
+  CHECK_EQUAL(traps_of_program, 0);
+  raise(SIGTRAP);
+  CHECK_EQUAL(traps_of_program, 1);
+}
+
+/* By default the signal ends the program, and must go on to. */
+static void a_trap_for_nobody_ends_the_program(void) {
+  start();
+  watch_keeper();
+  pid_t pid = fork();
+  if (pid == 0) {
+    raise(SIGTRAP);
+    _exit(0);
+  }
+  int status = 0;
+  CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+}
+
+static void children_watch_nothing_and_parents_go_on(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  pid_t pid = fork();
+  if (pid == 0) {
+    use_many(20000);
+    _exit(0);
+  }
+  int status = 0;
+  CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  uint64_t last = access_of(site_of_keeper(), MALLOMETER_ACCESS)->monotonic_ns;
+  for (double begin = seconds(); access_of(site_of_keeper(), MALLOMETER_ACCESS)->monotonic_ns == last; use_many(100)) {
+    CHECK(seconds() - begin < 20);
+  }
+}
+
+/* With descriptors closed under its feet, threads that come and go, and one that blocks the signal. */
+static void threads_come_and_go(void) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  start();
+  watch_keeper();
+  for (int i = 0; i < THREADS; i++) {
+    if (i == THREADS - 1) pthread_sigmask(SIG_BLOCK, &trap, NULL);
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, use_objects, (void *)300000), 0);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+  for (int i = 0; i < 20; i++) {
+    for (int file = 3; file < 64; file++) close(file);
+    watch_keeper();
+    usleep(40000);
+  }
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  use_until_seen();
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*test)(void);
+  } cases[] = {{"seen", the_last_use_is_seen},
+               {"arguments", wrong_arguments},
+               {"price", an_object_in_use_costs_little},
+               {"unwanted", what_is_no_more_wanted_is_not_watched},
+               {"traps", traps_of_others_reach_them},
+               {"later", a_handler_that_comes_later_stays},
+               {"default", a_trap_for_nobody_ends_the_program},
+               {"fork", children_watch_nothing_and_parents_go_on},
+               {"threads", threads_come_and_go}};
+  CHECK(argc == 2);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (strcmp(argv[1], cases[i].name) == 0) cases[i].test();
+  }
+  return 0;
+}
