@@ -3,12 +3,15 @@ package io.mallometer.agent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}: the MBean {@code
- * io.mallometer:type=NativeMemory} and, if a port is given, an endpoint for Prometheus, and with
+ * {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}: the MBeans {@code
+ * io.mallometer:type=*} and, if a port is given, a server for Prometheus and for people, and with
  * {@code record=FILE} a black box, without a change to the application.
  *
- * <p>The library must be preloaded as well; an agent comes too late to count. Whatever fails is one
- * line on standard error, and the application runs on.
+ * <p>The library must be preloaded as well; an agent comes too late to count. One line on standard
+ * error says what came of it. Whatever fails is in that line, and the application runs on.
+ *
+ * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
+ * #agentmain}. Nothing is registered or served then.
  *
  * <p>JMX and JNA start {@code java.util.logging} before the application's main method. A server
  * that installs a log manager of its own must name it with {@code -Djava.util.logging.manager} and
@@ -16,37 +19,44 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Agent {
 
+  /**
+   * Who answers in this process: one, however often the agent is loaded. Guarded by the class: the
+   * JVM makes the only instance there can be, and loads again into the same class.
+   */
+  private static @Nullable Payload payload;
+
   private Agent() {}
 
   /** Called by the JVM before the application's main method. */
   public static void premain(@Nullable String options) {
     try {
-      start(AgentOptions.parse(options == null ? "" : options));
+      say(payload().start(AgentOptions.parse(options == null ? "" : options)));
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
   }
 
-  private static void start(AgentOptions options) throws Exception {
-    Payload payload = Payload.load();
-    String complaint = payload.start(options.record());
-    if (!complaint.isEmpty()) {
-      say(complaint);
-    }
-    if (options.port().isPresent()) {
-      serve(payload, options.host(), options.port().getAsInt());
-    }
-  }
-
-  private static void serve(Payload payload, String host, int port) {
+  /**
+   * Called by the JVM when the command line asks: the options are those of {@link Question}. What
+   * fails is in the answer.
+   */
+  public static void agentmain(@Nullable String options) {
     try {
-      payload.serve(host, port);
-    } catch (Exception e) {
-      say("cannot serve metrics on " + host + ":" + port + ": " + reason(e));
+      Question.parse(options == null ? "" : options).answer(Agent::payload);
+    } catch (Throwable e) {
+      // Whoever asked notices that there is no answer; the application is not to be bothered.
+      return;
     }
   }
 
-  private static String reason(Throwable e) {
+  private static synchronized Payload payload() throws Exception {
+    if (payload == null) {
+      payload = Payload.load();
+    }
+    return payload;
+  }
+
+  static String reason(Throwable e) {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 

@@ -1,55 +1,130 @@
 package io.mallometer.agent;
 
-import java.util.OptionalInt;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What follows the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
- * port=9464,host=127.0.0.1,record=/var/lib/app/mallometer.box}.
+ * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
- * @param port where to serve Prometheus' formats; empty for nowhere
- * @param host the address to listen on; the loopback address unless said otherwise
- * @param record the file in which to record the last hour; empty for none
+ * <p>The file holds the same options and those that nobody wants in a list of processes or that
+ * contain commas. It is the part of YAML that jmx_exporter's block {@code httpServer} needs: names,
+ * nested by indentation or by dots, with a text each. What stands on the command line goes first.
  */
-record AgentOptions(OptionalInt port, String host, String record) {
+final class AgentOptions {
 
-  private static final String LOOPBACK = "127.0.0.1";
+  private static final String FILE = "config";
   private static final int HIGHEST_PORT = 65_535;
+
+  private static final List<String> NAMES =
+      List.of(
+          "port",
+          "host",
+          "record",
+          "trim",
+          FILE,
+          "httpServer.authentication.basic.username",
+          "httpServer.authentication.basic.password",
+          "httpServer.authentication.basic.passwordHash",
+          "httpServer.authentication.basic.algorithm",
+          "httpServer.authentication.basic.salt",
+          "httpServer.authentication.basic.iterations",
+          "httpServer.authentication.basic.keyLength",
+          "httpServer.ssl.keyStore.filename",
+          "httpServer.ssl.keyStore.password",
+          "httpServer.ssl.certificate.alias");
+
+  private AgentOptions() {}
 
   /**
    * Reads options; none at all are valid.
    *
+   * @return by name; those that were left out are not in it
    * @throws IllegalArgumentException if they are not understood; the message says which
+   * @throws IOException if the file cannot be read
    */
-  static AgentOptions parse(String text) {
-    OptionalInt port = OptionalInt.empty();
-    String host = LOOPBACK;
-    String record = "";
+  static Map<String, String> parse(String text) throws IOException {
+    Map<String, String> options = new TreeMap<>();
     for (String option : text.isBlank() ? new String[0] : text.split(",")) {
       String[] pair = option.strip().split("=", 2);
       if (pair.length != 2 || pair[1].isEmpty()) {
         throw new IllegalArgumentException("option \"" + option + "\" is not name=value");
       }
-      switch (pair[0]) {
-        case "port" -> port = OptionalInt.of(port(pair[1]));
-        case "host" -> host = pair[1];
-        case "record" -> record = pair[1];
-        default ->
-            throw new IllegalArgumentException(
-                "unknown option \"" + pair[0] + "\"; there are port, host and record");
-      }
+      options.put(pair[0], pair[1]);
     }
-    return new AgentOptions(port, host, record);
+    if (options.containsKey(FILE)) {
+      file(Path.of(options.get(FILE))).forEach(options::putIfAbsent);
+    }
+    options.forEach(AgentOptions::check);
+    return options;
   }
 
-  private static int port(String text) {
+  private static void check(String name, String value) {
+    if (!NAMES.contains(name)) {
+      throw new IllegalArgumentException(
+          "unknown option \"" + name + "\"; there are " + String.join(", ", NAMES));
+    }
+    if (name.equals("port") && !isPort(value)) {
+      throw new IllegalArgumentException("port \"" + value + "\" is not between 1 and 65535");
+    }
+  }
+
+  private static boolean isPort(String text) {
     try {
       int port = Integer.parseInt(text);
-      if (port >= 1 && port <= HIGHEST_PORT) {
-        return port;
-      }
+      return port >= 1 && port <= HIGHEST_PORT;
     } catch (NumberFormatException e) {
-      // Said below, as for a number that is no port.
+      return false;
     }
-    throw new IllegalArgumentException("port \"" + text + "\" is not between 1 and 65535");
+  }
+
+  private static Map<String, String> file(Path path) throws IOException {
+    try {
+      return lines(Files.readAllLines(path));
+    } catch (IOException e) {
+      throw new IOException("the options in " + path + " cannot be read: " + e, e);
+    }
+  }
+
+  /** Names with their dots, from lines as in YAML. */
+  static Map<String, String> lines(List<String> lines) {
+    Map<String, String> options = new LinkedHashMap<>();
+    // By how far they are indented: the names that lead to where we are.
+    TreeMap<Integer, String> path = new TreeMap<>();
+    for (String line : lines) {
+      String text = line.strip();
+      if (text.isEmpty() || text.startsWith("#") || text.equals("---")) {
+        continue;
+      }
+      int colon = text.indexOf(':');
+      if (colon < 1) {
+        throw new IllegalArgumentException("line \"" + text + "\" is not name: value");
+      }
+      int indentation = line.indexOf(text.charAt(0));
+      path.tailMap(indentation, true).clear();
+      path.put(indentation, text.substring(0, colon).strip());
+      String value = unquoted(text.substring(colon + 1).strip());
+      if (!value.isEmpty()) {
+        options.put(String.join(".", path.values()), value);
+      }
+    }
+    return options;
+  }
+
+  private static String unquoted(String value) {
+    boolean quoted =
+        value.length() > 1
+            && (value.startsWith("\"") && value.endsWith("\"")
+                || value.startsWith("'") && value.endsWith("'"));
+    if (quoted) {
+      return value.substring(1, value.length() - 1);
+    }
+    int comment = value.indexOf(" #");
+    return value.startsWith("#") ? "" : comment < 0 ? value : value.substring(0, comment).strip();
   }
 }

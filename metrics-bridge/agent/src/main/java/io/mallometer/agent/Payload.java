@@ -1,6 +1,9 @@
 package io.mallometer.agent;
 
+import java.io.OutputStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -8,8 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Payload {
 
   private static final String ENTRY = "io.mallometer.agent.payload.Entry";
-
-  private static final String UNREADABLE_BOX = "io.mallometer.history.UnreadableBoxException";
+  private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
   private final Class<?> entry;
 
@@ -17,38 +19,48 @@ final class Payload {
     this.entry = entry;
   }
 
-  /** Loads the payload into a class loader of its own. */
+  /** Loads what runs inside an application into a class loader of its own. */
   static Payload load() throws Exception {
-    return new Payload(PayloadLoader.open().loadClass(ENTRY));
+    return new Payload(
+        PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE)
+            .loadClass(ENTRY));
   }
 
-  /** Unpacks the library into a directory, or where it is private if that is empty. */
-  String extract(String directory) throws Exception {
-    return (String)
-        Objects.requireNonNull(call("extract", new Class<?>[] {String.class}, directory));
-  }
-
-  /** What a black box recorded, as text. */
-  String report(String file) throws Exception {
-    return (String) Objects.requireNonNull(call("report", new Class<?>[] {String.class}, file));
-  }
-
-  /** Whether {@link #report} failed because of what is in the file. */
-  static boolean isUnreadableBox(Exception failure) {
-    return failure.getClass().getName().equals(UNREADABLE_BOX);
+  /** Loads the command line, which has libraries of its own besides, and sees jdk.attach. */
+  static Payload loadCommands() throws Exception {
+    return new Payload(
+        PayloadLoader.open(
+                ClassLoader.getSystemClassLoader(), PayloadLoader.BRIDGE, PayloadLoader.COMMANDS)
+            .loadClass(COMMANDS));
   }
 
   /**
-   * Starts polling, the MBean, and a recording if the path is not empty; returns why nothing is
-   * counted, or an empty text.
+   * Starts polling, the MBeans, and what the options ask for.
+   *
+   * @param options as {@link AgentOptions} has checked them
+   * @return what came of it, in one line
    */
-  String start(String record) throws Exception {
-    return (String) Objects.requireNonNull(call("start", new Class<?>[] {String.class}, record));
+  String start(Map<String, String> options) throws Exception {
+    return (String)
+        Objects.requireNonNull(
+            call("start", new Class<?>[] {Map.class, String.class}, options, Version.text()));
   }
 
-  /** Serves Prometheus' formats. */
-  void serve(String host, int port) throws Exception {
-    call("serve", new Class<?>[] {String.class, int.class}, host, port);
+  /** Answers a {@link Question}. */
+  void answer(String question, String version, OutputStream out) throws Exception {
+    call(
+        "answer",
+        new Class<?>[] {String.class, String.class, OutputStream.class},
+        question,
+        version,
+        out);
+  }
+
+  /** Runs a command. Returns the exit code. */
+  int run(List<String> arguments, String version) throws Exception {
+    return (Integer)
+        Objects.requireNonNull(
+            call("run", new Class<?>[] {List.class, String.class}, arguments, version));
   }
 
   private @Nullable Object call(String method, Class<?>[] types, Object... arguments)

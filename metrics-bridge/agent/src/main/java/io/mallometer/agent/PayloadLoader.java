@@ -8,60 +8,66 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLConnection;
 import java.net.URLStreamHandler;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.jar.JarEntry;
-import java.util.jar.JarInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads classes and resources from a nested jar that is held in memory, less than a megabyte.
+ * Loads classes and resources from nested jars that are held in memory, a megabyte or two.
  *
- * <p>Its parent is the platform class loader: it does not see the application's classes, nor the
- * application its. So each may have JNA or Prometheus' client in a version of its own.
+ * <p>Inside an application its parent is the platform class loader: it does not see the
+ * application's classes, nor the application its. So each may have JNA or Prometheus' client in a
+ * version of its own. JNA cannot be relocated instead: its native part looks for its classes by
+ * their names.
  */
 final class PayloadLoader extends ClassLoader {
 
-  private static final String JAR = "/mallometer-payload.jar";
+  /** What runs inside an application: the bridge and what it needs. */
+  static final String BRIDGE = "/mallometer-payload.jar";
+
+  /** What only the command line needs. */
+  static final String COMMANDS = "/mallometer-commands.jar";
+
   private static final String PROTOCOL = "mallometer-agent";
 
-  private final Map<String, byte[]> entries;
+  private final List<NestedJar> jars;
 
-  private PayloadLoader(Map<String, byte[]> entries) {
-    super("mallometer-agent", ClassLoader.getPlatformClassLoader());
-    this.entries = entries;
+  private PayloadLoader(List<NestedJar> jars, ClassLoader parent) {
+    super("mallometer-agent", parent);
+    this.jars = jars;
   }
 
-  /** Reads the payload that lies beside this class. */
-  static PayloadLoader open() throws IOException {
-    try (InputStream jar = PayloadLoader.class.getResourceAsStream(JAR)) {
-      if (jar == null) {
-        throw new FileNotFoundException(JAR + " is missing in the agent's jar");
-      }
-      return new PayloadLoader(read(jar));
-    }
-  }
-
-  private static Map<String, byte[]> read(InputStream jar) throws IOException {
-    Map<String, byte[]> entries = new HashMap<>();
-    try (JarInputStream input = new JarInputStream(jar)) {
-      for (JarEntry entry = input.getNextJarEntry();
-          entry != null;
-          entry = input.getNextJarEntry()) {
-        if (!entry.isDirectory()) {
-          entries.put(entry.getName(), input.readAllBytes());
+  /**
+   * Reads jars that lie beside this class.
+   *
+   * @param parent what is seen besides
+   */
+  static PayloadLoader open(ClassLoader parent, String... names) throws IOException {
+    List<NestedJar> jars = new ArrayList<>();
+    for (String name : names) {
+      try (InputStream jar = PayloadLoader.class.getResourceAsStream(name)) {
+        if (jar == null) {
+          throw new FileNotFoundException(name + " is missing in the agent's jar");
         }
+        jars.add(new NestedJar(jar.readAllBytes()));
       }
     }
-    return entries;
+    return new PayloadLoader(jars, parent);
+  }
+
+  private byte @Nullable [] read(String name) {
+    byte @Nullable [] found = null;
+    for (int i = 0; i < jars.size() && found == null; i++) {
+      found = jars.get(i).read(name);
+    }
+    return found;
   }
 
   @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {
-    byte[] bytes = entries.get(name.replace('.', '/') + ".class");
+    byte @Nullable [] bytes = read(name.replace('.', '/') + ".class");
     if (bytes == null) {
       throw new ClassNotFoundException(name);
     }
@@ -70,7 +76,7 @@ final class PayloadLoader extends ClassLoader {
 
   @Override
   protected @Nullable URL findResource(String name) {
-    byte[] bytes = entries.get(name);
+    byte @Nullable [] bytes = read(name);
     try {
       return bytes == null ? null : new URL(PROTOCOL, "", -1, "/" + name, new InMemory(bytes));
     } catch (MalformedURLException e) {

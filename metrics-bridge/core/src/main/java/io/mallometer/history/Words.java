@@ -38,12 +38,12 @@ public final class Words {
   }
 
   /** The same with a sign. */
-  static String change(double bytes) {
+  public static String change(double bytes) {
     return Double.isNaN(bytes) ? "-" : (bytes >= 0 ? "+" : "") + bytes(bytes);
   }
 
   /** Such as {@code 12345}; a dash for what is not known. */
-  static String number(double number) {
+  public static String number(double number) {
     return Double.isNaN(number) ? "-" : String.format(Locale.ROOT, "%.0f", number);
   }
 

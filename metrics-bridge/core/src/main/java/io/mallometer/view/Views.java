@@ -151,13 +151,16 @@ public final class Views {
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
   }
 
+  /** Every name that {@link #answer} knows. */
+  public static List<String> names() {
+    return Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
+        .toList();
+  }
+
   private static Told unknown(String name) {
-    String known =
-        String.join(
-            ", ",
-            Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
-                .toList());
-    return Told.refused(Outcome.UNKNOWN, "there is no '%s'; there are %s".formatted(name, known));
+    return Told.refused(
+        Outcome.UNKNOWN,
+        "there is no '%s'; there are %s".formatted(name, String.join(", ", names())));
   }
 
   /** Asks the allocator to give free memory back; may take seconds. */

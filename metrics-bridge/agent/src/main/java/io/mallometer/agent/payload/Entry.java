@@ -2,72 +2,102 @@ package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
+import io.mallometer.Snapshot;
 import io.mallometer.Status;
-import io.mallometer.history.BlackBoxReport;
-import io.mallometer.interposer.BundledLibrary;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
-import io.mallometer.prometheus.NativeMemoryCollector;
-import io.prometheus.client.CollectorRegistry;
-import io.prometheus.client.exporter.HTTPServer;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
 
+  /** Where JNA looks for libraries by name; it asks a program, ldconfig, unless this is set. */
+  private static final String LIBRARY_PATH = "jna.platform.library.path";
+
   private Entry() {}
 
   /**
-   * Unpacks the library.
+   * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
+   * given: for the life of the JVM.
    *
-   * @param directory where to, or empty for the default place
-   * @return the path of the file
+   * @param options by name, as on the command line
+   * @param version of the agent
+   * @return what came of it, in one line
    */
-  public static String extract(String directory) throws IOException {
-    Path file =
-        directory.isEmpty() ? BundledLibrary.extract() : BundledLibrary.extract(Path.of(directory));
-    return file.toString();
+  public static String start(Map<String, String> options, String version) {
+    Optional<Path> record = Optional.ofNullable(options.get("record")).map(Path::of);
+    MallometerOptions defaults = MallometerOptions.defaults();
+    Mallometer mallometer = open(record.map(defaults::withRecordPath).orElse(defaults));
+    Inquiry.answersFor(mallometer);
+    registerSoon(mallometer);
+    String served = options.containsKey("port") ? "; " + serve(mallometer, options) : "";
+    return said(mallometer.snapshot(), version) + served;
   }
 
   /**
-   * What a black box recorded, as text.
-   *
-   * @throws IOException if the file cannot be read, or is no black box; the message names the file
+   * JMX and Flight Recorder take the JDK a while to load, for which no application waits. The
+   * thread ends with it.
    */
-  public static String report(String file) throws IOException {
-    return BlackBoxReport.of(Path.of(file));
+  private static void registerSoon(Mallometer mallometer) {
+    Thread thread =
+        new Thread(
+            null,
+            () -> {
+              NativeMemoryMBeans.register(mallometer);
+              NativeMemoryEvents.register(mallometer);
+            },
+            "mallometer-start",
+            0,
+            false);
+    thread.setDaemon(true);
+    thread.start();
   }
 
   /**
-   * Starts polling and registers the MBeans and the events of recordings, for the life of the JVM.
-   *
-   * @param record the file in which to record the last hour; empty for none
-   * @return why nothing is counted and what to do, in one line; empty while counting
+   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already.
+   * An application's own JNA, of which this one knows nothing, shall ask.
    */
-  public static String start(String record) {
-    MallometerOptions options = MallometerOptions.defaults();
-    Mallometer mallometer =
-        Mallometer.open(record.isEmpty() ? options : options.withRecordPath(Path.of(record)));
-    NativeMemoryMBeans.register(mallometer);
-    NativeMemoryEvents.register(mallometer);
-    Status status = mallometer.status();
-    return status.active() ? "" : status.toString();
+  static Mallometer open(MallometerOptions options) {
+    boolean ours = System.getProperties().putIfAbsent(LIBRARY_PATH, "") == null;
+    try {
+      return Mallometer.open(options);
+    } finally {
+      if (ours) {
+        System.clearProperty(LIBRARY_PATH);
+      }
+    }
+  }
+
+  private static String said(Snapshot snapshot, String version) {
+    Status status = snapshot.status();
+    return status.active()
+        ? "%s counts native memory (%s)".formatted(version, snapshot.self().allocator())
+        : status.toString();
+  }
+
+  private static String serve(Mallometer mallometer, Map<String, String> options) {
+    ServerOptions server = ServerOptions.of(options);
+    try {
+      return AgentServer.start(mallometer, server).address() + "/metrics";
+    } catch (IOException | RuntimeException e) {
+      String reason = e.getMessage() == null ? e.toString() : e.getMessage();
+      return "cannot serve metrics on " + server.host() + ":" + server.port() + ": " + reason;
+    }
   }
 
   /**
-   * Serves Prometheus' formats on every path, from daemon threads, for the life of the JVM.
+   * Answers a question of the command line, for which the bridge is opened for a while if no agent
+   * was given at the start.
    *
-   * @throws IOException if it cannot listen there
+   * @param question such as {@code GET sites?limit=10}
+   * @param version of the agent
+   * @param out where the answer goes, after a line with status, media type and version
    */
-  public static void serve(String host, int port) throws IOException {
-    CollectorRegistry registry = new CollectorRegistry();
-    registry.register(new NativeMemoryCollector(Mallometer.open()));
-    new HTTPServer.Builder()
-        .withHostname(host)
-        .withPort(port)
-        .withRegistry(registry)
-        .withDaemonThreads(true)
-        .build();
+  public static void answer(String question, String version, OutputStream out) throws IOException {
+    Inquiry.answer(question, version, out);
   }
 }

@@ -1,14 +1,13 @@
-package io.mallometer.agent;
+package io.mallometer.agent.command;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /** A program that is run with the library preloaded, in our place as far as Java can do that. */
 final class PreloadedProgram {
-
-  private static final String VARIABLE = "LD_PRELOAD";
 
   private PreloadedProgram() {}
 
@@ -16,13 +15,14 @@ final class PreloadedProgram {
    * Runs a program to its end. It has our standard input and outputs; SIGTERM and SIGINT to us end
    * it first, and we exit as it does.
    *
-   * @param library the library's path
+   * @param variables what to set in its environment
    * @return the program's exit code
    * @throws IOException if it cannot be started
    */
-  static int run(List<String> command, String library) throws IOException, InterruptedException {
+  static int run(List<String> command, Map<String, String> variables)
+      throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-    builder.environment().merge(VARIABLE, library, (others, ours) -> ours + ":" + others);
+    builder.environment().putAll(variables);
     // Before the start, so that no signal falls between the two and leaves the program behind.
     CompletableFuture<Process> starting = new CompletableFuture<>();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting), "mallometer-signals"));

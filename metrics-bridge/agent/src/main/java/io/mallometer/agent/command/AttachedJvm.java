@@ -1,0 +1,238 @@
+package io.mallometer.agent.command;
+
+import com.sun.tools.attach.AgentInitializationException;
+import com.sun.tools.attach.AgentLoadException;
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * A JVM that was not prepared for questions. The agent is loaded into it, and reads the question
+ * from a private directory, where it puts the answer. A JVM that hangs must not make us hang: what
+ * may block runs on a thread that is given up after the time limit.
+ */
+final class AttachedJvm implements Source {
+
+  private static final String QUESTION = "question";
+  private static final String ANSWER = "answer";
+  private static final String JAR = "mallometer-agent.jar";
+
+  private final JvmProcess process;
+  private final Path jar;
+  private final Duration timeout;
+
+  /** Where files are for us; the process may know the place by another name. */
+  private final Path directory;
+
+  private final Path directoryInside;
+  private final Path jarInside;
+  private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
+  private boolean asked;
+  private boolean hangs;
+
+  private AttachedJvm(JvmProcess process, Path jar, Duration timeout) throws IOException {
+    this.process = process;
+    this.jar = jar;
+    this.timeout = timeout;
+    Path root = process.proc().resolve("root");
+    boolean elsewhere = process.hasOtherMounts();
+    Path temporary =
+        elsewhere ? root.resolve("tmp") : Path.of(System.getProperty("java.io.tmpdir"));
+    this.directory =
+        Files.createTempDirectory(
+            temporary,
+            "mallometer-",
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Runtime.getRuntime().addShutdownHook(atExit);
+    this.directoryInside =
+        elsewhere ? Path.of("/").resolve(root.relativize(directory)) : directory.toAbsolutePath();
+    this.jarInside = elsewhere ? directoryInside.resolve(JAR) : jar;
+    if (elsewhere) {
+      Files.copy(jar, directory.resolve(JAR));
+    }
+    giveTo(process.owner());
+  }
+
+  /**
+   * A JVM by its process id.
+   *
+   * @param jar the agent's
+   * @param timeout how long to wait for each answer
+   */
+  static AttachedJvm of(JvmProcess process, Path jar, Duration timeout)
+      throws Failure, IOException {
+    process.check();
+    try {
+      Class.forName("com.sun.tools.attach.VirtualMachine");
+    } catch (ClassNotFoundException e) {
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          "this Java has no module jdk.attach; use a JDK, the http address of an agent, or a black"
+              + " box");
+    }
+    return new AttachedJvm(process, jar, timeout);
+  }
+
+  /** Whoever attaches as root lets the other user's JVM write here. */
+  private void giveTo(int owner) throws IOException {
+    if (!Files.getAttribute(directory, "unix:uid").equals(owner)) {
+      Files.setAttribute(directory, "unix:uid", owner);
+    }
+  }
+
+  @Override
+  public String name() {
+    return "process " + process.pid();
+  }
+
+  @Override
+  public Reply get(String what) throws Failure, IOException {
+    return ask("GET " + what);
+  }
+
+  @Override
+  public Reply trim() throws Failure, IOException {
+    return ask("POST trim");
+  }
+
+  private Reply ask(String question) throws Failure, IOException {
+    asked = true;
+    Files.deleteIfExists(directory.resolve(ANSWER));
+    Files.writeString(directory.resolve(QUESTION), question + "\n");
+    giveQuestion();
+    limited(this::load);
+    Path answer = directory.resolve(ANSWER);
+    if (!Files.isRegularFile(answer)) {
+      throw process.alive()
+          ? new Failure(
+              ExitCode.NOT_THERE,
+              name()
+                  + " gave no answer: it runs an agent of another version, or cannot write to "
+                  + directory)
+          : process.gone();
+    }
+    return reply(Files.newInputStream(answer));
+  }
+
+  private void giveQuestion() throws IOException {
+    Files.setAttribute(
+        directory.resolve(QUESTION), "unix:uid", Files.getAttribute(directory, "unix:uid"));
+  }
+
+  private static Reply reply(InputStream answer) throws Failure, IOException {
+    String[] head = line(answer).split("\t");
+    if (head.length < 3) {
+      throw new Failure(ExitCode.NOT_THERE, "the answer is of another version");
+    }
+    int status = Integer.parseInt(head[0]);
+    if (status != 200) {
+      try (answer) {
+        String body = new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+        throw Source.refusal(status, Source.reason(body, "it answered with status " + status));
+      }
+    }
+    return new Reply(head[1], answer);
+  }
+
+  private static String line(InputStream answer) throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    for (int c = answer.read(); c >= 0 && c != '\n'; c = answer.read()) {
+      line.write(c);
+    }
+    return line.toString(StandardCharsets.UTF_8);
+  }
+
+  private Void load() throws Exception {
+    VirtualMachine machine = VirtualMachine.attach(Long.toString(process.pid()));
+    try {
+      machine.loadAgent(jarInside.toString(), directoryInside.toString());
+    } finally {
+      machine.detach();
+    }
+    return null;
+  }
+
+  private void limited(Callable<Void> work) throws Failure, IOException {
+    FutureTask<Void> task = new FutureTask<>(work);
+    Thread thread = new Thread(task, "mallometer-attach");
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      hangs = true;
+      throw new Failure(
+          ExitCode.NO_ANSWER,
+          "%s did not answer within %d s: it hangs or is stopped; --timeout waits longer, a black box"
+                  .formatted(name(), timeout.toSeconds())
+              + " tells without it");
+    } catch (InterruptedException e) {
+      throw new Failure(ExitCode.INTERRUPTED, "interrupted");
+    } catch (ExecutionException e) {
+      throw explained(e.getCause());
+    }
+  }
+
+  private Failure explained(Throwable e) {
+    if (!process.alive()) {
+      return new Failure(ExitCode.GONE, name() + " ended meanwhile");
+    }
+    String message = String.valueOf(e.getMessage());
+    if (e instanceof AgentLoadException || e instanceof AgentInitializationException) {
+      return new Failure(
+          ExitCode.NOT_THERE,
+          name()
+              + " does not load the agent ("
+              + message
+              + "); with -XX:+EnableDynamicAgentLoading, or -javaagent at its start, it does");
+    }
+    if (e instanceof AttachNotSupportedException) {
+      return new Failure(
+          ExitCode.NO_ANSWER,
+          name() + " cannot be attached to: " + message + "; ask its agent by http instead");
+    }
+    return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
+  }
+
+  @Override
+  public void close() {
+    try {
+      if (asked && !hangs && process.alive()) {
+        ask("CLOSE").body().close();
+      }
+    } catch (Failure | IOException e) {
+      // It closes by itself when nobody asks any more.
+      asked = false;
+    }
+    cleanUp();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // It runs.
+      asked = false;
+    }
+  }
+
+  private void cleanUp() {
+    try (Stream<Path> files = Files.walk(directory)) {
+      files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+    } catch (IOException e) {
+      // Cleaned up already.
+      return;
+    }
+  }
+}

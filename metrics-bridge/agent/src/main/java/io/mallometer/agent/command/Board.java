@@ -1,0 +1,190 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.Words;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What {@code top} shows: one reading, and what changed since the one before. */
+final class Board {
+
+  /** By which column rows are sorted. */
+  enum Sort {
+    LIVE('b', "live"),
+    GROWTH('g', "growth"),
+    RATE('r', "rate"),
+    OBJECTS('o', "objects");
+
+    final char key;
+    final String title;
+
+    Sort(char key, String title) {
+      this.key = key;
+      this.title = title;
+    }
+  }
+
+  private static final int COLUMN = 12;
+  private static final int FIGURES = 4 * COLUMN;
+  private static final int MOST_ROWS = 200;
+
+  private record Row(String name, double live, double growth, double rate, double objects) {
+    double by(Sort sort) {
+      double value =
+          switch (sort) {
+            case LIVE -> live;
+            case GROWTH -> growth;
+            case RATE -> rate;
+            case OBJECTS -> objects;
+          };
+      return Double.isNaN(value) ? Double.NEGATIVE_INFINITY : value;
+    }
+  }
+
+  private final String name;
+  private Json root = Json.parse("{}");
+  private Json breakdown = root;
+  private Json libraries = root;
+  private Json sites = root;
+
+  /** By name: live bytes at the reading before, and allocated bytes since the start. */
+  private Map<String, Double> liveBefore = new HashMap<>();
+
+  private double residentBefore = Double.NaN;
+  private double mallocBefore = Double.NaN;
+  private double secondsBetween = Double.NaN;
+  private long readAt;
+
+  Board(String name) {
+    this.name = name;
+  }
+
+  /** Reads anew. */
+  void read(Source source) throws Failure, IOException {
+    Map<String, Double> live = new HashMap<>();
+    keep(live, libraries.at("groups").list(), "key");
+    keep(live, sites.at("groups").list(), "key");
+    liveBefore = live;
+    residentBefore = breakdown.at("residentBytes").number();
+    mallocBefore = root.at("counters", "liveBytes").number();
+    long now = System.nanoTime();
+    secondsBetween = readAt == 0 ? Double.NaN : (now - readAt) / 1e9;
+    readAt = now;
+    root = source.get("nativememory").json();
+    breakdown = source.get("breakdown").json();
+    libraries = source.get("sites?group=library&limit=" + MOST_ROWS).json();
+    sites = source.get("sites?group=site&limit=" + MOST_ROWS).json();
+  }
+
+  private static void keep(Map<String, Double> live, List<Json> rows, String key) {
+    for (Json row : rows) {
+      live.put(row.at(key).text(), row.at("liveBytes").estimate());
+    }
+  }
+
+  /** One line, for what is no terminal. */
+  String line() {
+    List<Row> rows = rows(sites, Sort.LIVE);
+    return "%s resident %s malloc-live %s growth %s/s top %s"
+        .formatted(
+            root.at("time").text(),
+            Words.bytes(breakdown.at("residentBytes").number()),
+            Words.bytes(root.at("counters", "liveBytes").number()),
+            Words.change(mallocGrowth()),
+            rows.isEmpty()
+                ? "-"
+                : Text.plain(rows.get(0).name()) + " " + Words.bytes(rows.get(0).live()));
+  }
+
+  private double mallocGrowth() {
+    return (root.at("counters", "liveBytes").number() - mallocBefore) / secondsBetween;
+  }
+
+  /** Exactly as many lines as fit, none longer than the width. */
+  List<String> lines(int width, int height, Sort sort) {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "%s  %s  resident %s (%s/s)  malloc live %s (%s/s)"
+            .formatted(
+                name,
+                root.at("state").text(),
+                Words.bytes(breakdown.at("residentBytes").number()),
+                Words.change(
+                    (breakdown.at("residentBytes").number() - residentBefore) / secondsBetween),
+                Words.bytes(root.at("counters", "liveBytes").number()),
+                Words.change(mallocGrowth())));
+    if (!root.at("state").text().equals("ACTIVE")) {
+      lines.add(root.at("reason").text() + ": " + root.at("remedy").text());
+    }
+    split(lines, width);
+    lines.add("");
+    int left = Math.max(2, height - lines.size() - 4);
+    table(lines, "library", libraries, width, Math.min(8, Math.max(1, left / 3)), sort);
+    lines.add("");
+    table(lines, "call site", sites, width, Math.max(0, height - lines.size() - 2), sort);
+    while (lines.size() < height - 1) {
+      lines.add("");
+    }
+    List<String> shown = new ArrayList<>(lines.subList(0, Math.max(0, height - 1)));
+    shown.add("sort by " + sort.title + "   b live  g growth  r rate  o objects   q ends");
+    return shown.stream().map(line -> Text.left(line, width)).toList();
+  }
+
+  private void split(List<String> lines, int width) {
+    StringBuilder line = new StringBuilder();
+    List<Json> parts =
+        breakdown.at("parts").list().stream()
+            .sorted(Comparator.comparingDouble((Json part) -> -part.at("bytes").number()))
+            .toList();
+    for (Json part : parts) {
+      String cell = part.at("part").text() + " " + Words.bytes(part.at("bytes").number()) + "   ";
+      if (line.length() + cell.length() > width + 3) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(cell);
+    }
+    lines.add(line.toString());
+  }
+
+  private void table(
+      List<String> lines, String title, Json groups, int width, int rows, Sort sort) {
+    int names = Math.max(10, width - FIGURES - 2);
+    lines.add(
+        Text.right("live", COLUMN)
+            + Text.right("growth/s", COLUMN)
+            + Text.right("rate/s", COLUMN)
+            + Text.right("objects", COLUMN)
+            + "  "
+            + title);
+    for (Row row : rows(groups, sort).stream().limit(rows).toList()) {
+      lines.add(
+          Text.right(Words.bytes(row.live()), COLUMN)
+              + Text.right(Words.change(row.growth()), COLUMN)
+              + Text.right(Words.bytes(row.rate()), COLUMN)
+              + Text.right(String.format(Locale.ROOT, "%.0f", row.objects()), COLUMN)
+              + "  "
+              + Text.cutLeft(row.name(), names));
+    }
+  }
+
+  private List<Row> rows(Json groups, Sort sort) {
+    return groups.at("groups").list().stream()
+        .map(
+            group ->
+                new Row(
+                    group.at("key").text(),
+                    group.at("liveBytes").estimate(),
+                    (group.at("liveBytes").estimate()
+                            - liveBefore.getOrDefault(group.at("key").text(), Double.NaN))
+                        / secondsBetween,
+                    group.at("bytesPerSecond").number(),
+                    group.at("liveObjects").estimate()))
+        .sorted(Comparator.comparingDouble((Row row) -> -row.by(sort)))
+        .toList();
+  }
+}

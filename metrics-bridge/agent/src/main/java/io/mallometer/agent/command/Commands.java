@@ -1,0 +1,111 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.UnreadableBoxException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line: what there is, and what becomes of failures. */
+@Command(
+    name = "mallometer",
+    description = "Shows where a JVM's native memory goes.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Commands.Build.class,
+    synopsisSubcommandLabel = "COMMAND",
+    exitCodeListHeading = "%nExit codes:%n",
+    scope = CommandLine.ScopeType.INHERIT,
+    subcommands = {
+      RunCommand.class,
+      ExtractCommand.class,
+      TopCommand.class,
+      ReportCommand.class,
+      LeaksCommand.class,
+      DiffCommand.class,
+      TrimCommand.class,
+      DoctorCommand.class,
+      GenerateCompletion.class
+    },
+    footer = {
+      "",
+      "As an agent: java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 -jar app.jar",
+      "Completion for bash, and for zsh after autoload -U compinit bashcompinit; compinit;"
+          + " bashcompinit: source <(mallometer generate-completion)"
+    })
+public final class Commands implements Runnable {
+
+  private static final int ABI = 1;
+  private static volatile String version = "unknown";
+
+  @Spec private CommandSpec specification = CommandSpec.create();
+
+  private Commands() {}
+
+  /** What {@code --version} prints. */
+  static final class Build implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      return new String[] {"mallometer " + version + ", interface " + ABI};
+    }
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(specification.commandLine(), "which command?");
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @param build the agent's version
+   * @return the exit code
+   */
+  public static int run(List<String> arguments, String build) {
+    version = build;
+    CommandLine line = new CommandLine(new Commands());
+    line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
+    line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.NOT_UNDERSTOOD);
+    for (String meaning : ExitCode.MEANINGS) {
+      String[] parts = meaning.split(":", 2);
+      line.getCommandSpec().usageMessage().exitCodeList().put(parts[0], parts[1]);
+    }
+    line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+    line.setUsageHelpAutoWidth(true);
+    line.setExecutionExceptionHandler((e, command, result) -> failed(e));
+    line.setParameterExceptionHandler((e, words) -> misunderstood(e));
+    return line.execute(arguments.toArray(String[]::new));
+  }
+
+  private static int misunderstood(ParameterException e) {
+    System.err.println("mallometer: " + oneLine(String.valueOf(e.getMessage())));
+    e.getCommandLine().usage(System.err);
+    return ExitCode.NOT_UNDERSTOOD;
+  }
+
+  private static int failed(Exception e) {
+    if (isClosedPipe(e)) {
+      return ExitCode.CLOSED_PIPE;
+    }
+    String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    System.err.println("mallometer: " + oneLine(message));
+    if (e instanceof Failure failure) {
+      return failure.exitCode();
+    }
+    return e instanceof UnreadableBoxException ? ExitCode.UNREADABLE : ExitCode.FAILED;
+  }
+
+  private static boolean isClosedPipe(Exception e) {
+    return e instanceof IOException && "Broken pipe".equals(e.getMessage());
+  }
+
+  private static String oneLine(String text) {
+    return text.replaceAll("\\s*\\R\\s*", " ").replaceAll("[\\p{Cc}\\p{Cf}]", "?");
+  }
+}

@@ -1,0 +1,302 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.Words;
+import io.mallometer.interposer.BundledLibrary;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What works here, what does not, and what to do about it. */
+@Command(
+    name = "doctor",
+    description = {
+      "Tells what works here and what does not, with what to do: kernel, C library, permissions,"
+          + " Java, and of a JVM its preload, options and allocator.",
+      "Exits with 1 if counting does not work."
+    })
+final class DoctorCommand implements Callable<Integer> {
+
+  private static final int PROGRAM_SECONDS = 20;
+  private static final int PERF_FOR_USERS = 2;
+  private static final long MAPPINGS = 65_530;
+
+  @Parameters(arity = "0..1", paramLabel = "PID", description = "a JVM of this user")
+  private @Nullable Long pid;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "20s",
+      description = "as for top")
+  private String timeout = "20s";
+
+  private final Output out = Output.standard();
+  private boolean broken;
+
+  @Override
+  public Integer call() throws Exception {
+    Duration limit = Target.span("--timeout", timeout);
+    if (pid != null) {
+      JvmProcess process = JvmProcess.of(pid);
+      process.check();
+      jvm(process, limit);
+    } else {
+      machine();
+      java();
+      jvms();
+    }
+    out.flush();
+    return broken ? ExitCode.FAILED : ExitCode.OK;
+  }
+
+  // ---- The machine
+
+  private void machine() throws Exception {
+    good(
+        "system",
+        System.getProperty("os.name")
+            + " "
+            + System.getProperty("os.version")
+            + ", "
+            + System.getProperty("os.arch"));
+    library();
+    JvmProcess self = JvmProcess.of(ProcessHandle.current().pid());
+    String seccomp = self.status("Seccomp").orElse("?");
+    tell(
+        !seccomp.equals("2"),
+        "seccomp",
+        seccomp.equals("2") ? "a filter is in force" : "no filter",
+        "if figures are missing, compare with a process outside the container");
+    double mappings = number("/proc/sys/vm/max_map_count");
+    tell(
+        !(mappings < MAPPINGS),
+        "mappings",
+        "vm.max_map_count is " + Text.number(mappings),
+        "sysctl vm.max_map_count=65530, or leak evidence keeps fewer slots");
+    double perf = number("/proc/sys/kernel/perf_event_paranoid");
+    tell(
+        perf <= PERF_FOR_USERS,
+        "perf",
+        "kernel.perf_event_paranoid is " + Text.number(perf),
+        "sysctl kernel.perf_event_paranoid=2 allows to watch who uses an object");
+    boolean huge = text("/sys/kernel/mm/transparent_hugepage/enabled").contains("[always]");
+    tell(
+        !huge,
+        "huge pages",
+        huge ? "always: the resident set is rounded up to 2 MiB" : "not forced",
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+    cgroup();
+  }
+
+  /** The library in a real program, as it would be preloaded. */
+  private void library() throws Exception {
+    Path library;
+    try {
+      library = BundledLibrary.extract();
+    } catch (IOException e) {
+      bad("library", String.valueOf(e.getMessage()), "extract DIR unpacks it elsewhere");
+      return;
+    }
+    good("library", library.toString());
+    Process program =
+        withPreload(new ProcessBuilder("true"), library).redirectErrorStream(true).start();
+    String said = said(program);
+    boolean works = said.startsWith("mallometer:") && program.exitValue() == 0;
+    if (works) {
+      good("preload", said.strip());
+    } else {
+      bad(
+          "preload",
+          "a program did not start with it: " + (said.isBlank() ? "no message" : said.strip()),
+          "glibc 2.28 or newer on x86-64 is needed");
+    }
+  }
+
+  private static ProcessBuilder withPreload(ProcessBuilder builder, Path library) {
+    builder.environment().put("LD_PRELOAD", library.toString());
+    builder.environment().put("MALLOMETER_LOG", "info");
+    builder.environment().remove("MALLOMETER_ONLY");
+    builder.environment().remove("MALLOMETER_BLACKBOX");
+    return builder;
+  }
+
+  private static String said(Process program) throws Exception {
+    program.getOutputStream().close();
+    if (!program.waitFor(PROGRAM_SECONDS, TimeUnit.SECONDS)) {
+      program.destroyForcibly().waitFor();
+    }
+    return new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
+
+  private void cgroup() throws IOException {
+    boolean second = Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers"));
+    boolean first = Files.isDirectory(Path.of("/sys/fs/cgroup/memory"));
+    tell(
+        second || first,
+        "cgroup",
+        second ? "version 2" : first ? "version 1" : "none is visible",
+        "mount /sys/fs/cgroup into the container");
+  }
+
+  // ---- This Java
+
+  private void java() throws IOException {
+    good("java", System.getProperty("java.version") + " in " + System.getProperty("java.home"));
+    boolean attach = ModuleLayer.boot().findModule("jdk.attach").isPresent();
+    tell(
+        attach,
+        "attach",
+        attach ? "the module jdk.attach is there" : "this Java has no module jdk.attach",
+        "a JDK instead of a JRE, or http://HOST:PORT of an agent");
+  }
+
+  private void jvms() throws IOException {
+    for (JvmProcess process : JvmProcess.all()) {
+      boolean preloaded = process.maps("libmallometer");
+      good(
+          "process " + process.pid(),
+          (preloaded ? "counts: " : "without the library: ") + process.commandLine());
+    }
+  }
+
+  // ---- A JVM
+
+  private void jvm(JvmProcess process, Duration limit) throws Exception {
+    good("process " + process.pid(), process.commandLine());
+    List<String> libraries = process.mapped("libmallometer");
+    if (libraries.isEmpty()) {
+      bad(
+          "preload",
+          "the library is not mapped; LD_PRELOAD was "
+              + process.variable("LD_PRELOAD").orElse("not set"),
+          "start it again with bin/mallometer run -- java ...");
+    } else {
+      good("preload", libraries.get(0));
+    }
+    for (String other : List.of("libjemalloc", "libtcmalloc", "libmimalloc")) {
+      for (String path : process.mapped(other)) {
+        quietly("allocator", path + " serves; calls take a longer path");
+      }
+    }
+    double space = process.limit("Max address space");
+    tell(
+        Double.isNaN(space),
+        "limits",
+        Double.isNaN(space) ? "no limit of address space" : "address space " + Words.bytes(space),
+        "ulimit -v unlimited");
+    try (Source source = Target.open(Long.toString(process.pid()), "", limit)) {
+      asked(source);
+    }
+  }
+
+  private void asked(Source source) throws Failure, IOException {
+    Json facts = source.get("facts").json();
+    good("java", facts.at("name").text() + ", Java " + facts.at("version").text());
+    List<String> arguments = facts.at("arguments").texts();
+    Json root = source.get("nativememory").json();
+    String state = root.at("state").text();
+    if (state.equals("ACTIVE")) {
+      good("counting", root.at("mallometer", "allocator").text());
+    } else {
+      bad("counting", root.at("reason").text(), root.at("remedy").text());
+    }
+    String remark = root.at("mallometer", "remark").text();
+    if (!remark.isEmpty()) {
+      quietly("remark", remark);
+    }
+    Json sites = source.get("sites?limit=1").json();
+    String missing = sites.at("reading", "reason").text();
+    tell(
+        missing.isEmpty(),
+        "call sites",
+        missing.isEmpty() ? Text.number(sites.at("matching").number()) + " known" : missing,
+        "MALLOMETER_STACKS=java is the default");
+    Json breakdown = source.get("breakdown").json();
+    tell(
+        breakdown.at("nativeMemoryTracking").truth(),
+        "NMT",
+        breakdown.at("nativeMemoryTracking").truth()
+            ? "on"
+            : "off: the JVM's own part is estimated",
+        "-XX:NativeMemoryTracking=summary makes it exact, at some cost");
+    leaks(root);
+    boolean access =
+        arguments.contains("--enable-native-access=ALL-UNNAMED")
+            || major(facts.at("version").text()) < 24;
+    tell(
+        access,
+        "native access",
+        access ? "without a warning" : "this JDK prints a warning",
+        "--enable-native-access=ALL-UNNAMED");
+  }
+
+  private void leaks(Json root) throws IOException {
+    Json leaks = root.at("leaks");
+    if (leaks.present()) {
+      String reason = leaks.at("reason").text();
+      tell(
+          reason.isEmpty(),
+          "leak evidence",
+          leaks.at("state").text() + (reason.isEmpty() ? "" : ": " + reason),
+          "docs/leaks.md names each reason");
+    }
+  }
+
+  private static int major(String version) {
+    String digits = version.replaceAll("\\D.*", "");
+    return digits.isEmpty() ? 0 : Integer.parseInt(digits);
+  }
+
+  // ---- Saying it
+
+  private void tell(boolean fine, String what, String found, String remedy) throws IOException {
+    if (fine) {
+      good(what, found);
+    } else {
+      quietly(what, found + "; " + remedy);
+    }
+  }
+
+  private void good(String what, String found) throws IOException {
+    say("ok  ", what, found);
+  }
+
+  /** Worth knowing, and no reason to fail. */
+  private void quietly(String what, String found) throws IOException {
+    say("note", what, found);
+  }
+
+  private void bad(String what, String found, String remedy) throws IOException {
+    broken = true;
+    say("BAD ", what, found + "; " + remedy);
+  }
+
+  private void say(String mark, String what, String found) throws IOException {
+    out.line(mark + " " + Text.left(what, 14) + " " + Text.plain(found));
+  }
+
+  private static double number(String file) {
+    try {
+      return Double.parseDouble(text(file).strip());
+    } catch (NumberFormatException e) {
+      return Double.NaN;
+    }
+  }
+
+  private static String text(String file) {
+    try {
+      return Files.readString(Path.of(file));
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package io.mallometer.agent.command;
+
+/** With what the command line exits; part of its promise to scripts. */
+final class ExitCode {
+
+  static final int OK = 0;
+  static final int FAILED = 1;
+  static final int NOT_UNDERSTOOD = 2;
+  static final int UNREADABLE = 3;
+  static final int GONE = 4;
+  static final int NOT_ALLOWED = 5;
+  static final int NO_ANSWER = 6;
+  static final int NOT_THERE = 7;
+
+  /** As of a program that Ctrl-C ended. */
+  static final int INTERRUPTED = 130;
+
+  /** As of a program whose reader went away. */
+  static final int CLOSED_PIPE = 141;
+
+  /** For the help. */
+  static final String[] MEANINGS = {
+    "0:it worked",
+    "1:it failed",
+    "2:the command was not understood",
+    "3:the file is no black box or report that can be read",
+    "4:there is no such process, it is no JVM, or it ended meanwhile",
+    "5:not allowed: another user's process, or a wrong login",
+    "6:no answer within the time limit",
+    "7:the process does not have it: no preload, no attaching, or another version",
+    "130:interrupted by Ctrl-C",
+    "141:whoever read the output has gone"
+  };
+
+  private ExitCode() {}
+}

@@ -1,0 +1,24 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.interposer.BundledLibrary;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Unpacks the library, for an image say. */
+@Command(
+    name = "extract",
+    description = "Unpacks the library for this platform into DIR and prints its path.")
+final class ExtractCommand implements Callable<Integer> {
+
+  @Parameters(paramLabel = "DIR", description = "made if it is missing")
+  private Path directory = Path.of("");
+
+  @Override
+  public Integer call() throws Exception {
+    Output out = Output.standard();
+    out.line(BundledLibrary.extract(directory).toString()).flush();
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,134 @@
+package io.mallometer.agent.command;
+
+import java.io.Console;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.HttpURLConnection;
+import java.net.MalformedURLException;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.URL;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Optional;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** An agent's server, or the Actuator endpoint {@code nativememory}. */
+final class HttpSource implements Source {
+
+  private static final String ROOT = "nativememory";
+  private static final String PASSWORD = "MALLOMETER_PASSWORD";
+
+  private final String base;
+  private final Optional<String> login;
+  private final int timeoutMillis;
+
+  /**
+   * A process by its address.
+   *
+   * @param address of the agent's server, or of the endpoint
+   * @param user who asks; empty without a login
+   */
+  HttpSource(String address, String user, Duration timeout) throws Failure {
+    String trimmed = address.replaceAll("/+$", "");
+    this.base = trimmed.endsWith("/" + ROOT) ? trimmed : trimmed + "/" + ROOT;
+    this.login = user.isEmpty() ? Optional.empty() : Optional.of(login(user));
+    this.timeoutMillis = (int) Math.min(Integer.MAX_VALUE, timeout.toMillis());
+  }
+
+  private static String login(String user) throws Failure {
+    @Nullable String password = System.getenv(PASSWORD);
+    @Nullable Console console = System.console();
+    if (password == null && console != null) {
+      char[] typed = console.readPassword("Password of %s: ", user);
+      password = typed == null ? null : new String(typed);
+    }
+    if (password == null) {
+      throw new Failure(
+          ExitCode.NOT_ALLOWED, "the password of " + user + " is missing; set " + PASSWORD);
+    }
+    byte[] both = (user + ":" + password).getBytes(StandardCharsets.UTF_8);
+    return "Basic " + Base64.getEncoder().encodeToString(both);
+  }
+
+  @Override
+  public String name() {
+    return base;
+  }
+
+  @Override
+  public Reply get(String what) throws Failure, IOException {
+    return ask("GET", what.equals(ROOT) ? "" : "/" + what);
+  }
+
+  @Override
+  public Reply trim() throws Failure, IOException {
+    return ask("POST", "/trim");
+  }
+
+  @Override
+  public void close() {
+    // Each question has a connection of its own.
+  }
+
+  private Reply ask(String method, String path) throws Failure, IOException {
+    HttpURLConnection connection = connection(path);
+    connection.setRequestMethod(method);
+    connection.setConnectTimeout(timeoutMillis);
+    connection.setReadTimeout(timeoutMillis);
+    connection.setInstanceFollowRedirects(false);
+    login.ifPresent(header -> connection.setRequestProperty("Authorization", header));
+    if (method.equals("POST")) {
+      // Without one the Actuator takes a POST for a form.
+      connection.setRequestProperty("Content-Type", "application/json");
+      connection.setFixedLengthStreamingMode(0);
+      connection.setDoOutput(true);
+    }
+    try {
+      int status = connection.getResponseCode();
+      if (status != HttpURLConnection.HTTP_OK) {
+        throw refused(connection, status);
+      }
+      return new Reply(String.valueOf(connection.getContentType()), connection.getInputStream());
+    } catch (SocketTimeoutException e) {
+      throw new Failure(ExitCode.NO_ANSWER, base + " does not answer; --timeout waits longer");
+    } catch (SSLException e) {
+      throw new Failure(
+          ExitCode.FAILED,
+          base
+              + ": "
+              + e.getMessage()
+              + "; JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=FILE makes its certificate known");
+    } catch (ConnectException | UnknownHostException e) {
+      throw new Failure(
+          ExitCode.GONE,
+          base + " is not there (" + e.getMessage() + "); is the agent's option port set?");
+    }
+  }
+
+  private HttpURLConnection connection(String path) throws Failure, IOException {
+    try {
+      URL url = URI.create(base + path.replace(" ", "%20")).toURL();
+      return (HttpURLConnection) url.openConnection();
+    } catch (IllegalArgumentException | MalformedURLException | ClassCastException e) {
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "\"" + base + "\" is no address");
+    }
+  }
+
+  private Failure refused(HttpURLConnection connection, int status) throws IOException {
+    if (status == HttpURLConnection.HTTP_UNAUTHORIZED) {
+      return Source.refusal(
+          status,
+          base + " wants a login; --user NAME with the password in " + PASSWORD + " gives it");
+    }
+    String otherwise = base + " answered with status " + status + "; is it mallometer's address?";
+    try (@Nullable InputStream body = connection.getErrorStream()) {
+      String text = body == null ? "" : new String(body.readAllBytes(), StandardCharsets.UTF_8);
+      return Source.refusal(status, Source.reason(text, otherwise));
+    }
+  }
+}

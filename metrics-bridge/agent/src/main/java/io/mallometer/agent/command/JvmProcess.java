@@ -1,0 +1,202 @@
+package io.mallometer.agent.command;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A process as the kernel shows it, and whether it can be attached to. Attaching begins with a
+ * signal that ends a program which does not expect it, so all of this is looked at before.
+ *
+ * @param pid the process
+ * @param proc its directory
+ */
+record JvmProcess(long pid, Path proc) {
+
+  private static final int ROOT = 0;
+
+  /** SIGQUIT, by which the JVM is told to listen. */
+  private static final int QUIT_BIT = 2;
+
+  static JvmProcess of(long pid) {
+    return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
+  }
+
+  /** Every JVM of which this user may see the mappings, except this one. */
+  static List<JvmProcess> all() throws IOException {
+    List<JvmProcess> found = new ArrayList<>();
+    try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
+      processes
+          .filter(path -> path.getFileName().toString().matches("\\d+"))
+          .map(path -> of(Long.parseLong(path.getFileName().toString())))
+          .filter(process -> process.pid != ProcessHandle.current().pid())
+          .filter(process -> process.maps("/libjvm.so"))
+          .forEach(found::add);
+    }
+    return found;
+  }
+
+  /**
+   * Looks whether it can be attached to.
+   *
+   * @throws Failure with what to do, if it cannot
+   */
+  void check() throws Failure {
+    if (!Files.isDirectory(proc) || state() == 'Z') {
+      throw gone();
+    }
+    refuseOtherUser();
+    if (state() == 'T' || state() == 't') {
+      throw new Failure(
+          ExitCode.NO_ANSWER,
+          "process " + pid + " is stopped; kill -CONT " + pid + " lets it go on");
+    }
+    if (!maps("/libjvm.so")) {
+      throw new Failure(
+          ExitCode.GONE,
+          "process "
+              + pid
+              + " ("
+              + command()
+              + ") is no JVM; mallometer doctor lists those that there are");
+    }
+    if (!expectsQuit()) {
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          "process "
+              + pid
+              + " cannot be attached to: it has just been started, or has -Xrs or"
+              + " -XX:+DisableAttachMechanism; ask its agent by http://HOST:PORT instead");
+    }
+  }
+
+  Failure gone() {
+    return new Failure(
+        ExitCode.GONE, "there is no process " + pid + "; of one that died a black box may tell");
+  }
+
+  private void refuseOtherUser() throws Failure {
+    int owner = owner(proc);
+    int self = owner(Path.of("/proc/self"));
+    if (self != ROOT && owner != self) {
+      throw new Failure(
+          ExitCode.NOT_ALLOWED,
+          "process %d belongs to user %s; run this as that user, or as root"
+              .formatted(pid, userName(owner)));
+    }
+  }
+
+  boolean alive() {
+    return Files.isDirectory(proc) && state() != 'Z';
+  }
+
+  int owner() {
+    return owner(proc);
+  }
+
+  private static int owner(Path path) {
+    try {
+      return (int) Files.getAttribute(path, "unix:uid");
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  private String userName(int uid) {
+    try {
+      return Files.getOwner(proc).getName();
+    } catch (IOException e) {
+      return Integer.toString(uid);
+    }
+  }
+
+  /** R, S, D, T, Z and so on; a blank if unknown. */
+  char state() {
+    String stat = text("stat");
+    int end = stat.lastIndexOf(')');
+    return end > 0 && stat.length() > end + 2 ? stat.charAt(end + 2) : ' ';
+  }
+
+  /** What the process was started with, without arguments. */
+  String command() {
+    String[] words = text("cmdline").split("\0");
+    return words[0].isEmpty() ? text("comm").strip() : words[0];
+  }
+
+  /** The command line with its arguments; long ones are cut. */
+  String commandLine() {
+    String line = text("cmdline").replace('\0', ' ').strip();
+    return line.length() > 100 ? line.substring(0, 97) + "..." : line;
+  }
+
+  /** A variable of the environment that it was started with. */
+  Optional<String> variable(String name) {
+    return Stream.of(text("environ").split("\0"))
+        .filter(line -> line.startsWith(name + "="))
+        .map(line -> line.substring(name.length() + 1))
+        .findFirst();
+  }
+
+  /** Whether a file with this in its name is mapped. */
+  boolean maps(String part) {
+    return text("maps").contains(part);
+  }
+
+  /** The paths of mapped files with this in their names. */
+  List<String> mapped(String part) {
+    return text("maps")
+        .lines()
+        .filter(line -> line.contains(part))
+        .map(line -> line.substring(line.indexOf('/')))
+        .distinct()
+        .toList();
+  }
+
+  /** A line of status, without its name. */
+  Optional<String> status(String name) {
+    return text("status")
+        .lines()
+        .filter(line -> line.startsWith(name + ":"))
+        .map(line -> line.substring(name.length() + 1).strip())
+        .findFirst();
+  }
+
+  private boolean expectsQuit() {
+    return status("SigCgt").map(mask -> new BigInteger(mask, 16).testBit(QUIT_BIT)).orElse(false);
+  }
+
+  /** Whether it sees other files than we do. */
+  boolean hasOtherMounts() {
+    return !link(proc.resolve("ns/mnt")).equals(link(Path.of("/proc/self/ns/mnt")));
+  }
+
+  private static String link(Path path) {
+    try {
+      return Files.readSymbolicLink(path).toString();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** The number in a limit of {@code /proc/PID/limits}; NaN if there is none. */
+  double limit(String name) {
+    Matcher matcher = Pattern.compile(Pattern.quote(name) + " +(\\d+)").matcher(text("limits"));
+    return matcher.find() ? Double.parseDouble(matcher.group(1)) : Double.NaN;
+  }
+
+  private String text(String file) {
+    try {
+      return new String(Files.readAllBytes(proc.resolve(file)), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.Words;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What is thought to leak. */
+@Command(
+    name = "leaks",
+    description = "Shows call sites that leak, grow or keep a pool, with the evidence.")
+final class LeaksCommand implements Callable<Integer> {
+
+  private static final int FRAMES = 6;
+
+  @Mixin private Target target = new Target();
+
+  @Option(names = "--all", description = "healthy call sites too")
+  private boolean all;
+
+  @Option(names = "--json", description = "as JSON")
+  private boolean json;
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Source.Reply reply = source.get(all ? "leaks?all=true" : "leaks");
+      Output out = Output.standard();
+      if (json) {
+        out.copy(reply.body());
+        out.line("").flush();
+        return ExitCode.OK;
+      }
+      List<Json> sites = reply.json().list();
+      if (sites.isEmpty()) {
+        out.line("No call site is thought to leak, to grow or to keep a pool.");
+      }
+      for (Json site : sites) {
+        show(site, out);
+      }
+      out.flush();
+    }
+    return ExitCode.OK;
+  }
+
+  private static void show(Json site, Output out) throws Exception {
+    out.line(
+        "%-8s %s  suspected %s (%s to %s), confidence %s"
+            .formatted(
+                site.at("verdict").text(),
+                site.at("site").text(),
+                Words.bytes(site.at("suspectedBytes").number()),
+                Words.bytes(site.at("suspectedBytesLow").number()),
+                Words.bytes(site.at("suspectedBytesHigh").number()),
+                Words.share(site.at("confidence").number())));
+    out.line("         " + Text.plain(site.at("sentence").text()));
+    double toLimit = site.at("secondsToLimit").number();
+    if (!Double.isNaN(toLimit)) {
+      out.line(
+          "         at this pace the limit is reached in "
+              + Words.duration(Duration.ofSeconds((long) toLimit)));
+    }
+    List<String> frames = site.at("frames").texts();
+    for (String frame : frames.subList(0, Math.min(FRAMES, frames.size()))) {
+      out.line("           " + Text.plain(frame));
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.mallometer.agent.command;
+
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a command writes to: standard output, or a file that appears only when it is whole.
+ * System.out keeps failures to itself; here a full disk is one.
+ */
+final class Output implements AutoCloseable {
+
+  private final OutputStream out;
+  private final @Nullable Path file;
+  private final @Nullable Path unfinished;
+
+  private Output(OutputStream out, @Nullable Path file, @Nullable Path unfinished) {
+    this.out = out;
+    this.file = file;
+    this.unfinished = unfinished;
+  }
+
+  static Output standard() {
+    return new Output(
+        new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)), null, null);
+  }
+
+  /**
+   * A file.
+   *
+   * @param path which, or null for standard output
+   */
+  static Output to(@Nullable Path path) throws IOException {
+    if (path == null) {
+      return standard();
+    }
+    if (Files.exists(path) && !Files.isRegularFile(path)) {
+      return new Output(new BufferedOutputStream(Files.newOutputStream(path)), null, null);
+    }
+    Path directory = path.toAbsolutePath().getParent();
+    Path unfinished = Files.createTempFile(directory, "." + path.getFileName(), ".part");
+    return new Output(
+        new BufferedOutputStream(Files.newOutputStream(unfinished)), path, unfinished);
+  }
+
+  Output print(String text) throws IOException {
+    out.write(text.getBytes(StandardCharsets.UTF_8));
+    return this;
+  }
+
+  Output line(String text) throws IOException {
+    return print(text + "\n");
+  }
+
+  void copy(InputStream from) throws IOException {
+    from.transferTo(out);
+  }
+
+  void flush() throws IOException {
+    out.flush();
+  }
+
+  /** All was written: the file gets its name. */
+  void finish() throws IOException {
+    out.flush();
+    if (unfinished != null && file != null) {
+      out.close();
+      Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (unfinished != null) {
+      try {
+        out.close();
+      } finally {
+        Files.deleteIfExists(unfinished);
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.Words;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/** An {@link Overview} for people to read. */
+final class OverviewText {
+
+  private static final int FRAMES = 4;
+  private static final int NAME = 24;
+  private static final int FIGURE = 12;
+
+  private final StringBuilder text = new StringBuilder();
+  private final Overview overview;
+
+  private OverviewText(Overview overview) {
+    this.overview = overview;
+  }
+
+  /**
+   * The text.
+   *
+   * @param name of the process
+   */
+  static String of(String name, Overview overview) {
+    OverviewText text = new OverviewText(overview);
+    text.status(name);
+    text.breakdown();
+    text.cgroup();
+    text.allocator();
+    text.sites();
+    text.changes();
+    return text.text.toString();
+  }
+
+  private void status(String name) {
+    Json root = overview.view(Overview.ROOT);
+    line("Native memory of %s at %s", name, root.at("time").text());
+    line("%s: %s", root.at("state").text(), root.at("reason").text());
+    if (!root.at("remedy").text().isEmpty()) {
+      line("  what to do: %s", root.at("remedy").text());
+    }
+    Json counters = root.at("counters");
+    if (counters.present()) {
+      line(
+          "malloc live %s in %s objects, peak %s; %s allocations, %s frees",
+          Words.bytes(counters.at("liveBytes").number()),
+          Text.number(counters.at("liveObjects").number()),
+          Words.bytes(counters.at("peakBytes").number()),
+          Text.number(counters.at("allocations", "total").number()),
+          Text.number(counters.at("frees").number()));
+    }
+    if (!root.at("mallometer", "remark").text().isEmpty()) {
+      line("remark: %s", root.at("mallometer", "remark").text());
+    }
+  }
+
+  private void breakdown() {
+    Json breakdown = overview.view("breakdown");
+    if (breakdown.at("parts").list().isEmpty()) {
+      return;
+    }
+    double total = breakdown.at("totalBytes").number();
+    line("");
+    line("Resident %s, of which", Words.bytes(total));
+    parts(breakdown.at("parts").list(), total);
+  }
+
+  private void parts(List<Json> parts, double total) {
+    parts.stream()
+        .sorted(Comparator.comparingDouble((Json part) -> -part.at("bytes").number()))
+        .forEach(
+            part ->
+                line(
+                    "  %s%s%s",
+                    Text.left(part.at("part").text(), NAME),
+                    Text.right(Words.bytes(part.at("bytes").number()), FIGURE),
+                    Text.right(Words.share(part.at("bytes").number() / total), FIGURE)));
+  }
+
+  private void cgroup() {
+    Json cgroup = overview.view("cgroup");
+    Json budget = overview.view("budget");
+    if (cgroup.at("chargedBytes").present()) {
+      line("");
+      line(
+          "Charged to the cgroup %s, limit %s",
+          Words.bytes(cgroup.at("chargedBytes").number()),
+          Words.bytes(cgroup.at("limitBytes").number()));
+      parts(cgroup.at("parts").list(), cgroup.at("chargedBytes").number());
+    }
+    if (budget.at("verdict").present()) {
+      line("");
+      line("Budget: %s", budget.at("verdict").text());
+    }
+  }
+
+  private void allocator() {
+    Json allocator = overview.view("allocator");
+    if (!allocator.at("systemBytes").present()) {
+      return;
+    }
+    line("");
+    line(
+        "Allocator %s: %s from the system, %s used, %s kept, at least %s could be trimmed",
+        allocator.at("allocator").text(),
+        Words.bytes(allocator.at("systemBytes").number()),
+        Words.bytes(allocator.at("usedBytes").number()),
+        Words.bytes(allocator.at("retainedBytes").number()),
+        Words.bytes(allocator.at("trimmableBytes").number()));
+    for (Json advice : allocator.at("advice").list()) {
+      line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
+    }
+  }
+
+  private void sites() {
+    Json sites = overview.view("sites");
+    String reason = sites.at("reading", "reason").text();
+    if (!reason.isEmpty()) {
+      line("");
+      line("Call sites: %s", reason);
+    }
+    if (sites.at("sites").list().isEmpty()) {
+      return;
+    }
+    line("");
+    line("%s%s  call site", Text.right("live", FIGURE), Text.right("per second", FIGURE + 2));
+    for (Json site : sites.at("sites").list()) {
+      line(
+          "%s%s  %s",
+          Text.right(Words.bytes(site.at("liveBytes").estimate()), FIGURE),
+          Text.right(Words.bytes(site.at("bytesPerSecond").number()), FIGURE + 2),
+          site.at("name").text());
+      stack(site);
+    }
+  }
+
+  private void changes() {
+    Json changes = overview.view("changes");
+    if (!changes.present() || changes.at("changes").list().isEmpty()) {
+      return;
+    }
+    line("");
+    line("Changed from %s to %s", changes.at("from").text(), changes.at("to").text());
+    for (Json change : changes.at("changes").list()) {
+      line(
+          "%s  %s",
+          Text.right(Words.change(change.at("liveBytesGrowth").number()), FIGURE),
+          change.at("name").text());
+    }
+  }
+
+  private void stack(Json site) {
+    List<String> frames = site.at("frames").texts();
+    for (String frame : frames.subList(0, Math.min(FRAMES, frames.size()))) {
+      line("%s    %s", " ".repeat(2 * FIGURE + 2), frame);
+    }
+  }
+
+  private void line(String format, Object... arguments) {
+    String line = arguments.length == 0 ? format : String.format(Locale.ROOT, format, arguments);
+    text.append(Text.plain(line).stripTrailing()).append('\n');
+  }
+}

@@ -1,0 +1,180 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.Choice;
+import io.mallometer.history.BlackBoxReport;
+import io.mallometer.report.ReportFormat;
+import io.mallometer.report.ReportMetric;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Where the memory of a process is, or was. */
+@Command(
+    name = "report",
+    description = {
+      "Tells where the memory of a JVM is, or what a black box (MALLOMETER_BLACKBOX) recorded and"
+          + " how the process ended."
+    })
+final class ReportCommand implements Callable<Integer> {
+
+  private static final String TEXT = "text";
+  private static final String JSON = "json";
+  private static final String HTML = "html";
+
+  @Parameters(
+      paramLabel = "PID|URL|FILE",
+      description = "a JVM of this user, the address of an agent, or a black box")
+  private String target = "";
+
+  @Option(
+      names = "--format",
+      defaultValue = TEXT,
+      description =
+          "text, html, json (which diff reads), dhat, pprof, collapsed, flamegraph or table;"
+              + " ${DEFAULT-VALUE} unless said. A black box is told as text only")
+  private String format = TEXT;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      description =
+          "watch for so long first, such as 30s or 5m; text, html and json tell what changed in it")
+  private @Nullable String duration;
+
+  @Option(
+      names = "--metric",
+      defaultValue = "live",
+      description = "live, live-objects, allocated or allocated-objects, in formats that show one")
+  private String metric = "live";
+
+  @Option(names = "--limit", defaultValue = "20", description = "how many call sites to tell")
+  private int limit = 20;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FILE",
+      description = "where to, if not here")
+  private @Nullable Path output;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "20s",
+      description = "as for top")
+  private String timeout = "20s";
+
+  @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = "as for top")
+  private String user = "";
+
+  @Override
+  public Integer call() throws Exception {
+    check();
+    if (!Target.isProcess(target) && !Target.isAddress(target)) {
+      return box();
+    }
+    Optional<Duration> span =
+        duration == null ? Optional.empty() : Optional.of(Target.span("--duration", duration));
+    try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
+      if (span.isPresent()) {
+        watch(source, span.get());
+      }
+      try (Output out = Output.to(output)) {
+        report(source, span, out);
+        out.finish();
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  /** Before anything takes its time. */
+  private void check() throws Failure {
+    try {
+      Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
+      String[] formats =
+          Stream.concat(
+                  Stream.of(TEXT, HTML, JSON),
+                  Stream.of(ReportFormat.values()).map(ReportFormat::id))
+              .toArray(String[]::new);
+      Choice.of("--format", format, formats, known -> known);
+    } catch (IllegalArgumentException e) {
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, String.valueOf(e.getMessage()));
+    }
+    if (limit < 1 || limit > 10_000) {
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "--limit must be from 1 to 10000");
+    }
+  }
+
+  private int box() throws Failure, IOException {
+    if (!format.equals(TEXT)) {
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a black box is told as text only");
+    }
+    String text = BlackBoxReport.of(Path.of(target));
+    try (Output out = Output.to(output)) {
+      out.print(text).finish();
+    }
+    return ExitCode.OK;
+  }
+
+  /**
+   * The first question makes the process read its call sites, with which those at the end compare.
+   */
+  private static void watch(Source source, Duration span) throws Exception {
+    source.get("sites?limit=1").body().close();
+    Progress progress = Progress.begin("watching " + source.name(), span);
+    try {
+      Thread.sleep(span.toMillis());
+    } finally {
+      progress.end();
+    }
+  }
+
+  private void report(Source source, Optional<Duration> span, Output out) throws Exception {
+    Progress progress = Progress.begin("reading " + source.name());
+    try {
+      switch (format) {
+        case JSON -> out.print(overview(source, span).json());
+        case TEXT -> out.print(OverviewText.of(source.name(), overview(source, span)));
+        case HTML -> out.print(page(source.name(), overview(source, span)));
+        default -> {
+          Source.Reply reply = source.get(format + "?metric=" + metric);
+          try (InputStream body = reply.body()) {
+            out.copy(body);
+          }
+        }
+      }
+    } finally {
+      progress.end();
+    }
+  }
+
+  private Overview overview(Source source, Optional<Duration> span) throws Failure, IOException {
+    return Overview.of(source, limit, span.map(Duration::toString));
+  }
+
+  /** The text, in a page that loads nothing. */
+  private static String page(String name, Overview overview) {
+    return """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="UTF-8">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+        <meta name="viewport" content="width=device-width">
+        <title>Native memory of %s</title>
+        </head>
+        <body>
+        <pre>%s</pre>
+        </body>
+        </html>
+        """
+        .formatted(Text.html(name), Text.html(OverviewText.of(name, overview)));
+  }
+}

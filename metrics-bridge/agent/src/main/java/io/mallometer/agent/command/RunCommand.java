@@ -1,0 +1,118 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.interposer.BundledLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Runs a program with the library preloaded. */
+@Command(
+    name = "run",
+    description = {
+      "Runs COMMAND with the library preloaded and exits as it exits.",
+      "bin/mallometer becomes the command: same process id, signals and exit code. java -jar waits"
+          + " for it, and passes SIGTERM and SIGINT on."
+    })
+final class RunCommand implements Callable<Integer> {
+
+  private static final String PRELOAD = "LD_PRELOAD";
+  private static final String ONLY = "MALLOMETER_ONLY";
+
+  @Option(
+      names = "--only",
+      paramLabel = "NAMES",
+      description =
+          "count in executables of these names only, separated by commas; java and COMMAND itself"
+              + " unless said, or what MALLOMETER_ONLY says")
+  private @Nullable String only;
+
+  @Option(
+      names = "--blackbox",
+      paramLabel = "FILE",
+      description = "record the last hour in FILE, so that it is known after a kill")
+  private @Nullable Path blackBox;
+
+  @Option(
+      names = "--sample-interval",
+      paramLabel = "BYTES",
+      description = "one sample for as many bytes, such as 128k")
+  private @Nullable String sampleInterval;
+
+  @Option(names = "--print-environment", hidden = true, description = "for bin/mallometer")
+  private boolean printing;
+
+  @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "what to run, after --")
+  private List<String> command = List.of();
+
+  @Override
+  public Integer call() throws Exception {
+    Map<String, String> environment = environment(System.getenv());
+    if (printing) {
+      Output out = Output.standard();
+      for (Map.Entry<String, String> variable : environment.entrySet()) {
+        out.line(variable.getKey() + "=" + variable.getValue());
+      }
+      out.flush();
+      return ExitCode.OK;
+    }
+    return PreloadedProgram.run(command, environment);
+  }
+
+  /** What is to be set; the rest stays as it is. */
+  private Map<String, String> environment(Map<String, String> present) throws IOException {
+    Map<String, String> variables = new LinkedHashMap<>();
+    String others = present.getOrDefault(PRELOAD, "");
+    // First, because behind another allocator it would see nothing; that one serves as before.
+    variables.put(PRELOAD, BundledLibrary.extract() + (others.isEmpty() ? "" : ":" + others));
+    if (only != null) {
+      variables.put(ONLY, only);
+    } else if (present.getOrDefault(ONLY, "").isEmpty()) {
+      variables.put(ONLY, String.join(",", names(present.getOrDefault("PATH", ""))));
+    }
+    if (blackBox != null) {
+      variables.put("MALLOMETER_BLACKBOX", blackBox.toAbsolutePath().toString());
+    }
+    if (sampleInterval != null) {
+      variables.put("MALLOMETER_SAMPLE_INTERVAL", sampleInterval);
+    }
+    return variables;
+  }
+
+  /** java, and the command by the name of its file, to which a link may lead. */
+  private Set<String> names(String path) {
+    Set<String> names = new LinkedHashSet<>(Set.of("java"));
+    String word = command.get(0);
+    List<Path> candidates = new ArrayList<>();
+    if (word.contains("/")) {
+      candidates.add(Path.of(word));
+    } else {
+      for (String directory : path.split(":")) {
+        candidates.add(Path.of(directory, word));
+      }
+    }
+    candidates.stream()
+        .filter(Files::isExecutable)
+        .findFirst()
+        .ifPresent(file -> names.add(realName(file)));
+    return names;
+  }
+
+  private static String realName(Path file) {
+    try {
+      return file.toRealPath().getFileName().toString();
+    } catch (IOException e) {
+      return file.getFileName().toString();
+    }
+  }
+}

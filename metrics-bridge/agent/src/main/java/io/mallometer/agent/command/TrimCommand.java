@@ -1,0 +1,45 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.history.Words;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Asks the allocator of a process to give memory back. */
+@Command(
+    name = "trim",
+    description = {
+      "Asks the allocator of a JVM to give free memory back to the system, and tells what came back.",
+      "Threads that allocate may wait meanwhile. Over http the agent needs its option trim=true."
+    })
+final class TrimCommand implements Callable<Integer> {
+
+  @Mixin private Target target = new Target();
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Json trim = trimmed(source);
+      Output out = Output.standard();
+      out.line(trim.at("explanation").text());
+      out.line(
+          "resident %s before, %s after: %s, in %.2f s"
+              .formatted(
+                  Words.bytes(trim.at("residentBeforeBytes").number()),
+                  Words.bytes(trim.at("residentAfterBytes").number()),
+                  Words.change(-trim.at("returnedBytes").number()),
+                  trim.at("tookSeconds").number()));
+      out.flush();
+    }
+    return ExitCode.OK;
+  }
+
+  private static Json trimmed(Source source) throws Exception {
+    Progress progress = Progress.begin("trimming");
+    try {
+      return source.trim().json();
+    } finally {
+      progress.end();
+    }
+  }
+}

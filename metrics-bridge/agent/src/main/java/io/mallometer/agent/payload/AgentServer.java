@@ -1,0 +1,227 @@
+package io.mallometer.agent.payload;
+
+import com.sun.net.httpserver.HttpContext;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
+import io.mallometer.Mallometer;
+import io.mallometer.prometheus.NativeMemoryCollector;
+import io.mallometer.view.Answer;
+import io.mallometer.view.Answer.Outcome;
+import io.mallometer.view.Answer.Told;
+import io.mallometer.view.View;
+import io.mallometer.view.Views;
+import io.prometheus.client.CollectorRegistry;
+import io.prometheus.client.exporter.HTTPServer.HTTPMetricHandler;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * Prometheus' formats at {@code /metrics}, what the Actuator endpoint answers under the same names
+ * beside it and below {@code /nativememory}, and what there is at {@code /}.
+ *
+ * <p>The JDK's server has a thread that listens and one for its clocks. At most two more answer;
+ * they come with a request and end when there was none for some seconds.
+ */
+final class AgentServer implements AutoCloseable {
+
+  private static final int THREADS = 2;
+  private static final int WAITING = 32;
+  private static final int IDLE_SECONDS = 10;
+  private static final int NOT_ALLOWED = 405;
+  private static final int FORBIDDEN = 403;
+  private static final int FAILED = 500;
+
+  private static final String JSON = "application/json;charset=UTF-8";
+  private static final String TEXT = "text/plain;charset=UTF-8";
+  private static final String ROOT = "nativememory";
+
+  private final HttpServer server;
+  private final ThreadPoolExecutor executor;
+  private final Views views;
+  private final ServerOptions options;
+  private final HttpHandler metrics;
+
+  private AgentServer(HttpServer server, Mallometer mallometer, ServerOptions options) {
+    this.server = server;
+    this.options = options;
+    this.views = new Views(mallometer);
+    CollectorRegistry registry = new CollectorRegistry();
+    registry.register(new NativeMemoryCollector(mallometer));
+    this.metrics = new HTTPMetricHandler(registry);
+    this.executor =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(WAITING),
+            daemons());
+    executor.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Listens, and answers from daemon threads.
+   *
+   * @throws IOException if it cannot listen there, or the certificate cannot be read
+   */
+  static AgentServer start(Mallometer mallometer, ServerOptions options) throws IOException {
+    AgentServer started = new AgentServer(listening(options), mallometer, options);
+    started.begin();
+    return started;
+  }
+
+  private static HttpServer listening(ServerOptions options) throws IOException {
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getByName(options.host()), options.port());
+    if (options.certificate().isEmpty()) {
+      return HttpServer.create(address, 0);
+    }
+    HttpsConfigurator tls = new HttpsConfigurator(Tls.of(options.certificate().get()));
+    HttpsServer server = HttpsServer.create(address, 0);
+    server.setHttpsConfigurator(tls);
+    return server;
+  }
+
+  private void begin() {
+    HttpContext everything = server.createContext("/", this::handle);
+    options.login().map(Password::new).ifPresent(everything::setAuthenticator);
+    server.setExecutor(executor);
+    // The thread that listens is a daemon if the one that starts it is.
+    Thread starter = daemons().newThread(server::start);
+    starter.start();
+    try {
+      starter.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static ThreadFactory daemons() {
+    return work -> {
+      Thread thread = new Thread(null, work, "mallometer-http", 0, false);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Where it listens. */
+  String address() {
+    InetSocketAddress address = server.getAddress();
+    String scheme = options.certificate().isPresent() ? "https" : "http";
+    return scheme + "://" + options.host() + ":" + address.getPort();
+  }
+
+  /** Listens no longer. */
+  @Override
+  public void close() {
+    server.stop(0);
+    executor.shutdown();
+  }
+
+  private void handle(HttpExchange exchange) throws IOException {
+    try (exchange) {
+      exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
+      exchange.getResponseHeaders().set("Cache-Control", "no-store");
+      String path = exchange.getRequestURI().getPath();
+      switch (exchange.getRequestMethod()) {
+        case "GET", "HEAD" -> get(exchange, path.substring(1));
+        case "POST" -> post(exchange, path.substring(1));
+        default -> plain(exchange, NOT_ALLOWED, "only GET, HEAD and POST are understood\n");
+      }
+    } catch (RuntimeException | LinkageError e) {
+      // The server would close the connection without a word.
+      plain(exchange, FAILED, "mallometer failed: " + e + "\n");
+    }
+  }
+
+  private void get(HttpExchange exchange, String path) throws IOException {
+    switch (path) {
+      case "metrics" -> metrics.handle(exchange);
+      case "-/healthy" -> plain(exchange, Outcome.OK.status(), "mallometer is healthy\n");
+      case "" -> index(exchange);
+      case ROOT -> tell(exchange, Outcome.OK.status(), views.nativeMemory());
+      default -> answer(exchange, path.startsWith(ROOT + "/") ? path.substring(13) : path);
+    }
+  }
+
+  private void answer(HttpExchange exchange, String name) throws IOException {
+    Map<String, String> parameters = Parameters.of(exchange.getRequestURI().getRawQuery());
+    Answer answer = views.answer(name, parameters);
+    if (answer instanceof Answer.Exported export) {
+      send(exchange, Outcome.OK.status(), export.contentType(), export.body());
+    } else {
+      tell(exchange, answer.outcome().status(), ((Told) answer).view());
+    }
+  }
+
+  /** What can be asked. A page may take its place. */
+  private void index(HttpExchange exchange) throws IOException {
+    plain(
+        exchange,
+        Outcome.OK.status(),
+        "mallometer: /metrics for Prometheus; as JSON or in formats of other tools: /"
+            + ROOT
+            + " /"
+            + String.join(" /", Views.names())
+            + "\n");
+  }
+
+  private void post(HttpExchange exchange, String path) throws IOException {
+    if (!path.equals("trim") && !path.equals(ROOT + "/trim")) {
+      plain(exchange, NOT_ALLOWED, "there is nothing to POST to but /trim\n");
+    } else if (!options.trimming()) {
+      plain(exchange, FORBIDDEN, "the agent's option trim=true allows it\n");
+    } else {
+      Told told = views.trim();
+      tell(exchange, told.outcome().status(), told.view());
+    }
+  }
+
+  private static void tell(HttpExchange exchange, int status, View view) throws IOException {
+    send(exchange, status, JSON, out -> write(view, out));
+  }
+
+  private static void write(View view, OutputStream out) throws IOException {
+    Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    view.write(text);
+    text.flush();
+  }
+
+  private static void plain(HttpExchange exchange, int status, String text) throws IOException {
+    send(exchange, status, TEXT, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static void send(HttpExchange exchange, int status, String type, Answer.Body body)
+      throws IOException {
+    exchange.getResponseHeaders().set("Content-Type", type);
+    if (exchange.getRequestMethod().equals("HEAD")) {
+      exchange.sendResponseHeaders(status, -1);
+      return;
+    }
+    boolean zipped = Parameters.accepts(exchange, "gzip");
+    if (zipped) {
+      exchange.getResponseHeaders().set("Content-Encoding", "gzip");
+    }
+    exchange.sendResponseHeaders(status, 0);
+    OutputStream plain = exchange.getResponseBody();
+    // Not closed when writing fails: half an answer must not look like a whole one.
+    OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
+    body.writeTo(out);
+    out.close();
+  }
+}

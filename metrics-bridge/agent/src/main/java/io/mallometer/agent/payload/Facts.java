@@ -1,0 +1,30 @@
+package io.mallometer.agent.payload;
+
+import io.mallometer.view.View;
+import java.lang.management.ManagementFactory;
+import java.lang.management.RuntimeMXBean;
+import java.util.List;
+
+/**
+ * What the command line wants to know of a JVM besides its memory.
+ *
+ * @param name name and version of the JVM
+ * @param version of Java
+ * @param home where the JDK is
+ * @param arguments the JVM's options
+ * @param uptimeSeconds how long it has been running
+ */
+public record Facts(
+    String name, String version, String home, List<String> arguments, double uptimeSeconds)
+    implements View {
+
+  static Facts ofThisJvm() {
+    RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+    return new Facts(
+        runtime.getVmName() + " " + runtime.getVmVersion(),
+        System.getProperty("java.version", ""),
+        System.getProperty("java.home", ""),
+        runtime.getInputArguments(),
+        runtime.getUptime() / 1e3);
+  }
+}

@@ -1,0 +1,148 @@
+package io.mallometer.agent.payload;
+
+import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
+import io.mallometer.view.Answer;
+import io.mallometer.view.Answer.Told;
+import io.mallometer.view.View;
+import io.mallometer.view.Views;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Questions of the command line. Where no agent was given at the start, the first one opens the
+ * bridge, and it is closed when nobody has asked for two minutes: by the poller's own thread, so
+ * that no other is needed.
+ */
+final class Inquiry {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** The first reading of a bridge that was just opened comes this soon. */
+  private static final Duration SOON = Duration.ofMillis(50);
+
+  private static final int LONGEST_WAIT_MILLIS = 5_000;
+
+  private static final String ROOT = "nativememory";
+  private static final String JSON = "application/json;charset=UTF-8";
+
+  /** Who answers: a JVM has one agent. Guarded by the class, as is the next. */
+  private static Optional<Mallometer> open = Optional.empty();
+
+  private static boolean borrowed;
+  private static volatile long lastAsked;
+
+  private Inquiry() {}
+
+  /** Questions are answered by a facade that stays open. */
+  static synchronized void answersFor(Mallometer mallometer) {
+    open = Optional.of(mallometer);
+    borrowed = false;
+  }
+
+  /** Answers; see {@link Entry#answer}. */
+  static void answer(String question, String version, OutputStream out) throws IOException {
+    String[] words = question.split(" ", 2);
+    String asked = words.length > 1 ? words[1] : "";
+    switch (words[0]) {
+      case "GET" -> get(asked, version, out);
+      case "POST" -> post(asked, version, out);
+      case "CLOSE" -> close(version, out);
+      default -> throw new IllegalArgumentException("\"" + question + "\" is not understood");
+    }
+  }
+
+  private static void get(String asked, String version, OutputStream out) throws IOException {
+    String[] parts = asked.split("\\?", 2);
+    if (parts[0].equals("facts")) {
+      head(200, JSON, version, out);
+      write(Facts.ofThisJvm(), out);
+      return;
+    }
+    Views views = new Views(mallometer());
+    Answer answer =
+        parts[0].equals(ROOT)
+            ? new Told(Answer.Outcome.OK, views.nativeMemory())
+            : views.answer(parts[0], Parameters.of(parts.length > 1 ? parts[1] : null));
+    if (answer instanceof Answer.Exported export) {
+      head(answer.outcome().status(), export.contentType(), version, out);
+      export.body().writeTo(out);
+    } else {
+      tell((Told) answer, version, out);
+    }
+  }
+
+  private static void post(String asked, String version, OutputStream out) throws IOException {
+    if (!asked.equals("trim")) {
+      throw new IllegalArgumentException("there is nothing to POST to but trim");
+    }
+    tell(new Views(mallometer()).trim(), version, out);
+  }
+
+  private static void tell(Told told, String version, OutputStream out) throws IOException {
+    head(told.outcome().status(), JSON, version, out);
+    write(told.view(), out);
+  }
+
+  private static void head(int status, String type, String version, OutputStream out)
+      throws IOException {
+    String line = status + "\t" + type + "\t" + version + "\n";
+    out.write(line.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void write(View view, OutputStream out) throws IOException {
+    Writer text = new OutputStreamWriter(out, StandardCharsets.UTF_8);
+    view.write(text);
+    text.flush();
+  }
+
+  private static synchronized void close(String version, OutputStream out) throws IOException {
+    if (borrowed) {
+      open.ifPresent(Mallometer::close);
+      open = Optional.empty();
+      borrowed = false;
+    }
+    head(200, JSON, version, out);
+  }
+
+  private static synchronized Mallometer mallometer() {
+    lastAsked = System.nanoTime();
+    if (open.isEmpty()) {
+      open = Optional.of(opened());
+      borrowed = true;
+    }
+    return open.get();
+  }
+
+  private static Mallometer opened() {
+    Mallometer mallometer = Entry.open(MallometerOptions.defaults());
+    mallometer.onPoll(snapshot -> closeIfForgotten());
+    try (Mallometer quick = Mallometer.open(MallometerOptions.defaults().withPollInterval(SOON))) {
+      for (int waited = 0;
+          waited < LONGEST_WAIT_MILLIS && quick.snapshot().memory().resident().isEmpty();
+          waited += SOON.toMillis()) {
+        Thread.sleep(SOON.toMillis());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return mallometer;
+  }
+
+  private static void closeIfForgotten() {
+    if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {
+      synchronized (Inquiry.class) {
+        if (borrowed) {
+          open.ifPresent(Mallometer::close);
+          open = Optional.empty();
+          borrowed = false;
+        }
+      }
+    }
+  }
+}

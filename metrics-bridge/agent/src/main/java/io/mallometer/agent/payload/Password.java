@@ -1,0 +1,100 @@
+package io.mallometer.agent.payload;
+
+import com.sun.net.httpserver.BasicAuthenticator;
+import io.mallometer.agent.payload.ServerOptions.Login;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Optional;
+import javax.crypto.SecretKeyFactory;
+import javax.crypto.spec.PBEKeySpec;
+
+/**
+ * Asks for a name and a password. The algorithms and what they hash are those of jmx_exporter, so
+ * that its settings can be taken over.
+ */
+final class Password extends BasicAuthenticator {
+
+  /** The algorithm of a password that is not hashed. */
+  static final String PLAIN = "plaintext";
+
+  private static final String SLOW = "PBKDF2";
+
+  private final Login login;
+  private final byte[] expected;
+
+  /** What was right the last time, hashed once: the slow algorithms are too slow for a scrape. */
+  private volatile Optional<String> known = Optional.empty();
+
+  /**
+   * Checks that the algorithm is there.
+   *
+   * @throws IllegalArgumentException if it is not, or the hash is none
+   */
+  Password(Login login) {
+    super("mallometer");
+    this.login = login;
+    this.expected =
+        login.algorithm().equals(PLAIN)
+            ? login.password().getBytes(StandardCharsets.UTF_8)
+            : HexFormat.of().parseHex(login.password().replace(":", "").toLowerCase(Locale.ROOT));
+  }
+
+  @Override
+  public boolean checkCredentials(String user, String password) {
+    boolean right =
+        known.filter(password::equals).isPresent()
+            || MessageDigest.isEqual(expected, made(password));
+    if (right) {
+      known = Optional.of(password);
+    }
+    return right & equal(user, login.user());
+  }
+
+  private static boolean equal(String one, String other) {
+    return MessageDigest.isEqual(
+        one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private byte[] made(String password) {
+    try {
+      if (login.algorithm().equals(PLAIN)) {
+        return password.getBytes(StandardCharsets.UTF_8);
+      }
+      return login.algorithm().startsWith(SLOW) ? derived(password) : digested(password);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalArgumentException("algorithm " + login.algorithm() + ": " + e.getMessage());
+    }
+  }
+
+  private byte[] digested(String password) throws GeneralSecurityException {
+    return MessageDigest.getInstance(login.algorithm())
+        .digest((login.salt() + ":" + password).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private byte[] derived(String password) throws GeneralSecurityException {
+    PBEKeySpec specification =
+        new PBEKeySpec(
+            password.toCharArray(),
+            login.salt().getBytes(StandardCharsets.UTF_8),
+            iterations(),
+            Math.max(1, expected.length) * Byte.SIZE);
+    return SecretKeyFactory.getInstance(login.algorithm())
+        .generateSecret(specification)
+        .getEncoded();
+  }
+
+  /** Unless they are given, as many as jmx_exporter takes. */
+  private int iterations() {
+    if (login.iterations() > 0) {
+      return login.iterations();
+    }
+    return switch (login.algorithm()) {
+      case "PBKDF2WithHmacSHA1" -> 1_300_000;
+      case "PBKDF2WithHmacSHA512" -> 210_000;
+      default -> 600_000;
+    };
+  }
+}
