@@ -2,6 +2,9 @@ package io.mallometer.agent.command;
 
 import io.mallometer.history.Words;
 import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -51,38 +54,48 @@ final class Board {
   private Json libraries = root;
   private Json sites = root;
 
-  /** By name: live bytes at the reading before, and allocated bytes since the start. */
+  /** By name: live bytes at the reading before. */
   private Map<String, Double> liveBefore = new HashMap<>();
 
   private double residentBefore = Double.NaN;
   private double mallocBefore = Double.NaN;
   private double secondsBetween = Double.NaN;
-  private long readAt;
 
   Board(String name) {
     this.name = name;
   }
 
-  /** Reads anew. */
+  /** Reads anew. What changed is kept while the process itself has nothing new. */
   void read(Source source) throws Failure, IOException {
+    Json read = source.get("nativememory").json();
+    double seconds = seconds(root.at("time").text(), read.at("time").text());
+    if (seconds == 0) {
+      return;
+    }
+    secondsBetween = seconds;
     Map<String, Double> live = new HashMap<>();
-    keep(live, libraries.at("groups").list(), "key");
-    keep(live, sites.at("groups").list(), "key");
+    keep(live, libraries.at("groups").list());
+    keep(live, sites.at("groups").list());
     liveBefore = live;
     residentBefore = breakdown.at("residentBytes").number();
     mallocBefore = root.at("counters", "liveBytes").number();
-    long now = System.nanoTime();
-    secondsBetween = readAt == 0 ? Double.NaN : (now - readAt) / 1e9;
-    readAt = now;
-    root = source.get("nativememory").json();
+    root = read;
     breakdown = source.get("breakdown").json();
     libraries = source.get("sites?group=library&limit=" + MOST_ROWS).json();
     sites = source.get("sites?group=site&limit=" + MOST_ROWS).json();
   }
 
-  private static void keep(Map<String, Double> live, List<Json> rows, String key) {
+  private static double seconds(String before, String after) {
+    try {
+      return Duration.between(Instant.parse(before), Instant.parse(after)).toMillis() / 1e3;
+    } catch (DateTimeException e) {
+      return Double.NaN;
+    }
+  }
+
+  private static void keep(Map<String, Double> live, List<Json> rows) {
     for (Json row : rows) {
-      live.put(row.at(key).text(), row.at("liveBytes").estimate());
+      live.put(row.at("key").text(), row.at("liveBytes").estimate());
     }
   }
 

@@ -4,7 +4,9 @@ import io.mallometer.history.UnreadableBoxException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -72,10 +74,12 @@ public final class Commands implements Runnable {
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
     line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.NOT_UNDERSTOOD);
+    Map<String, String> meanings = new LinkedHashMap<>();
     for (String meaning : ExitCode.MEANINGS) {
       String[] parts = meaning.split(":", 2);
-      line.getCommandSpec().usageMessage().exitCodeList().put(parts[0], parts[1]);
+      meanings.put(parts[0], parts[1]);
     }
+    line.getCommandSpec().usageMessage().exitCodeList(meanings);
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
     line.setExecutionExceptionHandler((e, command, result) -> failed(e));

@@ -1,6 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.history.Words;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,7 +28,7 @@ final class LeaksCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     try (Source source = target.open()) {
-      Source.Reply reply = source.get(all ? "leaks?all=true" : "leaks");
+      Source.Reply reply = asked(source);
       Output out = Output.standard();
       if (json) {
         out.copy(reply.body());
@@ -46,7 +47,21 @@ final class LeaksCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private static void show(Json site, Output out) throws Exception {
+  private Source.Reply asked(Source source) throws Failure, IOException {
+    try {
+      return source.get(all ? "leaks?all=true" : "leaks");
+    } catch (Failure e) {
+      throw e.exitCode() == ExitCode.NOT_THERE
+              && String.valueOf(e.getMessage()).startsWith("there is no")
+          ? new Failure(
+              ExitCode.NOT_THERE,
+              source.name()
+                  + " has no leak evidence in this version; report --duration 5m tells what grew")
+          : e;
+    }
+  }
+
+  private static void show(Json site, Output out) throws IOException {
     out.line(
         "%-8s %s  suspected %s (%s to %s), confidence %s"
             .formatted(

@@ -32,7 +32,6 @@ public final class Entry {
     Optional<Path> record = Optional.ofNullable(options.get("record")).map(Path::of);
     MallometerOptions defaults = MallometerOptions.defaults();
     Mallometer mallometer = open(record.map(defaults::withRecordPath).orElse(defaults));
-    Inquiry.answersFor(mallometer);
     registerSoon(mallometer);
     String served = options.containsKey("port") ? "; " + serve(mallometer, options) : "";
     return said(mallometer.snapshot(), version) + served;

@@ -15,9 +15,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Questions of the command line. Where no agent was given at the start, the first one opens the
- * bridge, and it is closed when nobody has asked for two minutes: by the poller's own thread, so
- * that no other is needed.
+ * Questions of the command line. The first one opens a facade that reads every second, also where
+ * no agent was given at the start; it is closed when nobody has asked for two minutes: by the
+ * poller's own thread, so that no other is needed.
  */
 final class Inquiry {
 
@@ -31,19 +31,15 @@ final class Inquiry {
   private static final String ROOT = "nativememory";
   private static final String JSON = "application/json;charset=UTF-8";
 
-  /** Who answers: a JVM has one agent. Guarded by the class, as is the next. */
+  /** As often as somebody looks who waits for it. */
+  private static final Duration OFTEN = Duration.ofSeconds(1);
+
+  /** Who answers while somebody asks: a JVM has one agent. Guarded by the class. */
   private static Optional<Mallometer> open = Optional.empty();
 
-  private static boolean borrowed;
   private static volatile long lastAsked;
 
   private Inquiry() {}
-
-  /** Questions are answered by a facade that stays open. */
-  static synchronized void answersFor(Mallometer mallometer) {
-    open = Optional.of(mallometer);
-    borrowed = false;
-  }
 
   /** Answers; see {@link Entry#answer}. */
   static void answer(String question, String version, OutputStream out) throws IOException {
@@ -102,27 +98,30 @@ final class Inquiry {
   }
 
   private static synchronized void close(String version, OutputStream out) throws IOException {
-    if (borrowed) {
-      open.ifPresent(Mallometer::close);
-      open = Optional.empty();
-      borrowed = false;
-    }
+    close();
     head(200, JSON, version, out);
+  }
+
+  private static synchronized void close() {
+    open.ifPresent(Mallometer::close);
+    open = Optional.empty();
   }
 
   private static synchronized Mallometer mallometer() {
     lastAsked = System.nanoTime();
     if (open.isEmpty()) {
       open = Optional.of(opened());
-      borrowed = true;
     }
-    return open.get();
+    Mallometer mallometer = open.get();
+    mallometer.poll();
+    return mallometer;
   }
 
   private static Mallometer opened() {
-    Mallometer mallometer = Entry.open(MallometerOptions.defaults());
+    MallometerOptions options = MallometerOptions.defaults();
+    Mallometer mallometer = Entry.open(options.withPollInterval(OFTEN));
     mallometer.onPoll(snapshot -> closeIfForgotten());
-    try (Mallometer quick = Mallometer.open(MallometerOptions.defaults().withPollInterval(SOON))) {
+    try (Mallometer quick = Mallometer.open(options.withPollInterval(SOON))) {
       for (int waited = 0;
           waited < LONGEST_WAIT_MILLIS && quick.snapshot().memory().resident().isEmpty();
           waited += SOON.toMillis()) {
@@ -134,15 +133,10 @@ final class Inquiry {
     return mallometer;
   }
 
+  /** Without a lock first: whoever asks holds it, and may be waiting for this very poll. */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {
-      synchronized (Inquiry.class) {
-        if (borrowed) {
-          open.ifPresent(Mallometer::close);
-          open = Optional.empty();
-          borrowed = false;
-        }
-      }
+      close();
     }
   }
 }
