@@ -474,7 +474,9 @@ enum mallometer_option {
   /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   /* The shortest epoch, in milliseconds, at least 10. 5,000 by default. */
-  MALLOMETER_OPTION_SHORTEST_EPOCH = 3
+  MALLOMETER_OPTION_SHORTEST_EPOCH = 3,
+  /* How many times as long as its processor time an epoch is at least, 10 to 1,000,000. 1,000 by default: 0.1 %. */
+  MALLOMETER_OPTION_EPOCH_OVER_COST = 4
 };
 
 #if defined(__GNUC__)

@@ -415,6 +415,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
       if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
       change_interval(value);
       return 0;
+    case MALLOMETER_OPTION_EPOCH_OVER_COST:
+      return observation_spend(value) ? 0 : -EINVAL;
     case MALLOMETER_OPTION_SHORTEST_EPOCH:
       return observation_shorten(value) ? 0 : -EINVAL;
     default:

@@ -22,7 +22,9 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#define LOOKS_IN_AN_EPOCH 1000u /* by their processor time */
+#define DEFAULT_LOOKS_IN_AN_EPOCH 1000u /* by their processor time */
+#define MOST_LOOKS_IN_AN_EPOCH 1000000u
+#define FEWEST_LOOKS_IN_AN_EPOCH 10u
 #define LONGEST_EPOCH (60 * SECOND)
 #define SHORTEST_OF_ALL_MS 10u
 /* Slots take no more than this share of what is resident, but may take this much. */
@@ -34,6 +36,7 @@
 static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
+static uint32_t looks_in_an_epoch = DEFAULT_LOOKS_IN_AN_EPOCH;
 static uint32_t changes; /* of the shortest epoch; a sleeping thread waits for one */
 
 static int state = MALLOMETER_LEAKS_OFF;
@@ -168,7 +171,7 @@ static const char *prepare(void) {
 static void observe_for_good(void) {
   uint64_t of_look = 0;
   for (;;) {
-    uint64_t needed = of_look * LOOKS_IN_AN_EPOCH;
+    uint64_t needed = of_look * __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
     placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
     wait_for_the_end(monotonic_ns(), needed);
     uint64_t begin = cpu_time();
@@ -227,6 +230,12 @@ int observation_start(const char *unable) {
   reason = "a thread cannot be started";
   __atomic_store_n(&state, MALLOMETER_LEAKS_OFF, __ATOMIC_RELEASE);
   return -EAGAIN;
+}
+
+bool observation_spend(uint64_t looks) {
+  if (looks < FEWEST_LOOKS_IN_AN_EPOCH || looks > MOST_LOOKS_IN_AN_EPOCH) return false;
+  __atomic_store_n(&looks_in_an_epoch, (uint32_t)looks, __ATOMIC_RELAXED);
+  return true;
 }
 
 bool observation_shorten(uint64_t shortest_epoch_ms) {

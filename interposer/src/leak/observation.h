@@ -35,6 +35,9 @@ bool observation_shorten(uint64_t shortest_epoch_ms);
 /* Fills all but size and version. */
 void observation_describe(struct mallometer_observation *out);
 
+/* How many times as long as its processor time an epoch is. False if it cannot be that. From any thread. */
+bool observation_spend(uint64_t looks_in_an_epoch);
+
 /* As mallometer_watch(), for numbers that were checked. */
 int observation_watch(const uint32_t *sites, uint32_t count);
 

@@ -1,5 +1,6 @@
 package io.mallometer.benchmarks.leaks;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -9,7 +10,8 @@ import java.util.stream.Stream;
  * Runs kernels side by side for a time.
  *
  * <p>Arguments: minutes of the kernels' time, how many times faster than the world's that runs, and
- * names such as {@code Leaking.Deflaters} of those to run, none for all.
+ * names such as {@code Leaking.Deflaters} of those to run, none for all. The property {@code
+ * verdicts} names a file for what mallometer says of them.
  */
 public final class Kernels {
 
@@ -17,13 +19,19 @@ public final class Kernels {
 
   public static void main(String[] arguments) throws InterruptedException {
     Duration duration = Duration.ofMillis((long) (60_000 * Double.parseDouble(arguments[0])));
-    Pace pace = new Pace(Double.parseDouble(arguments[1]));
+    double scale = Double.parseDouble(arguments[1]);
+    Pace pace = new Pace(scale);
     List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
+    String verdicts = System.getProperty("verdicts");
+    VerdictLog log = verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale);
     Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
         .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
         .forEach(kernel -> new KernelThread(kernel, pace).start());
     pace.until(duration);
     pace.end();
+    if (log != null) {
+      log.close();
+    }
   }
 
   static String name(Class<? extends Kernel> kernel) {
