@@ -35,6 +35,7 @@
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
+#include "sample/slots.h"
 
 #ifndef MALLOMETER_BUILD
 #error "the build defines MALLOMETER_BUILD, a string such as \"0.1.0\""
@@ -424,6 +425,15 @@ int mallometer_configure(uint32_t option, uint64_t value) {
   }
 }
 
+/* glibc counts slots that it has unmapped as if it had mapped them, too. */
+static void add_what_slots_took(struct mallometer_allocator_state *figures) {
+  uint64_t retired = slots_totals().retired_bytes;
+  if (figures->kind != MALLOMETER_ALLOCATOR_GLIBC) return;
+  figures->mapped_bytes += retired;
+  figures->system_bytes += retired;
+  figures->used_bytes += retired;
+}
+
 int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
                          uint32_t capacity) {
   if (row_size != sizeof *rows || (!rows && capacity > 0)) return -EINVAL;
@@ -431,6 +441,7 @@ int mallometer_allocator(struct mallometer_allocator_state *out, struct mallomet
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;
   int result = allocator_figures(&current, rows, capacity);
+  if (result == 0) add_what_slots_took(&current);
   errno = saved_errno;
   return result ? result : deliver(out, &current, sizeof current);
 }

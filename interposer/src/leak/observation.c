@@ -22,7 +22,9 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#define DEFAULT_LOOKS_IN_AN_EPOCH 1000u /* by their processor time */
+#ifndef LOOKS_IN_AN_EPOCH /* by their processor time; tests build a library that looks more often */
+#define LOOKS_IN_AN_EPOCH 1000u
+#endif
 #define MOST_LOOKS_IN_AN_EPOCH 1000000u
 #define FEWEST_LOOKS_IN_AN_EPOCH 10u
 #define LONGEST_EPOCH (60 * SECOND)
@@ -36,7 +38,7 @@
 static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
-static uint32_t looks_in_an_epoch = DEFAULT_LOOKS_IN_AN_EPOCH;
+static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t changes; /* of the shortest epoch; a sleeping thread waits for one */
 
 static int state = MALLOMETER_LEAKS_OFF;

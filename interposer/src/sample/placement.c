@@ -62,12 +62,11 @@ static uint32_t samples_of(struct share *share) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* What is left of the class's slots or of the memory, whichever is less; from 1 to 0. */
+/* What is left of the class's slots or of the memory, whichever is less; 1 or less. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
-  double left = of_memory < of_slots ? of_memory : of_slots;
-  return left > 0 ? left : 0;
+  return of_memory < of_slots ? of_memory : of_slots;
 }
 
 static double squared(double value) { return value * value; }
@@ -81,7 +80,8 @@ static struct chances chances_of(struct share *share, uint32_t class, size_t exc
   double by_number = at_most_1(PLACED_IN_AN_EPOCH / samples_of(share));
   uint32_t live = load(&share->live);
   double share_of_site = LIVE_BEFORE_FEWER / (live > 1 ? live : 1);
-  double room = at_most_1(2 * left_for(class, excess));
+  double left = left_for(class, excess) - (live > 0 ? LEFT_FOR_NEW_SITES : 0);
+  double room = left > 0 ? at_most_1(2 * left) : 0;
   return (struct chances){by_number * squared(at_most_1(share_of_site)),
                           by_number * squared(at_most_1(room * share_of_site))};
 }

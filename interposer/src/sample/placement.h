@@ -6,14 +6,15 @@
  *
  *     B   samples of a call site that are placed in an epoch, about
  *     L   live objects of a call site in slots before it gets fewer
- *     r   what is left of the class of slots and of the memory for them, twice, at most 1
+ *     r   what is left of the class of slots and of the memory for them, twice, at most 1; the last tenth is for sites
+ *         that have no object in a slot
  *
  *     q = min(1, B / samples of the site in this epoch or the one before, the larger)
  *       * min(1, (r L / live slots of the site)^2)
  *
  * Sites that allocate much are so placed as often as others, those that keep what they allocate fill their share ever
  * more slowly (the cube root of time), and when little is left all shares shrink together, so that a new site still
- * finds room. Only when nothing is left is q 0.
+ * finds room. Where nothing is left for a site q is 0: what it allocates then is not seen, and counted as not placed.
  */
 #ifndef MALLOMETER_SAMPLE_PLACEMENT_H
 #define MALLOMETER_SAMPLE_PLACEMENT_H
@@ -25,6 +26,7 @@
 
 #define PLACED_IN_AN_EPOCH 4.0 /* B */
 #define LIVE_BEFORE_FEWER 32.0 /* L */
+#define LEFT_FOR_NEW_SITES 0.1
 
 /* Reserves what is known of each site, once. False if there is no memory. */
 bool placement_start(void);
