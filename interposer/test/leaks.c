@@ -70,7 +70,7 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)resident * 4096;
 }
 
-static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x78000000; }
+static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x100000000; }
 
 static NOINLINE void *one_of_many(size_t size) {
   void *object = malloc(size);
@@ -678,8 +678,7 @@ static void everything_at_once(unsigned seconds) {
   for (unsigned i = 0; i < SHARED; i++) pthread_mutex_init(&locks[i], NULL);
   for (uintptr_t i = 0; i < CHURNING; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
   CHECK_EQUAL(pthread_create(&threads[CHURNING], NULL, read_all_the_time, NULL), 0);
-  for (unsigned i = 0; i < seconds * 10; i++) {
-    pause_ms(100);
+  for (uint64_t end = now_ns() + seconds * 1000 * MILLISECOND; now_ns() < end; pause_ms(100)) {
     pid_t child = fork();
     if (child == 0) {
       for (unsigned at = 0; at < SHARED; at++) {

@@ -15,10 +15,10 @@
 #endif
 
 #define PAGE ((size_t)4096)
-/* Far above where executables of fixed addresses begin, and below what asks for 32-bit addresses (MAP_32BIT). */
+/* Far above where executables of fixed addresses begin, and below all that is not squeezed into 32 bits. */
 #define LOWEST ((uintptr_t)0x10000000)
-#define HIGHEST ((uintptr_t)0x78000000)
-#define STEP ((uintptr_t)0x8000000)
+#define HIGHEST ((uintptr_t)0x100000000)
+#define STEP ((uintptr_t)0x1000000)
 /* Readers of smaps get a few mappings more than they ask for, which must not be the program's large ones. */
 #define PAGES_BEHIND_SLOTS 24u
 /* Objects are seldom read a few bytes past their end, and glibc's never end where memory does. */
@@ -28,20 +28,18 @@
 /* glibc's flag for a chunk that was mapped singly. */
 #define IS_MAPPED 2u
 
-static const struct {
+static const size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {PAGE, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
+
+/* How many of each class: 676 MiB of addresses, or 269. All even, so that odd and even numbers take turns throughout.
+ */
+static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
+#define LAYOUTS (sizeof layouts / sizeof *layouts)
+
+static struct {
   uint32_t first; /* number of a slot */
   uint32_t slots;
-  size_t bytes; /* of each */
-} classes[MALLOMETER_SLOT_CLASSES] = {
-    {0, SLOTS_OF_4_KIB, PAGE},
-    {SLOTS_OF_4_KIB, SLOTS_OF_64_KIB, (size_t)64 << 10},
-    {SLOTS_OF_4_KIB + SLOTS_OF_64_KIB, SLOTS_OF_1_MIB, (size_t)1 << 20},
-    {SLOTS - SLOTS_OF_16_MIB, SLOTS_OF_16_MIB, (size_t)16 << 20},
-};
-#define ARENA_BYTES                                                                           \
-  (SLOTS_OF_4_KIB * PAGE + ((size_t)SLOTS_OF_64_KIB << 16) + ((size_t)SLOTS_OF_1_MIB << 20) + \
-   ((size_t)SLOTS_OF_16_MIB << 24))
-#define RESERVED_BYTES (ARENA_BYTES + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * PAGE)
+  uintptr_t begin;
+} classes[MALLOMETER_SLOT_CLASSES];
 
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
@@ -83,20 +81,43 @@ static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1
 
 /* ---- The range ----------------------------------------------------------------------------------------- */
 
-static char *reserve_at(uintptr_t address) {
+static size_t reserved;
+
+static char *reserve_at(uintptr_t address, size_t bytes) {
   void *wanted = (void *)address;
-  void *got =
-      mmap(wanted, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void *got = mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == wanted) return got;
-  if (got != MAP_FAILED) munmap(got, RESERVED_BYTES);
+  if (got != MAP_FAILED) munmap(got, bytes);
   return NULL;
 }
 
-static char *reserve(void) {
-  for (uintptr_t address = LOWEST; address + RESERVED_BYTES <= HIGHEST; address += STEP) {
-    char *range = reserve_at(address);
-    if (range) return range;
+static size_t bytes_for(const uint32_t layout[]) {
+  size_t sum = 0;
+  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) sum += layout[class] * bytes_of[class];
+  return sum;
+}
+
+static void lay_out(const uint32_t layout[], char *begin) {
+  uint32_t first = 0;
+  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) {
+    lists[class].free_head = NONE;
+    classes[class].first = first;
+    classes[class].slots = layout[class];
+    classes[class].begin = (uintptr_t)begin;
+    first += layout[class];
+    begin += layout[class] * bytes_of[class];
   }
+}
+
+static char *reserve(const uint32_t **layout) {
+  for (*layout = layouts[0]; *layout < layouts[LAYOUTS]; *layout += MALLOMETER_SLOT_CLASSES) {
+    reserved = bytes_for(*layout) + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * PAGE;
+    for (uintptr_t address = LOWEST; address + reserved <= HIGHEST; address += STEP) {
+      char *range = reserve_at(address, reserved);
+      if (range) return range;
+    }
+  }
+  reserved = 0;
   return NULL;
 }
 
@@ -118,22 +139,24 @@ const char *slots_start(uint32_t most_mappings) {
   size_t bytes = whole_pages(SLOTS * sizeof(struct slot));
   void *records = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (records == MAP_FAILED) return "no memory for the records of slots";
-  char *range = reserve();
-  if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + RESERVED_BYTES) {
-    if (range) munmap(range, RESERVED_BYTES);
+  const uint32_t *layout;
+  char *range = reserve(&layout);
+  if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + reserved) {
+    if (range) munmap(range, reserved);
     munmap(records, bytes);
+    reserved = 0;
     return range ? "the program's heap (brk) lies below the slots, and would grow into them"
                  : "no low addresses are free";
   }
-  madvise(range, RESERVED_BYTES, MADV_NOHUGEPAGE);
-  munlock(range, RESERVED_BYTES); /* under mlockall(MCL_FUTURE) whole slots would become resident */
-  separate(range + RESERVED_BYTES - PAGES_BEHIND_SLOTS * PAGE);
-  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) lists[class].free_head = NONE;
+  madvise(range, reserved, MADV_NOHUGEPAGE);
+  munlock(range, reserved); /* under mlockall(MCL_FUTURE) whole slots would become resident */
+  separate(range + reserved - PAGES_BEHIND_SLOTS * PAGE);
+  lay_out(layout, range + PAGES_BEFORE_SLOTS * PAGE);
   most_opened = most_mappings;
-  slots = records;
-  bootstrap_range_extends((uintptr_t)range + RESERVED_BYTES);
-  slots_begin = (uintptr_t)range + PAGES_BEFORE_SLOTS * PAGE;
-  slots_bytes = ARENA_BYTES;
+  __atomic_store_n(&slots, records, __ATOMIC_RELEASE);
+  __atomic_store_n(&slots_begin, classes[0].begin, __ATOMIC_RELEASE);
+  __atomic_store_n(&slots_bytes, bytes_for(layout), __ATOMIC_RELEASE);
+  bootstrap_range_extends((uintptr_t)range + reserved);
   return NULL;
 }
 
@@ -141,7 +164,7 @@ char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFO
 
 size_t slots_footprint(void) { return slots ? whole_pages(SLOTS * sizeof(struct slot)) : 0; }
 
-size_t slots_reserved(void) { return slots ? RESERVED_BYTES : 0; }
+size_t slots_reserved(void) { return __atomic_load_n(&slots, __ATOMIC_ACQUIRE) ? reserved : 0; }
 
 static uint32_t class_of_number(uint32_t number) {
   uint32_t class = MALLOMETER_SLOT_CLASSES - 1;
@@ -149,22 +172,16 @@ static uint32_t class_of_number(uint32_t number) {
   return class;
 }
 
-static uintptr_t begin_of_class(uint32_t class) {
-  uintptr_t begin = slots_begin;
-  for (uint32_t i = 0; i < class; i++) begin += classes[i].slots * classes[i].bytes;
-  return begin;
-}
-
 uintptr_t slot_address(uint32_t number) {
   uint32_t class = class_of_number(number);
-  return begin_of_class(class) + (number - classes[class].first) * classes[class].bytes;
+  return classes[class].begin + (number - classes[class].first) * bytes_of[class];
 }
 
 /* The slot that an address of the range lies in. */
 static uint32_t number_of(uintptr_t address) {
   uint32_t class = MALLOMETER_SLOT_CLASSES - 1;
-  while (address < begin_of_class(class)) class --;
-  return classes[class].first + (uint32_t)((address - begin_of_class(class)) / classes[class].bytes);
+  while (address < classes[class].begin) class --;
+  return classes[class].first + (uint32_t)((address - classes[class].begin) / bytes_of[class]);
 }
 
 uint32_t slot_number(const void *object) { return number_of((uintptr_t)object); }
@@ -223,7 +240,7 @@ static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   char *begin = (char *)slot_address(number);
   if (slot->opened >= bytes) return true;
-  if (slot->opened == 0 && number % 2 == 1) madvise(begin, classes[class].bytes, MADV_RANDOM);
+  if (slot->opened == 0 && number % 2 == 1) madvise(begin, bytes_of[class], MADV_RANDOM);
   if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(&slot->opened, (uint32_t)bytes, __ATOMIC_RELEASE);
   return true;
@@ -239,7 +256,7 @@ uint32_t slot_class(size_t size, size_t alignment) {
   uint32_t class = 0;
   if (alignment > SLOT_ALIGNMENT) return MALLOMETER_SLOT_CLASSES;
   size_t needed = size < PTRDIFF_MAX ? taken_by(size, smallest_offset(alignment)) : SIZE_MAX;
-  while (class < MALLOMETER_SLOT_CLASSES && needed > classes[class].bytes) class ++;
+  while (class < MALLOMETER_SLOT_CLASSES && needed > bytes_of[class]) class ++;
   return class;
 }
 

@@ -17,6 +17,9 @@
  * the slot is retired when that is noticed. Pages become accessible as objects need them and are given back to the
  * kernel when the object is freed, which also clears them for the next.
  *
+ * The range has to be low because smaps is read no farther than it reaches; JVMs have their own use for low addresses
+ * (classes, small heaps), so where there is no room for all slots there are fewer large ones.
+ *
  * So that each slot is a mapping of its own in smaps, slots of odd number are advised to be read at random, which
  * means nothing to memory like this.
  */
@@ -31,14 +34,8 @@
 #include "platform/visibility.h"
 #include "sample/call_sites.h"
 
-enum {
-  SLOTS_OF_4_KIB = 3072,
-  SLOTS_OF_64_KIB = 768,
-  SLOTS_OF_1_MIB = 232,
-  SLOTS_OF_16_MIB = 24,
-  SLOTS = SLOTS_OF_4_KIB + SLOTS_OF_64_KIB + SLOTS_OF_1_MIB + SLOTS_OF_16_MIB
-};
-_Static_assert(SLOTS == 4096, "each is a mapping of its own, of which a process may have 65,530 by default");
+/* The most there are. Each is a mapping of its own, of which a process may have 65,530 by default. */
+#define SLOTS 4096u
 
 /* An object that must be aligned to more stays where it is, and so does one with more contents than this to copy. */
 #define SLOT_ALIGNMENT 2048u
