@@ -2,6 +2,7 @@
 #include "leak/observation.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,9 @@
 /* Slots take no more than this share of what is resident, but may take this much. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
-/* Each slot takes two mappings; a fourth of what a process may have is for slots. */
-#define MAPPINGS_OF_A_SLOT 8u
+/* A process may have so many mappings, of which slots take two each. Half is left to the program. */
+#define MAPPINGS_OF_A_SLOT 2u
+#define EPOCHS_BETWEEN_COUNTS 32u
 
 static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
@@ -67,11 +69,26 @@ static size_t bytes_for_slots(void) {
   return share < arena_bytes ? share : arena_bytes;
 }
 
-static uint32_t most_slots(void) {
+static unsigned long count_mappings(void) {
+  static char text[16384];
+  unsigned long lines = 0;
+  int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  for (ssize_t length; (length = read(file, text, sizeof text)) > 0;) {
+    for (ssize_t i = 0; i < length; i++) lines += text[i] == '\n';
+  }
+  close(file);
+  return lines;
+}
+
+/* Those that exist may stay. */
+static void bound_slots(void) {
   char text[32];
   kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
-  unsigned long mappings = strtoul(text, NULL, 10);
-  return mappings && mappings / MAPPINGS_OF_A_SLOT < SLOTS ? (uint32_t)(mappings / MAPPINGS_OF_A_SLOT) : SLOTS;
+  unsigned long most = strtoul(text, NULL, 10) / 2, there = count_mappings();
+  unsigned long for_slots = most > there ? (most - there) / MAPPINGS_OF_A_SLOT : 0;
+  unsigned long opened = slots_totals().opened;
+  slots_bound(opened + for_slots < SLOTS ? (uint32_t)(opened + for_slots) : SLOTS);
 }
 
 /* ---- An epoch ------------------------------------------------------------------------------------------ */
@@ -126,6 +143,7 @@ static bool end_epoch(void) {
     set(&void_epochs, get(&void_epochs) + 1);
   }
   set(&epochs, get(&epochs) + 1);
+  if (get(&epochs) % EPOCHS_BETWEEN_COUNTS == 0) bound_slots();
   placement_next_epoch();
   return true;
 }
@@ -161,8 +179,9 @@ static void fail(const char *why) {
 static const char *prepare(void) {
   if (!evidence_start() || !placement_start()) return "no memory for evidence";
   const char *why = trial_of_slots();
-  if (!why) why = slots_start(most_slots());
+  if (!why) why = slots_start();
   if (why) return why;
+  bound_slots();
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;

@@ -132,7 +132,7 @@ static void separate(char *pages) {
   for (size_t i = 0; i < PAGES_BEHIND_SLOTS; i += 2) mprotect(pages + i * PAGE, PAGE, PROT_READ);
 }
 
-const char *slots_start(uint32_t most_mappings) {
+const char *slots_start(void) {
   if (slots) return NULL;
   if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
   if (address_space_is_limited()) return "the address space is limited (RLIMIT_AS)";
@@ -152,13 +152,14 @@ const char *slots_start(uint32_t most_mappings) {
   munlock(range, reserved); /* under mlockall(MCL_FUTURE) whole slots would become resident */
   separate(range + reserved - PAGES_BEHIND_SLOTS * PAGE);
   lay_out(layout, range + PAGES_BEFORE_SLOTS * PAGE);
-  most_opened = most_mappings;
   __atomic_store_n(&slots, records, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_begin, classes[0].begin, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_bytes, bytes_for(layout), __ATOMIC_RELEASE);
   bootstrap_range_extends((uintptr_t)range + reserved);
   return NULL;
 }
+
+void slots_bound(uint32_t most) { __atomic_store_n(&most_opened, most, __ATOMIC_RELAXED); }
 
 char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFORE_SLOTS * PAGE : NULL; }
 
@@ -229,7 +230,7 @@ static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
 
 static uint32_t fresh(uint32_t class) {
   uint32_t before, number;
-  if (!count_up(&slots_opened, most_opened, &before)) return NONE;
+  if (!count_up(&slots_opened, __atomic_load_n(&most_opened, __ATOMIC_RELAXED), &before)) return NONE;
   if (count_up(&lists[class].fresh, classes[class].slots, &number)) return classes[class].first + number;
   __atomic_fetch_sub(&slots_opened, 1, __ATOMIC_RELAXED);
   return NONE;
@@ -399,6 +400,18 @@ static void uncount(const struct slot *slot, uint32_t class) {
   __atomic_fetch_sub(&excess_bytes, slot->excess, __ATOMIC_RELAXED);
 }
 
+static void count_retired(uint64_t bytes) {
+  __atomic_fetch_add(&retired, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&retired_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* Where glibc has made the object smaller in its place, pages are missing at its end. */
+static size_t missing(const struct slot *slot) {
+  const size_t *object = (const size_t *)slot->object;
+  size_t left = object[-2] + (object[-1] & ~(size_t)7);
+  return object[-1] & IS_MAPPED && left % PAGE == 0 && left < slot->taken ? slot->taken - left : 0;
+}
+
 void slot_give_back(const struct slot_object *left) {
   struct slot *slot = &slots[left->number];
   uint32_t class = class_of_number(left->number);
@@ -408,6 +421,7 @@ void slot_give_back(const struct slot_object *left) {
   if (whole) {
     clear(slot, begin);
   } else {
+    count_retired(missing(slot));
     madvise(begin, slot->taken, MADV_DONTNEED);
   }
   errno = saved_errno;
@@ -440,8 +454,7 @@ bool slot_retire(const struct slot_object *object) {
                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
     return false;
   }
-  __atomic_fetch_add(&retired, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&retired_bytes, slot->taken, __ATOMIC_RELAXED);
+  count_retired(slot->taken);
   uncount(slot, class_of_number(object->number));
   return true;
 }
@@ -451,7 +464,8 @@ void slots_open(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_
 bool slots_are_open(void) { return __atomic_load_n(&open_for_objects, __ATOMIC_ACQUIRE); }
 
 struct slots_totals slots_totals(void) {
-  struct slots_totals totals = {.taken_bytes = __atomic_load_n(&taken_bytes, __ATOMIC_RELAXED),
+  struct slots_totals totals = {.opened = __atomic_load_n(&slots_opened, __ATOMIC_RELAXED),
+                                .taken_bytes = __atomic_load_n(&taken_bytes, __ATOMIC_RELAXED),
                                 .retired = __atomic_load_n(&retired, __ATOMIC_RELAXED),
                                 .retired_bytes = __atomic_load_n(&retired_bytes, __ATOMIC_RELAXED)};
   for (uint32_t class = 0; slots && class < MALLOMETER_SLOT_CLASSES; class ++) {

@@ -54,10 +54,14 @@ extern HIDDEN size_t slots_bytes;
 static inline bool is_in_slots(const void *object) { return (uintptr_t)object - slots_begin < slots_bytes; }
 
 /*
- * Reserves the range and the records, once. NULL, or why that is impossible here. `most_mappings` bounds how many slots
- * are ever opened. Not for several threads at once.
+ * Reserves the range and the records, once. NULL, or why that is impossible here. Not for several threads at once.
  */
-const char *slots_start(uint32_t most_mappings);
+const char *slots_start(void);
+
+/* No more slots than this are to be in use for the first time. One takes two mappings, at most. None until this is
+ * said.
+ */
+void slots_bound(uint32_t most);
 
 /* The pages before the first slot; NULL without slots. */
 char *slots_pages_before(void);
@@ -148,9 +152,10 @@ bool slots_are_open(void);
 struct slots_totals {
   uint32_t in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
+  uint32_t opened;      /* that were ever in use */
   uint64_t taken_bytes; /* whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* that glibc believes to have unmapped, and had never mapped */
+  uint64_t retired_bytes; /* that glibc has unmapped, and had never mapped */
 };
 
 struct slots_totals slots_totals(void);
