@@ -120,10 +120,11 @@ struct mallometer_report {
   uint32_t byte_unit;
   /*
    * Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks, the
-   * tables of call sites, the stack of the recording thread. Not the recording's file, which is page cache.
+   * tables of call sites and of evidence, the stacks of its threads, and what slots in use take beyond their objects. Not
+   * the recording's file, which is page cache, nor addresses that are only reserved.
    */
   uint64_t footprint_bytes;
-  /* Time spent in mallometer_snapshot, on samples and by the recording thread since the process started, in
+  /* Time spent in mallometer_snapshot, on samples and by the library's threads since the process started, in
    * nanoseconds.
    */
   uint64_t overhead_ns;
@@ -556,7 +557,7 @@ MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_
                                       uint32_t first);
 
 /*
- * Copies live samples, at most `capacity`; at most 65,536 exist. `object_size` is sizeof(struct mallometer_object) of
+ * Copies live samples, at most `capacity`; at most 69,632 exist. `object_size` is sizeof(struct mallometer_object) of
  * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL, -ENODATA as above.
  */
 MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
@@ -589,7 +590,8 @@ MALLOMETER_API int mallometer_leaks_start(void);
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 
 /*
- * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 4,096 are known.
+ * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 4,096 are known. One
+ * of which nothing was placed is none: two threads had met a new site at once.
  * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
  * evidence is NULL, or evidence_size is not the library's own; -ENODATA: nothing is observed.
  */
