@@ -5,7 +5,18 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
-npm --prefix grafana ci --silent --no-audit --no-fund
+# install DIRECTORY: what its package-lock.json names, unless it is there.
+install() {
+  local stamp=$1/node_modules/.installed
+  if ! cmp -s "$1/package-lock.json" "$stamp"; then
+    npm --prefix "$1" ci --silent --no-audit --no-fund
+    cp "$1/package-lock.json" "$stamp"
+  fi
+}
+
+install grafana
+install test/render
+npm --prefix test/render exec -- tsc --project test/render
 npm --prefix grafana run --silent generate -- target
 for generated in grafana/target/*.json; do
   diff -u "grafana/${generated##*/}" "$generated" ||
@@ -17,4 +28,5 @@ npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml
 promtool check config --lint=all --lint-fatal prometheus/prometheus.yml
 promtool test rules prometheus/tests/*.yml
 python3 test/rules.py
+python3 test/dashboards.py
 python3 -m unittest discover -s test

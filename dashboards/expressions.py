@@ -1,9 +1,12 @@
-"""Runs every expression of a Grafana dashboard against a live Prometheus.
+"""Runs every expression of Grafana dashboards against a live Prometheus.
 
 An expression is at fault if Prometheus refuses it, if it finds nothing or only NaN, or if a series lacks a label that the
-legend shows. A dashboard that passes shows something in every panel, under the names that its legends promise.
+legend or a column shows. A dashboard that passes shows something in every panel, under the names that it promises.
 
-    python3 dashboards/expressions.py http://127.0.0.1:9090 dashboards/grafana/native-memory.json
+Some series are there only where something else is: a memory limit, kube-state-metrics. An expression that asks such a series
+may find nothing where nobody publishes it; not in a Prometheus that has it.
+
+    python3 dashboards/expressions.py http://127.0.0.1:9090 dashboards/grafana/*.json
 """
 
 import json
@@ -15,26 +18,47 @@ import urllib.request
 
 # What Grafana puts in at a scrape interval of a few seconds.
 BUILT_IN_VARIABLES = {"__rate_interval": "20s", "__interval": "5s", "__range": "300s"}
+# Series and labels that not every installation has.
+OPTIONAL_SERIES = re.compile(
+    r"kube_pod_\w+|cgroup_memory_limit_bytes|instance:cgroup_memory_working_set:ratio|native_malloc_leak_\w+"
+)
+OPTIONAL_LABELS = {"cluster", "namespace", "application"}
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)")
 LABEL_VALUES = re.compile(r"label_values\((?P<series>.+),\s*(?P<label>\w+)\)$")
 LEGEND_LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
-def faults(prometheus, dashboard):
+def faults(prometheus, dashboard, **variables):
     """What is wrong with the dashboard's expressions, one line each; empty if nothing is."""
-    values, found = _variable_values(prometheus, dashboard)
-    for panel in _panels(dashboard["panels"]):
+    values, found = _variable_values(prometheus, dashboard, variables)
+    absent = _absent_series(prometheus, dashboard)
+    for panel in panels(dashboard):
+        labels = _column_labels(panel) - OPTIONAL_LABELS
         for target in panel.get("targets", []):
-            fault = _fault(prometheus, _substitute(target["expr"], values), target.get("legendFormat", ""))
+            if absent.intersection(OPTIONAL_SERIES.findall(target["expr"])):
+                continue
+            shown = labels | set(LEGEND_LABEL.findall(target.get("legendFormat", "")))
+            fault = _fault(prometheus, _substitute(target["expr"], values), shown)
             if fault:
                 found.append(f"{panel['title']}: {fault}: {target['expr']}")
+    for annotation in dashboard["annotations"]["list"]:
+        if "expr" in annotation:
+            found += _refusal(prometheus, f"annotation {annotation['name']}", _substitute(annotation["expr"], values))
     return found
 
 
-def expressions(dashboard):
-    """Every expression, variables and all."""
-    return [target["expr"] for panel in _panels(dashboard["panels"]) for target in panel.get("targets", [])]
+def skipped(prometheus, dashboard):
+    """The optional series that the dashboard asks and nobody publishes."""
+    return sorted(_absent_series(prometheus, dashboard))
+
+
+def panels(dashboard):
+    """Every panel that is no row, those inside rows too."""
+    for panel in dashboard["panels"]:
+        yield from panel.get("panels", [])
+        if panel["type"] != "row":
+            yield panel
 
 
 def query(prometheus, path, **parameters):
@@ -46,30 +70,47 @@ def query(prometheus, path, **parameters):
         raise ValueError(json.load(refused)["error"]) from refused
 
 
-def _variable_values(prometheus, dashboard):
-    values, found = dict(BUILT_IN_VARIABLES), []
+def _variable_values(prometheus, dashboard, given):
+    values, found = BUILT_IN_VARIABLES | {"datasource": "prometheus"}, []
     for variable in dashboard["templating"]["list"]:
+        name = variable["name"]
+        if variable["type"] == "interval":
+            values[name] = variable["current"]["value"]
         if variable["type"] != "query":
             continue
         wanted = LABEL_VALUES.match(_substitute(variable["query"], values))
         known = query(prometheus, f"label/{wanted['label']}/values", **{"match[]": wanted["series"]})
-        if not known:
-            found.append(f"variable {variable['name']}: has no values: {variable['query']}")
-        values[variable["name"]] = "|".join(re.escape(value).replace("\\", "\\\\") for value in known)
-    return values, found
+        if not known and name not in OPTIONAL_LABELS:
+            found.append(f"variable {name}: has no values: {variable['query']}")
+        values[name] = "|".join(re.escape(value).replace("\\", "\\\\") for value in known) or variable["allValue"]
+    return values | given, found
+
+
+def _absent_series(prometheus, dashboard):
+    asked = {
+        name
+        for panel in panels(dashboard)
+        for target in panel.get("targets", [])
+        for name in OPTIONAL_SERIES.findall(target["expr"])
+    }
+    return {name for name in asked if not query(prometheus, "query", query=f"count({name})")["result"]}
+
+
+def _column_labels(panel):
+    """The labels that a table shows as columns."""
+    return {
+        name
+        for transformation in panel.get("transformations", [])
+        for name in transformation["options"].get("renameByName", {})
+        if not name.startswith("Value")
+    }
 
 
 def _substitute(text, values):
     return VARIABLE.sub(lambda name: values.get(name[1] or name[2], name[0]), text)
 
 
-def _panels(panels):
-    for panel in panels:
-        yield panel
-        yield from _panels(panel.get("panels", []))
-
-
-def _fault(prometheus, expression, legend):
+def _fault(prometheus, expression, shown):
     try:
         series = query(prometheus, "query", query=expression)["result"]
     except ValueError as refused:
@@ -78,18 +119,28 @@ def _fault(prometheus, expression, legend):
         return "no data"
     if all(one["value"][1] == "NaN" for one in series):
         return "only NaN"
-    missing = {label for label in LEGEND_LABEL.findall(legend) for one in series if label not in one["metric"]}
+    missing = {label for label in shown for one in series if label not in one["metric"]}
     return f"no label {', '.join(sorted(missing))}" if missing else None
+
+
+def _refusal(prometheus, name, expression):
+    try:
+        query(prometheus, "query", query=expression)
+    except ValueError as refused:
+        return [f"{name}: refused ({refused}): {expression}"]
+    return []
 
 
 def main(prometheus, *files):
     bad = False
     for file in files:
         with open(file, encoding="utf-8") as content:
-            found = faults(prometheus, json.load(content))
-        for fault in found:
+            dashboard = json.load(content)
+        for fault in faults(prometheus, dashboard):
+            bad = True
             print(f"{file}: {fault}")
-        bad = bad or bool(found)
+        for name in skipped(prometheus, dashboard):
+            print(f"{file}: nobody publishes {name}; expressions that ask it were left out")
     return bad
 
 

@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
-(($# == 1)) && [[ $1 =~ ^https?://[A-Za-z0-9./_~:-]+$ ]] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
+if (($# != 1)) || [[ ! $1 =~ ^https?://[A-Za-z0-9./_~:-]+$ ]]; then
+  sed -n '2,3s/^# //p' runbooks.sh >&2
+  exit 2
+fi
 find . -name node_modules -prune -o -name target -prune -o -type f \( -name '*.json' -o -name '*.yml' -o -name '*.yaml' -o -name '*.ts' \) \
   -exec sed -i -E "s#https?://[A-Za-z0-9./_~:-]+/docs/runbooks/#${1%/}/docs/runbooks/#g" {} +

@@ -1,8 +1,10 @@
-"""The real programs that the end-to-end tests run: bin/demo and Prometheus, each on free ports of the loopback interface.
+"""The real programs that the end-to-end tests run: bin/demo, Prometheus and Alertmanager, and two small servers that stand for
+what a cluster has around them. Each is on free ports of the loopback interface.
 
-Both are context managers that end what they started and nothing else.
+All are context managers that end what they started and nothing else.
 """
 
+import http.server
 import json
 import os
 import pathlib
@@ -11,6 +13,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -48,19 +51,53 @@ def wait_until(condition, seconds, what):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
+class MemoryLimit:
+    """A memory cgroup, version 1 or 2, where the machine allows one; where it does not, no limit."""
+
+    def __init__(self, limit_bytes):
+        first = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+        self._directory = pathlib.Path("/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup", f"mallometer-e2e-{os.getpid()}")
+        self.possible = False
+        try:
+            self._directory.mkdir()
+            with open(self._directory / ("memory.limit_in_bytes" if first else "memory.max"), "r+", encoding="ascii") as file:
+                file.write(str(limit_bytes))
+            self.possible = True
+        except OSError as refused:
+            print(f"no memory cgroup: {refused}")
+
+    def command(self, *command):
+        """The command that runs the given one under the limit."""
+        if not self.possible:
+            return list(command)
+        return ["sh", "-c", f'echo $$ >{self._directory}/cgroup.procs && exec "$@"', "sh", *command]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.possible:
+            wait_until(self._is_removed, 20, "the cgroup is empty")
+
+    def _is_removed(self):
+        self._directory.rmdir()
+        return True
+
+
 class Demo:
     """bin/demo in a session of its own, so that whatever it leaves behind can be found."""
 
     START_SECONDS = 60
 
-    def __init__(self, *arguments, java_options="", **properties):
-        """Arguments of bin/demo, options of the JVM, and Spring properties."""
+    def __init__(self, *arguments, java_options="", limit=None, **properties):
+        """Arguments of bin/demo, options of the JVM, a MemoryLimit, and Spring properties."""
         self.port, self.jmx_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile("w+")
         began = time.monotonic()
+        command = ["bin/demo", "--port", str(self.port), "--jmx-port", str(self.jmx_port), *arguments]
         self.process = subprocess.Popen(
-            ["bin/demo", "--port", str(self.port), "--jmx-port", str(self.jmx_port), *arguments],
+            limit.command(*command) if limit else command,
             cwd=REPOSITORY,
             env=os.environ
             | {
@@ -121,42 +158,40 @@ class Demo:
         self._log.close()
 
 
-class Prometheus:
-    """Debian's Prometheus, unprivileged, with its data in a temporary directory; scrapes one target every second."""
+def _unprivileged(directory):
+    """Options of Popen for a server that needs no privilege; the directory and what is in it becomes its own."""
+    if os.geteuid() != 0:
+        return {}
+    for path in (directory, *pathlib.Path(directory).iterdir()):
+        shutil.chown(path, "nobody", "nogroup")
+    return {"user": "nobody", "group": "nogroup", "extra_groups": []}
 
-    def __init__(self, target_port):
-        self.directory = tempfile.mkdtemp(prefix="prometheus-")
-        configuration = pathlib.Path(self.directory, "prometheus.yml")
-        configuration.write_text(
-            f"""
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
-scrape_configs:
-  - job_name: leaky-service
-    metrics_path: /actuator/prometheus
-    static_configs: [{{targets: ["127.0.0.1:{target_port}"]}}]
-"""
-        )
-        unprivileged = {}
-        if os.geteuid() == 0:
-            unprivileged = {"user": "nobody", "group": "nogroup", "extra_groups": []}
-            for path in (self.directory, configuration):
-                shutil.chown(path, "nobody", "nogroup")
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
+
+class _Server:
+    """A server from Debian, unprivileged, with its files in a temporary directory."""
+
+    def __init__(self, files, *command):
+        """Contents by file name; the command may name {directory} and {address}."""
+        self.directory = tempfile.mkdtemp(prefix="mallometer-")
+        self.address = f"127.0.0.1:{free_port()}"
+        self.url = f"http://{self.address}"
+        for name, content in files.items():
+            pathlib.Path(self.directory, name).write_text(content, encoding="utf-8")
+        unprivileged = _unprivileged(self.directory)
         with open(os.path.join(self.directory, "log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
-                [
-                    "prometheus",
-                    f"--config.file={configuration}",
-                    f"--storage.tsdb.path={self.directory}/data",
-                    f"--web.listen-address=127.0.0.1:{port}",
-                ],
+                [part.format(directory=self.directory, address=self.address) for part in command],
                 cwd=self.directory,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 **unprivileged,
             )
-        wait_until(lambda: get(f"{self.url}/-/ready"), 30, "Prometheus is ready")
+        try:
+            wait_until(lambda: get(f"{self.url}/-/ready"), 30, f"{command[0]} is ready")
+        except AssertionError as failed:
+            log = pathlib.Path(self.directory, "log").read_text(encoding="utf-8")
+            self.__exit__()
+            raise AssertionError(f"{failed}\n{log}") from failed
 
     def __enter__(self):
         return self
@@ -165,3 +200,111 @@ scrape_configs:
         self.process.terminate()
         self.process.wait(30)
         shutil.rmtree(self.directory)
+
+
+class Prometheus(_Server):
+    """Scrapes the leaky service, or several, every second, and evaluates rules as often."""
+
+    def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None):
+        """Labels of all targets, contents of rules files by name, an Alertmanager's and a kube-state-metrics' address."""
+        # JSON is YAML.
+        jobs = [
+            {
+                "job_name": "leaky-service",
+                "metrics_path": "/actuator/prometheus",
+                "static_configs": [{"targets": [f"127.0.0.1:{port}" for port in target_ports], "labels": labels or {}}],
+            }
+        ]
+        if kube_state_metrics:
+            jobs.append(
+                {"job_name": "kube-state-metrics", "honor_labels": True, "static_configs": [{"targets": [kube_state_metrics]}]}
+            )
+        configuration = {
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": list(rules or {}),
+            "scrape_configs": jobs,
+        }
+        if alertmanager:
+            configuration["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
+        super().__init__(
+            {"prometheus.yml": json.dumps(configuration), **(rules or {})},
+            "prometheus",
+            "--config.file={directory}/prometheus.yml",
+            "--storage.tsdb.path={directory}/data",
+            "--web.listen-address={address}",
+        )
+
+
+class Alertmanager(_Server):
+    """Tells a webhook at once what fires and what no longer does."""
+
+    def __init__(self, webhook):
+        route = {"receiver": "webhook", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
+        receiver = {"name": "webhook", "webhook_configs": [{"url": webhook, "send_resolved": True}]}
+        super().__init__(
+            {"alertmanager.yml": json.dumps({"route": route, "receivers": [receiver]})},
+            "prometheus-alertmanager",
+            "--config.file={directory}/alertmanager.yml",
+            "--storage.path={directory}/data",
+            "--web.listen-address={address}",
+            "--cluster.listen-address=",
+        )
+
+
+class _Stub:
+    """A server in a thread of the test."""
+
+    def __init__(self, handle):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def _answer(self):
+                body = handle(self.rfile.read(int(self.headers.get("Content-Length", 0)))).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = _answer
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class Webhook(_Stub):
+    """What Alertmanager tells: the alerts, in the order of their arrival."""
+
+    def __init__(self):
+        self.alerts = []
+        super().__init__(self._receive)
+        self.url = f"http://{self.address}/"
+
+    def _receive(self, body):
+        self.alerts += json.loads(body)["alerts"]
+        return ""
+
+    def told(self, name, status):
+        """The alerts of a name that arrived as firing or resolved."""
+        return [alert for alert in self.alerts if alert["labels"]["alertname"] == name and alert["status"] == status]
+
+
+class KubeStateMetrics(_Stub):
+    """What kube-state-metrics would tell of a pod that was killed once."""
+
+    def __init__(self, namespace, pod, container):
+        labels = f'namespace="{namespace}",pod="{pod}",container="{container}"'
+        super().__init__(
+            lambda _: f"kube_pod_container_status_restarts_total{{{labels}}} 1\n"
+            f'kube_pod_container_status_last_terminated_reason{{{labels},reason="OOMKilled"}} 1\n'
+        )

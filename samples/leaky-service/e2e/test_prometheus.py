@@ -7,26 +7,58 @@
 
 The phases run once; each test asks Prometheus about them. A phase is judged by its end, when rates and gauges look back
 on nothing else.
+
+A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics beside it, the
+alerts in fast motion, and an Alertmanager that tells a webhook. A Grafana server is not run; its component library draws the
+dashboards.
 """
 
+import copy
 import json
+import os
+import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-from processes import JAVA, REPOSITORY, Demo, Prometheus, get, post, wait_until
+from processes import (
+    JAVA,
+    REPOSITORY,
+    Alertmanager,
+    Demo,
+    KubeStateMetrics,
+    MemoryLimit,
+    Prometheus,
+    Webhook,
+    get,
+    post,
+    wait_until,
+)
 
-sys.path.insert(0, str(REPOSITORY / "dashboards"))
+DASHBOARDS = REPOSITORY / "dashboards"
+sys.path[:0] = [str(DASHBOARDS), str(DASHBOARDS / "test")]
 import expressions  # noqa: E402
+import scaled  # noqa: E402
 
 MIB = 1 << 20
 LEAK_RATE = 4 * MIB
 QUIET_LOAD = 5
 BUSY_LOAD = 40
-WARM_UP_SECONDS = 25
-PHASE_SECONDS = 20
+WARM_UP_SECONDS = 20
+PHASE_SECONDS = 15
 POLL_SECONDS = 1
+LIMIT = 512 * MIB
+# Of the alerts: ten minutes become three seconds.
+TIME_SCALE = 200
+# What fires once the leak is on. The verdict's alert joins when the sample publishes verdicts.
+ALERTS_OF_A_LEAK = ["NativeMemoryReachesLimitSoon"]
+POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"}
+# "Compare with" on the Fleet dashboard.
+COMPARE = "10s"
+SERIES_OF_A_PROCESS = 150
 # How far rate() looks back; a phase has to be longer.
 WINDOW_SECONDS = 10
 
@@ -70,10 +102,24 @@ class DemoUnderPrometheus(unittest.TestCase):
                     "leaky.leaks.rate": f"{LEAK_RATE}B",
                     "leaky.load.reports-per-second": BUSY_LOAD,
                     "mallometer.poll-interval": f"{POLL_SECONDS}s",
-                }
+                },
+                limit=cls.enterClassContext(MemoryLimit(LIMIT)),
             )
         )
-        cls.prometheus = cls.enterClassContext(Prometheus(cls.demo.port))
+        rules = {name: (DASHBOARDS / "prometheus" / name).read_text() for name in ("recording.yml", "alerts.yml")}
+        cls.prometheus = cls.enterClassContext(Prometheus(cls.demo.port, rules=rules))
+        cls.webhook = cls.enterClassContext(Webhook())
+        cls.cluster = cls.enterClassContext(
+            Prometheus(
+                cls.demo.port,
+                labels=POD,
+                rules={name: scaled.scaled(text, TIME_SCALE) for name, text in rules.items()},
+                alertmanager=cls.enterClassContext(Alertmanager(cls.webhook.url)).address,
+                kube_state_metrics=cls.enterClassContext(
+                    KubeStateMetrics(POD["namespace"], POD["pod"], POD["container"])
+                ).address,
+            )
+        )
         cls.phases = {}
         # Class loading and compilation take native memory while the service's code is new.
         time.sleep(WARM_UP_SECONDS)
@@ -184,8 +230,36 @@ class DemoUnderPrometheus(unittest.TestCase):
     def test_the_endpoint_answers(self):
         self.assertIn("ACTIVE", get(f"{self.demo.url}/actuator/nativememory").upper())
 
-    def test_every_expression_of_the_dashboard_finds_data(self):
-        self.assertEqual([], expressions.faults(self.prometheus.url, self.dashboard()))
+    def test_a_leak_reaches_the_webhook_as_alerts_that_end_with_it(self):
+        for name in ALERTS_OF_A_LEAK:
+            with self.subTest(name):
+                wait_until(lambda name=name: self.webhook.told(name, "resolved"), 30, f"{name} is over")
+                alert = self.webhook.told(name, "firing")[0]
+                self.assertEqual(POD, {label: alert["labels"][label] for label in POD})
+                self.assertRegex(alert["annotations"]["description"], r"\d")
+                page = re.search("docs/runbooks/.*", alert["annotations"]["runbook_url"])[0]
+                self.assertTrue((REPOSITORY / page).is_file(), page)
+
+    def test_alerts_of_what_did_not_happen_are_silent(self):
+        happened = {"NativeMemoryReachesLimitSoon", "NativeMemoryReachesLimitInADay", *ALERTS_OF_A_LEAK}
+        self.assertEqual(set(), {alert["labels"]["alertname"] for alert in self.webhook.alerts} - happened)
+
+    def test_no_rule_fails(self):
+        for prometheus in self.prometheus, self.cluster:
+            rules = [
+                rule for group in expressions.query(prometheus.url, "rules")["groups"] for rule in group["rules"]
+            ]
+            self.assertGreater(len(rules), 20)
+            self.assertEqual([], [rule for rule in rules if rule["health"] != "ok"])
+
+    def test_every_expression_of_the_dashboards_finds_data(self):
+        for name, dashboard in self.dashboards().items():
+            with self.subTest(name):
+                # The demo alone has neither a cluster nor a memory limit.
+                self.assertEqual([], expressions.faults(self.prometheus.url, dashboard, compare=COMPARE))
+                self.assertEqual([], expressions.faults(self.cluster.url, dashboard, compare=COMPARE))
+                unasked = [series for series in expressions.skipped(self.cluster.url, dashboard) if not self.is_awaited(series)]
+                self.assertEqual([], unasked)
 
     def test_faults_of_a_dashboard_are_found(self):
         for right, wrong in [
@@ -193,15 +267,70 @@ class DemoUnderPrometheus(unittest.TestCase):
             ("sum by (size)", "sum by (colour)"),
             ("sum(rate(", "sum(rate(("),
         ]:
-            faulty = self.dashboard()
-            planted = [target for panel in faulty["panels"] for target in panel.get("targets", []) if right in target["expr"]]
+            faulty = copy.deepcopy(self.dashboards()["mallometer-overview"])
+            planted = [
+                target
+                for panel in expressions.panels(faulty)
+                for target in panel["targets"]
+                if right in target["expr"] and "cgroup" not in target["expr"]
+            ]
             planted[0]["expr"] = planted[0]["expr"].replace(right, wrong)
             with self.subTest(wrong):
-                self.assertEqual(1, len(expressions.faults(self.prometheus.url, faulty)))
+                self.assertEqual(1, len(expressions.faults(self.cluster.url, faulty)))
+
+    def test_every_panel_is_drawn_and_what_cannot_be_is_reported(self):
+        render = DASHBOARDS / "test/render"
+        if not (render / "node_modules").is_dir() and os.environ.get("REQUIRE_CHROMIUM") != "true":
+            self.skipTest("dashboards/check.sh has not installed what draws the dashboards")
+        with tempfile.TemporaryDirectory() as directory:
+            faulty = pathlib.Path(directory, "faulty.json")
+            faulty.write_text(json.dumps(self.with_planted_faults()))
+            dashboards = [DASHBOARDS / f"grafana/{name}.json" for name in self.dashboards()]
+            drawn = subprocess.run(
+                ["node", "picture.mjs", self.cluster.url, "--seconds", "60", "--interval", "1", "--var", f"compare={COMPARE}"]
+                + (["--absent", "native_malloc_leak_"] if self.is_awaited("native_malloc_leak_sites") else [])
+                + [*dashboards, faulty],
+                cwd=render,
+                stdout=subprocess.PIPE,
+                text=True,
+                timeout=240,
+            )
+        for dashboard in dashboards:
+            self.assertRegex(drawn.stdout, rf"{dashboard.name}: \d+ panels, 0 faults")
+        for fault in "No data: no data", "Refused: .*parse error", "No such panel: no component draws pies":
+            self.assertRegex(drawn.stdout, fault)
+        self.assertNotIn("in time", drawn.stdout)
+        self.assertNotEqual(0, drawn.returncode)
+
+    def with_planted_faults(self):
+        """A dashboard of three panels, none of which can be drawn."""
+        faulty = copy.deepcopy(self.dashboards()["mallometer-overview"])
+        graph = next(panel for panel in faulty["panels"] if panel["type"] == "timeseries")
+        faulty["panels"] = [copy.deepcopy(graph) for _ in range(3)]
+        for panel, title, expression in zip(
+            faulty["panels"], ["No data", "Refused", "No such panel"], ["alive", "sum(", "up"], strict=True
+        ):
+            panel["title"] = title
+            panel["targets"] = [{"refId": "A", "expr": expression, "range": True}]
+        faulty["panels"][2]["type"] = "pies"
+        return faulty
+
+    def test_a_process_has_at_most_150_series(self):
+        own = 'count({job="leaky-service", __name__=~"(native|cgroup|mallometer)_.+"})'
+        series = self.ask(own, self.phases["stopped"][1])
+        print(f"{series:.0f} series of mallometer")
+        self.assertLessEqual(series, SERIES_OF_A_PROCESS)
+
+    def is_awaited(self, series):
+        """Whether these are series of leak verdicts, and the sample does not publish any."""
+        return series.startswith("native_malloc_leak_") and not self.publishes("native_malloc_leak_sites")
+
+    def publishes(self, series):
+        return bool(expressions.query(self.cluster.url, "query", query=f"count({series})")["result"])
 
     @staticmethod
-    def dashboard():
-        return json.loads((REPOSITORY / "dashboards/grafana/native-memory.json").read_text())
+    def dashboards():
+        return {path.stem: json.loads(path.read_text()) for path in sorted((DASHBOARDS / "grafana").glob("mallometer-*.json"))}
 
     def read_mbean(self):
         output = subprocess.run(

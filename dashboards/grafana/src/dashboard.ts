@@ -1,0 +1,119 @@
+// What the dashboards have in common: variables, annotations, links to one another and to the runbooks.
+//
+// The variables are chained: each offers what the ones before it leave. "All" matches also what lacks the label, so that
+// the dashboards work where nobody sets cluster, namespace or application.
+import {
+  AnnotationQueryBuilder,
+  DashboardBuilder,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  RowBuilder,
+  VariableRefresh,
+  VariableSort,
+  type Panel,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
+import { dataSource, runbook } from './panels.js';
+
+const LABELS: [string, string][] = [
+  ['cluster', 'Cluster'],
+  ['namespace', 'Namespace'],
+  ['job', 'Job'],
+  ['application', 'Application'],
+  ['instance', 'Instance'],
+];
+
+function matchers(labels: string[]): string {
+  return labels.map((label) => `${label}=~"$${label}"`).join(', ');
+}
+
+/** The label matchers of all variables. */
+export const selected = matchers(LABELS.map(([label]) => label));
+
+/** The same for what is recorded for a whole job. */
+export const selectedJobs = matchers(LABELS.map(([label]) => label).filter((label) => label !== 'instance'));
+
+function choices(): QueryVariableBuilder[] {
+  return LABELS.map(([label, name], index) => {
+    const before = LABELS.slice(0, index).map(([earlier]) => earlier);
+    return new QueryVariableBuilder(label)
+      .label(name)
+      .datasource(dataSource)
+      .query(`label_values(mallometer_active{${matchers(before)}}, ${label})`)
+      .refresh(VariableRefresh.OnTimeRangeChanged)
+      .sort(VariableSort.AlphabeticalAsc)
+      .multi(true)
+      .includeAll(true)
+      .allValue('.*')
+      .current({ selected: true, text: 'All', value: '$__all' });
+  });
+}
+
+function annotation(name: string, color: string, expression: string, title: string, text: string) {
+  return new AnnotationQueryBuilder()
+    .name(name)
+    .datasource(dataSource)
+    .enable(true)
+    .iconColor(color)
+    .expr(expression)
+    .titleFormat(title)
+    .textFormat(text);
+}
+
+function annotations(): AnnotationQueryBuilder[] {
+  return [
+    // The value is the moment, in milliseconds.
+    annotation(
+      'Starts',
+      'blue',
+      `process_start_time_seconds{${selected}} * 1000`,
+      'Start',
+      '{{instance}} of {{job}} started',
+    ).useValueForTime(true),
+    annotation(
+      'Leaks',
+      'red',
+      `native_malloc_leak_sites{verdict="leak", ${selected}} > 0`,
+      'Leak',
+      '{{instance}} of {{job}} leaks native memory',
+    ),
+    annotation(
+      'Alerts',
+      'orange',
+      `ALERTS{alertname=~"NativeMemory.*|Mallometer.*", alertstate="firing", ${selected}}`,
+      '{{alertname}}',
+      '{{instance}} of {{job}}: {{severity}}',
+    ).enable(false),
+  ];
+}
+
+export type Section = { title: string; panels: Builder<Panel>[] };
+
+/** A dashboard of sections, ready to be written as JSON. */
+export function dashboard(uid: string, title: string, description: string, range: string, sections: Section[]) {
+  const builder = new DashboardBuilder(title)
+    .uid(uid)
+    .description(description)
+    .tags(['mallometer', 'native-memory', 'jvm'])
+    .timezone('browser')
+    .refresh('30s')
+    .time({ from: range, to: 'now' })
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
+    .link(
+      new DashboardLinkBuilder('Native memory')
+        .type(DashboardLinkType.Dashboards)
+        .tags(['mallometer'])
+        .includeVars(true)
+        .keepTime(true),
+    )
+    .link(runbook('README.md').title('Runbooks'));
+  choices().forEach((variable) => builder.withVariable(variable));
+  annotations().forEach((one) => builder.annotation(one));
+  sections.forEach(({ title: heading, panels }) => {
+    builder.withRow(new RowBuilder(heading));
+    panels.forEach((panel) => builder.withPanel(panel));
+  });
+  return builder;
+}
