@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks what can be checked of dashboards, rules and the compose file without running them: the committed JSON is what the
 # code generates, the compose file is valid for the oldest and the current schema, Prometheus accepts its configuration,
-# the rules fire and are silent when they should, and these checks find planted faults.
+# the rules fire and are silent when they should, the Kubernetes files render and are valid, and these checks find planted
+# faults.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -16,6 +17,7 @@ install() {
 
 install grafana
 install test/render
+install test/kubernetes
 npm --prefix test/render exec -- tsc --project test/render
 npm --prefix grafana run --silent generate -- target
 for generated in grafana/target/*.json; do
@@ -26,6 +28,7 @@ done
 docker-compose --file ../docker-compose.yml config -q
 npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml
 promtool check config --lint=all --lint-fatal prometheus/prometheus.yml
+amtool check-config alertmanager/alertmanager.yml
 promtool test rules prometheus/tests/*.yml
 python3 test/rules.py
 python3 test/dashboards.py
