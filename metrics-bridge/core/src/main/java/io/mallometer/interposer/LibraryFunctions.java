@@ -1,81 +1,132 @@
 package io.mallometer.interposer;
 
-import com.sun.jna.Native;
+import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 
 /**
  * The functions of {@code mallometer.h} that the bridge calls, under their C names, as they are
  * found in the process itself: the file that they came from may be deleted.
  *
- * <p>Direct mapping with primitive arguments: a call costs about a microsecond and allocates
- * nothing, neither in Java nor by malloc. Pointers are passed as {@code long}, which is right
- * wherever the library exists (64 bit). Initialising this class fails with a {@link LinkageError}
- * if JNA or a function is missing; only {@link Availability} touches it first.
+ * <p>A call takes half a microsecond and boxes its arguments. JNA's direct mapping would halve
+ * that, but for it JNA lays out a structure by an annotation, for which the JDK generates a class:
+ * 30 to 70 ms of a program's start. Pointers are passed as {@code long}, which is right wherever
+ * the library exists (64 bit). Initialising this class fails with a {@link LinkageError} if JNA or
+ * a function is missing; only {@link Availability} touches it first.
  */
 final class LibraryFunctions {
 
-  static {
-    Native.register(LibraryFunctions.class, NativeLibrary.getProcess());
-  }
+  private static final Function SNAPSHOT = function("mallometer_snapshot");
+  private static final Function THREAD_SNAPSHOT = function("mallometer_thread_snapshot");
+  private static final Function SELF = function("mallometer_self");
+  private static final Function EVENTS = function("mallometer_events");
+  private static final Function ALLOCATOR = function("mallometer_allocator");
+  private static final Function JVM_ATTACH = function("mallometer_jvm_attach");
+  private static final Function METHOD_NAME = function("mallometer_method_name");
+  private static final Function SITES = function("mallometer_sites");
+  private static final Function SITE_STACK = function("mallometer_site_stack");
+  private static final Function MODULES = function("mallometer_modules");
+  private static final Function OBJECTS = function("mallometer_objects");
+  private static final Function CONFIGURE = function("mallometer_configure");
+  private static final Function RECORD = function("mallometer_record");
+  private static final Function RECORDING = function("mallometer_recording");
+  private static final Function TRIM = function("mallometer_trim");
 
   private LibraryFunctions() {}
 
   /** Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value. */
-  static native int mallometer_snapshot(long snapshot, int origin);
+  static int mallometer_snapshot(long snapshot, int origin) {
+    return call(SNAPSHOT, snapshot, origin);
+  }
 
   /** The same for the calling thread. */
-  static native int mallometer_thread_snapshot(long snapshot);
+  static int mallometer_thread_snapshot(long snapshot) {
+    return call(THREAD_SNAPSHOT, snapshot);
+  }
 
   /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
-  static native int mallometer_self(long self);
+  static int mallometer_self(long self) {
+    return call(SELF, self);
+  }
 
   /**
    * Copies {@code struct mallometer_event}s with numbers above {@code after}; returns how many, or
    * a negative errno value.
    */
-  static native int mallometer_events(long events, int eventSize, int capacity, long after);
+  static int mallometer_events(long events, int eventSize, int capacity, long after) {
+    return call(EVENTS, events, eventSize, capacity, after);
+  }
 
   /**
    * Fills a {@code struct mallometer_allocator_state} and up to {@code capacity} of {@code struct
    * mallometer_arena}; returns 0 or a negative errno value.
    */
-  static native int mallometer_allocator(long state, long rows, int rowSize, int capacity);
+  static int mallometer_allocator(long state, long rows, int rowSize, int capacity) {
+    return call(ALLOCATOR, state, rows, rowSize, capacity);
+  }
 
   /** Lets stacks have Java frames; returns 0 or a negative errno value. */
-  static native int mallometer_jvm_attach();
+  static int mallometer_jvm_attach() {
+    return call(JVM_ATTACH);
+  }
 
   /** Fills a {@code struct mallometer_method}; returns 0 or a negative errno value. */
-  static native int mallometer_method_name(int number, long method);
+  static int mallometer_method_name(int number, long method) {
+    return call(METHOD_NAME, number, method);
+  }
 
   /**
    * Copies {@code struct mallometer_site}s with numbers from {@code first} on; returns how many, or
    * a negative errno value.
    */
-  static native int mallometer_sites(long sites, int siteSize, int capacity, int first);
+  static int mallometer_sites(long sites, int siteSize, int capacity, int first) {
+    return call(SITES, sites, siteSize, capacity, first);
+  }
 
   /** Copies the frames of a site; returns how many, or a negative errno value. */
-  static native int mallometer_site_stack(int number, long frames, int capacity);
+  static int mallometer_site_stack(int number, long frames, int capacity) {
+    return call(SITE_STACK, number, frames, capacity);
+  }
 
   /**
    * Copies {@code struct mallometer_module}s with numbers from {@code first} on; returns how many,
    * or a negative errno value.
    */
-  static native int mallometer_modules(long modules, int moduleSize, int capacity, int first);
+  static int mallometer_modules(long modules, int moduleSize, int capacity, int first) {
+    return call(MODULES, modules, moduleSize, capacity, first);
+  }
 
   /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
-  static native int mallometer_objects(long objects, int objectSize, int capacity);
+  static int mallometer_objects(long objects, int objectSize, int capacity) {
+    return call(OBJECTS, objects, objectSize, capacity);
+  }
 
   /** Changes an option; returns 0 or a negative errno value. */
-  static native int mallometer_configure(int option, long value);
+  static int mallometer_configure(int option, long value) {
+    return call(CONFIGURE, option, value);
+  }
 
   /**
    * Starts to record into a file, given as a zero-terminated path; returns 0 or a negative errno.
    */
-  static native int mallometer_record(long path);
+  static int mallometer_record(long path) {
+    return call(RECORD, path);
+  }
 
   /** Fills a {@code struct mallometer_black_box}; returns 0 or a negative errno value. */
-  static native int mallometer_recording(long recording);
+  static int mallometer_recording(long recording) {
+    return call(RECORDING, recording);
+  }
 
   /** Trims; returns 0 or a negative errno value. */
-  static native int mallometer_trim();
+  static int mallometer_trim() {
+    return call(TRIM);
+  }
+
+  private static Function function(String name) {
+    return NativeLibrary.getProcess().getFunction(name);
+  }
+
+  private static int call(Function function, Object... arguments) {
+    return function.invokeInt(arguments);
+  }
 }
