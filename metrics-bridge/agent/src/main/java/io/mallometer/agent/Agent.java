@@ -1,5 +1,6 @@
 package io.mallometer.agent;
 
+import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,11 @@ public final class Agent {
 
   private Agent() {}
 
-  /** Called by the JVM before the application's main method. */
-  public static void premain(@Nullable String options) {
+  /**
+   * Called by the JVM before the application's main method. With the parameter that is not needed:
+   * the JVM looks for this form first, and to say to itself that there is none takes it 5 ms.
+   */
+  public static void premain(@Nullable String options, Instrumentation unused) {
     try {
       say(payload().start(AgentOptions.parse(options == null ? "" : options)));
     } catch (Throwable e) {
@@ -40,7 +44,7 @@ public final class Agent {
    * Called by the JVM when the command line asks: the options are those of {@link Question}. What
    * fails is in the answer.
    */
-  public static void agentmain(@Nullable String options) {
+  public static void agentmain(@Nullable String options, Instrumentation unused) {
     try {
       Question.parse(options == null ? "" : options).answer(Agent::payload);
     } catch (Throwable e) {

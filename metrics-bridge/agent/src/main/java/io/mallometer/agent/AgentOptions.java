@@ -60,7 +60,9 @@ final class AgentOptions {
     if (options.containsKey(FILE)) {
       file(Path.of(options.get(FILE))).forEach(options::putIfAbsent);
     }
-    options.forEach(AgentOptions::check);
+    for (Map.Entry<String, String> option : options.entrySet()) {
+      check(option.getKey(), option.getValue());
+    }
     return options;
   }
 

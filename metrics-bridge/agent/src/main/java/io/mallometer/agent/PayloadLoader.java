@@ -77,6 +77,10 @@ final class PayloadLoader extends ClassLoader {
   @Override
   protected @Nullable URL findResource(String name) {
     byte @Nullable [] bytes = read(name);
+    @Nullable URL unpacked = bytes == null ? null : UnpackedJna.url(name, bytes);
+    if (unpacked != null) {
+      return unpacked;
+    }
     try {
       return bytes == null ? null : new URL(PROTOCOL, "", -1, "/" + name, new InMemory(bytes));
     } catch (MalformedURLException e) {
