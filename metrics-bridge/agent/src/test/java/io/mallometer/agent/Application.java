@@ -21,6 +21,7 @@ public final class Application {
     System.out.println("main runs");
     ObjectName name = new ObjectName("io.mallometer:type=NativeMemory");
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    awaitAgent();
     System.out.println("bean=" + server.isRegistered(name));
     if (server.isRegistered(name)) {
       System.out.println("active=" + server.getAttribute(name, "Active"));
@@ -36,6 +37,15 @@ public final class Application {
       System.out.println(scrape(Integer.parseInt(arguments[0])));
     }
     System.out.println("main ends");
+  }
+
+  /** The agent registers its MBeans when it sees that somebody uses JMX. */
+  private static void awaitAgent() throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals("mallometer-start")) {
+        thread.join(5_000);
+      }
+    }
   }
 
   private static boolean sees(String name) {

@@ -4,13 +4,10 @@ import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
 import io.mallometer.Snapshot;
 import io.mallometer.Status;
-import io.mallometer.jfr.NativeMemoryEvents;
-import io.mallometer.jmx.NativeMemoryMBeans;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
@@ -29,31 +26,13 @@ public final class Entry {
    * @return what came of it, in one line
    */
   public static String start(Map<String, String> options, String version) {
-    Optional<Path> record = Optional.ofNullable(options.get("record")).map(Path::of);
+    String record = options.get("record");
     MallometerOptions defaults = MallometerOptions.defaults();
-    Mallometer mallometer = open(record.map(defaults::withRecordPath).orElse(defaults));
-    registerSoon(mallometer);
+    Mallometer mallometer =
+        open(record == null ? defaults : defaults.withRecordPath(Path.of(record)));
+    LateRegistration.start(mallometer);
     String served = options.containsKey("port") ? "; " + serve(mallometer, options) : "";
     return said(mallometer.snapshot(), version) + served;
-  }
-
-  /**
-   * JMX and Flight Recorder take the JDK a while to load, for which no application waits. The
-   * thread ends with it.
-   */
-  private static void registerSoon(Mallometer mallometer) {
-    Thread thread =
-        new Thread(
-            null,
-            () -> {
-              NativeMemoryMBeans.register(mallometer);
-              NativeMemoryEvents.register(mallometer);
-            },
-            "mallometer-start",
-            0,
-            false);
-    thread.setDaemon(true);
-    thread.start();
   }
 
   /**
@@ -74,7 +53,7 @@ public final class Entry {
   private static String said(Snapshot snapshot, String version) {
     Status status = snapshot.status();
     return status.active()
-        ? "%s counts native memory (%s)".formatted(version, snapshot.self().allocator())
+        ? version + " counts native memory (" + snapshot.self().allocator() + ")"
         : status.toString();
   }
 
