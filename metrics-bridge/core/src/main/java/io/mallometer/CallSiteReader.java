@@ -59,6 +59,9 @@ final class CallSiteReader {
 
   /** Adds packages whose classes name the sites from the next reading on. */
   synchronized void nameBy(List<String> packages) {
+    if (packages.isEmpty()) {
+      return;
+    }
     Set<String> all = new HashSet<>(applicationPackages);
     all.addAll(packages);
     applicationPackages = all.stream().sorted().toList();

@@ -5,7 +5,6 @@ import io.mallometer.history.History;
 import io.mallometer.history.MemoryHistory;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
 import java.time.Duration;
@@ -16,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,8 +59,6 @@ final class Poller {
       }
     }
   }
-
-  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
 
   /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
@@ -106,10 +104,11 @@ final class Poller {
     this.interposer = interposer;
     this.memorySource = memorySource;
     this.clock = clock;
-    this.allocatorReader = new AllocatorReader(interposer, clock, System::nanoTime);
-    this.callSiteReader = new CallSiteReader(interposer, clock, System::nanoTime);
-    this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, System::nanoTime);
-    this.blackBox = new BlackBox(interposer, clock, System::nanoTime);
+    LongSupplier nanoTime = System::nanoTime;
+    this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
+    this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
+    this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, nanoTime);
+    this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.latest = firstSnapshot();
   }
 
@@ -214,7 +213,7 @@ final class Poller {
     try {
       return interposer.read(clock.instant());
     } catch (RuntimeException | LinkageError e) {
-      LOGGER.log(Level.WARNING, "Cannot read the native counters", e);
+      logQuietly("Cannot read the native counters", e);
       return Snapshot.absent(
           clock.instant(), new Status(State.UNAVAILABLE, "the counters cannot be read: " + e, ""));
     }
@@ -368,10 +367,14 @@ final class Poller {
     return shortest;
   }
 
-  /** A logger that throws must not end the thread either. */
+  /**
+   * A logger that throws must not end the thread either. It is looked up when there is something to
+   * say: that starts the JDK's logging, which takes 10 ms, and which a server may want to set up
+   * first.
+   */
   private static void logQuietly(String message, Throwable e) {
     try {
-      LOGGER.log(Level.WARNING, message, e);
+      System.getLogger(Mallometer.class.getName()).log(Level.WARNING, message, e);
     } catch (Throwable ignored) {
       return;
     }

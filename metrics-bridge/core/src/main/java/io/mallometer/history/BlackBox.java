@@ -6,7 +6,6 @@ import io.mallometer.Recording;
 import io.mallometer.Snapshot;
 import io.mallometer.interposer.Interposer;
 import java.io.IOException;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.file.InvalidPathException;
@@ -31,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * recording is off from then on. In a JVM with several class loaders the first of them writes.
  */
 public final class BlackBox {
-
-  private static final Logger LOGGER = System.getLogger(BlackBox.class.getName());
 
   /** Names the file in the properties of the JVM, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
@@ -369,7 +366,7 @@ public final class BlackBox {
   /** A logger that throws must not end the poller. */
   private static void log(Level level, String message) {
     try {
-      LOGGER.log(level, message);
+      System.getLogger(BlackBox.class.getName()).log(level, message);
     } catch (RuntimeException | LinkageError e) {
       return;
     }

@@ -6,8 +6,8 @@ import io.mallometer.State;
 import io.mallometer.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +26,8 @@ final class Availability {
   static final int ABI_VERSION = 1;
 
   private static final String LIBRARY_FILE = "libmallometer";
-
-  /** A line of maps that ends in the library, which may have been deleted since. */
-  private static final Pattern MAPPED =
-      Pattern.compile("/" + LIBRARY_FILE + "[^/\n]*\\.so[^/\n]*$", Pattern.MULTILINE);
-
-  private static final Pattern OTHER_ALLOCATOR = Pattern.compile("/lib(je|tc|mi)malloc");
+  private static final List<String> OTHER_ALLOCATORS =
+      List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
 
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
 
@@ -85,7 +81,23 @@ final class Availability {
    * @param preload the value of {@code LD_PRELOAD}
    */
   static boolean seemsLoaded(Optional<String> maps, String preload) {
-    return maps.isPresent() ? MAPPED.matcher(maps.get()).find() : namesLibrary(preload);
+    return maps.isPresent() ? mapsLibrary(maps.get()) : namesLibrary(preload);
+  }
+
+  /**
+   * Whether a line ends in the library, which may have been deleted since. Every program starts
+   * with this, and it would be the only one of its regular expressions.
+   */
+  private static boolean mapsLibrary(String maps) {
+    String start = "/" + LIBRARY_FILE;
+    for (int at = maps.indexOf(start); at >= 0; at = maps.indexOf(start, at + 1)) {
+      int end = maps.indexOf('\n', at);
+      String rest = maps.substring(at + start.length(), end < 0 ? maps.length() : end);
+      if (rest.contains(".so") && rest.indexOf('/') < 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -96,7 +108,7 @@ final class Availability {
    */
   static String allocator(Optional<String> maps) {
     return maps.filter(text -> text.contains("/ld-musl-"))
-        .filter(text -> !OTHER_ALLOCATOR.matcher(text).find())
+        .filter(text -> OTHER_ALLOCATORS.stream().noneMatch(text::contains))
         .map(text -> "musl")
         .orElse(SelfReport.UNKNOWN);
   }

@@ -27,7 +27,8 @@ final class ProcFiles {
 
   private static Optional<String> text(String path) {
     try {
-      return Optional.of(Files.readString(Path.of(path))).filter(text -> !text.isEmpty());
+      String text = Files.readString(Path.of(path));
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
     } catch (IOException | RuntimeException e) {
       return Optional.empty();
     }

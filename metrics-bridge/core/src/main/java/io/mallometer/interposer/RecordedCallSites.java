@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The call sites that the library records, with names.
@@ -62,12 +63,13 @@ final class RecordedCallSites {
   private final JavaMethods methods =
       new JavaMethods(
           method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
-  private final Symbolizer symbolizer =
-      new Symbolizer(modules::at, methods::of, ModuleImages.ofThisProcess());
+
+  /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
+  private @Nullable Symbolizer symbolizer;
 
   private final Map<Integer, Named> named = new HashMap<>();
   private List<String> namedBy = List.of();
-  private SiteNaming naming = new SiteNaming(List.of());
+  private @Nullable SiteNaming naming;
   private int attached = BUSY;
 
   private record Named(List<StackFrame> frames, String name, String library) {}
@@ -91,8 +93,8 @@ final class RecordedCallSites {
       return CallSites.none(time, NOT_RECORDED);
     }
     if (!applicationPackages.equals(namedBy)) {
-      naming = new SiteNaming(applicationPackages);
       namedBy = List.copyOf(applicationPackages);
+      naming = null;
       named.replaceAll((number, known) -> named(known.frames()));
     }
     Map<Integer, CallSite.Ages> ages = ages(report.liveSamples());
@@ -181,11 +183,30 @@ final class RecordedCallSites {
     }
     methods.askForNewNames();
     int java = (int) LongStream.of(stack).filter(RecordedFrame::isJava).count();
-    return named(symbolizer.frames(modules.withoutGeneratedCode(stack, java)));
+    return named(symbolizer().frames(modules.withoutGeneratedCode(stack, java)));
+  }
+
+  private Symbolizer symbolizer() {
+    Symbolizer made = symbolizer;
+    if (made == null) {
+      made = new Symbolizer(modules::at, methods::of, ModuleImages.ofThisProcess());
+      symbolizer = made;
+    }
+    return made;
   }
 
   private Named named(List<StackFrame> stack) {
+    SiteNaming naming = naming();
     return new Named(stack, naming.name(stack), naming.library(stack));
+  }
+
+  private SiteNaming naming() {
+    SiteNaming made = naming;
+    if (made == null) {
+      made = new SiteNaming(namedBy);
+      naming = made;
+    }
+    return made;
   }
 
   /**
