@@ -1,0 +1,297 @@
+package io.mallometer.leak;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Estimate;
+import io.mallometer.LeakEvidence;
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakReport;
+import io.mallometer.Observation;
+import io.mallometer.SiteOrder;
+import io.mallometer.SiteVerdict;
+import io.mallometer.Verdict;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * From one evidence after the other to verdicts.
+ *
+ * <p>What is judged is a call site, which is one whole stack: a leak behind a wrapper that others
+ * share is told apart from them. Where a name has many stacks, each with too few idle samples to be
+ * judged, those are judged together, by name and library: together they have the evidence that one
+ * alone has not. A site that could be judged alone is never in such a group.
+ *
+ * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so, and a leak
+ * is taken back after {@link LeakThresholds#AGREEING_TO_CLEAR}: one epoch proves nothing.
+ *
+ * <p>An evaluation of n samples takes a time of n log n: some milliseconds for 10,000. Not
+ * thread-safe.
+ */
+public final class LeakDetector {
+
+  /** As many verdicts of healthy sites are in a report, those with most live bytes. */
+  static final int MOST_HEALTHY = 200;
+
+  private static final double NANOS = 1e9;
+
+  private static final Comparator<SiteVerdict> WORST_FIRST =
+      Comparator.comparing(SiteVerdict::verdict)
+          .thenComparing(Comparator.comparingDouble(LeakDetector::weightOf).reversed())
+          .thenComparing(SiteVerdict::number);
+
+  private final double floorSeconds;
+  private final LiveTrend trend;
+  private final VoidTime voidTime = new VoidTime();
+  private Map<Key, Standing> standings = new HashMap<>();
+
+  /** One site, or those of a name. */
+  private record Key(int number, String name, String library) {}
+
+  /**
+   * The verdict of a site, and what would be another.
+   *
+   * @param since since when it is this
+   * @param next what the latest evaluations said
+   * @param agreeing how many of them in a row
+   * @param shown the latest judgement that agreed with the verdict
+   */
+  private record Standing(
+      Verdict verdict, Instant since, Verdict next, int agreeing, Judgement shown) {
+
+    static Standing of(Verdict first, Judgement judged, Instant time) {
+      return new Standing(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, judged)
+          .after(first, judged, time);
+    }
+
+    Standing after(Verdict raw, Judgement judged, Instant time) {
+      if (raw == verdict) {
+        return new Standing(verdict, since, raw, 0, judged);
+      }
+      int now = raw == next ? agreeing + 1 : 1;
+      int needed =
+          verdict == Verdict.LEAK ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
+      return now >= needed
+          ? new Standing(raw, time, raw, 0, judged)
+          : new Standing(verdict, since, raw, now, shown);
+    }
+  }
+
+  /** What is judged as one. */
+  private record Subject(Key key, List<CallSite> sites, Judgement judged) {}
+
+  /** A detector without knowledge, for options whose names of healthy sites are not used here. */
+  public LeakDetector(LeakOptions options) {
+    this.floorSeconds = options.profile().floor().toMillis() / 1e3 / options.timeScale();
+    this.trend = new LiveTrend(floorSeconds);
+  }
+
+  /** How long to wait between two evaluations. */
+  public static Duration pace(LeakOptions options) {
+    return Duration.ofNanos((long) (LeakThresholds.PACE_SECONDS * NANOS / options.timeScale()));
+  }
+
+  /**
+   * Evaluates.
+   *
+   * @param sites the call sites of about the same moment
+   * @param time the moment
+   * @param acknowledged whether the site of a name is known to be fine
+   */
+  public LeakReport evaluate(
+      Evidence evidence,
+      CallSites sites,
+      Instant time,
+      Room room,
+      LastUses uses,
+      Predicate<String> acknowledged) {
+    voidTime.add(evidence);
+    trend.add(sites, evidence.nanos() / NANOS);
+    Map<Integer, List<SampledObject>> objects = bySite(evidence);
+    Map<Key, Standing> now = new HashMap<>();
+    List<SiteVerdict> verdicts = new ArrayList<>();
+    for (Subject subject : subjects(evidence, sites, objects)) {
+      double growing = growing(subject);
+      Verdict raw = raw(subject, growing);
+      Standing before = standings.get(subject.key());
+      Standing standing =
+          before == null
+              ? Standing.of(raw, subject.judged(), time)
+              : before.after(raw, subject.judged(), time);
+      now.put(subject.key(), standing);
+      verdicts.add(verdict(subject, standing, growing, objects, room, uses, acknowledged));
+    }
+    standings = now;
+    return new LeakReport(time, evidence.observation(), fewHealthy(verdicts), sites.reason());
+  }
+
+  private static Map<Integer, List<SampledObject>> bySite(Evidence evidence) {
+    Map<Integer, List<SampledObject>> bySite = new HashMap<>();
+    for (SampledObject object : evidence.objects()) {
+      bySite.computeIfAbsent(object.site(), site -> new ArrayList<>()).add(object);
+    }
+    return bySite;
+  }
+
+  // ---- What is judged as one
+
+  private List<Subject> subjects(
+      Evidence evidence, CallSites sites, Map<Integer, List<SampledObject>> objects) {
+    List<Subject> subjects = new ArrayList<>();
+    Map<Key, List<Subject>> scarce = new HashMap<>();
+    for (CallSite site : sites.sites()) {
+      Subject subject =
+          new Subject(
+              new Key(site.number(), "", ""),
+              List.of(site),
+              judge(evidence, List.of(site), objects));
+      if (isScarce(subject.judged())) {
+        Key group = new Key(-1, site.name(), site.library());
+        scarce.computeIfAbsent(group, key -> new ArrayList<>()).add(subject);
+      } else {
+        subjects.add(subject);
+      }
+    }
+    scarce.forEach((key, few) -> subjects.addAll(together(key, few, evidence, objects)));
+    return subjects;
+  }
+
+  private static boolean isScarce(Judgement judged) {
+    return judged.stale() > 0 && judged.stale() < LeakThresholds.FEWEST_STALE;
+  }
+
+  /** As one, if that says something; else each for itself. */
+  private List<Subject> together(
+      Key key, List<Subject> few, Evidence evidence, Map<Integer, List<SampledObject>> objects) {
+    if (few.size() == 1) {
+      return few;
+    }
+    List<CallSite> sites = few.stream().map(one -> one.sites().get(0)).toList();
+    Judgement judged = judge(evidence, sites, objects);
+    return judged.verdict() == Verdict.HEALTHY
+        ? few
+        : List.of(new Subject(key, mostLiveFirst(sites), judged));
+  }
+
+  private static List<CallSite> mostLiveFirst(List<CallSite> sites) {
+    return sites.stream().sorted(SiteOrder.LIVE.comparator()).toList();
+  }
+
+  private Judgement judge(
+      Evidence evidence, List<CallSite> sites, Map<Integer, List<SampledObject>> objects) {
+    Observation observation = evidence.observation();
+    if (!observation.hasSeen()) {
+      return Judgement.unseen();
+    }
+    List<SampledObject> live = new ArrayList<>();
+    SiteUse use = SiteUse.NONE;
+    for (CallSite site : sites) {
+      live.addAll(objects.getOrDefault(site.number(), List.of()));
+      SiteUse known = evidence.sites().get(site.number());
+      use = known == null ? use : use.plus(known);
+    }
+    return LeakTest.judge(live, use, Window.of(observation, floorSeconds, voidTime));
+  }
+
+  // ---- Verdicts
+
+  private static Verdict raw(Subject subject, double growing) {
+    Verdict judged = subject.judged().verdict();
+    return judged != Verdict.LEAK && !Double.isNaN(growing) ? Verdict.GROWING : judged;
+  }
+
+  private double growing(Subject subject) {
+    return subject.sites().size() == 1
+        ? trend.growthBytesPerHour(subject.sites().get(0))
+        : Double.NaN;
+  }
+
+  private SiteVerdict verdict(
+      Subject subject,
+      Standing standing,
+      double growing,
+      Map<Integer, List<SampledObject>> objects,
+      Room room,
+      LastUses uses,
+      Predicate<String> acknowledged) {
+    CallSite site = subject.sites().get(0);
+    Judgement judged = standing.shown();
+    Verdict verdict = standing.verdict();
+    double live = subject.sites().stream().mapToDouble(one -> one.liveBytes().value()).sum();
+    boolean grows = verdict == Verdict.GROWING;
+    double growth = grows ? growing : judged.growthBytesPerHour();
+    double toLimit = verdict == Verdict.LEAK || grows ? room.secondsAt(growth) : Double.NaN;
+    LeakEvidence evidence = evidence(subject, objects);
+    boolean idle = judged.stale() > 0;
+    return new SiteVerdict(
+        verdict,
+        site.name(),
+        site.library(),
+        site.number(),
+        subject.sites().size(),
+        site.frames(),
+        Sentence.of(
+            verdict,
+            Sentence.who(site.name(), site.frames()),
+            judged,
+            live,
+            growth,
+            toLimit,
+            evidence == LeakEvidence.SLOTS),
+        verdict == Verdict.LEAK ? judged.confidence() : Double.NaN,
+        judged.bytes(),
+        judged.objects(),
+        live,
+        growth,
+        judged.thresholdSeconds(),
+        judged.idleSeconds(),
+        idle ? judged.medianAgeSeconds() : site.ages().median(),
+        idle ? judged.oldestSeconds() : site.ages().oldest(),
+        room.share(grows ? live : judged.bytes().value()),
+        toLimit,
+        evidence,
+        standing.since(),
+        uses.of(site.number(), false),
+        uses.of(site.number(), true),
+        acknowledged.test(site.name()));
+  }
+
+  /** Objects in slots; else whether those that are live could have been. */
+  private static LeakEvidence evidence(Subject subject, Map<Integer, List<SampledObject>> objects) {
+    if (!Double.isNaN(subject.judged().thresholdSeconds())) {
+      return LeakEvidence.SLOTS;
+    }
+    return subject.sites().stream()
+            .flatMap(site -> objects.getOrDefault(site.number(), List.of()).stream())
+            .anyMatch(object -> object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES)
+        ? LeakEvidence.AGES
+        : LeakEvidence.NONE;
+  }
+
+  private static List<SiteVerdict> fewHealthy(List<SiteVerdict> verdicts) {
+    List<SiteVerdict> sorted = new ArrayList<>(verdicts);
+    sorted.sort(WORST_FIRST);
+    List<SiteVerdict> few = new ArrayList<>();
+    int healthy = 0;
+    for (SiteVerdict verdict : sorted) {
+      healthy += verdict.verdict() == Verdict.HEALTHY ? 1 : 0;
+      if (healthy <= MOST_HEALTHY) {
+        few.add(verdict);
+      }
+    }
+    return few;
+  }
+
+  private static double weightOf(SiteVerdict verdict) {
+    Estimate suspected = verdict.suspectedBytes();
+    boolean bySuspicion = verdict.verdict() == Verdict.LEAK || verdict.verdict() == Verdict.POOL;
+    return bySuspicion && !Double.isNaN(suspected.value())
+        ? suspected.value()
+        : verdict.liveBytes();
+  }
+}

@@ -1,0 +1,234 @@
+package io.mallometer.leak;
+
+import io.mallometer.Estimate;
+import io.mallometer.Verdict;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The test for one site, or for several that are judged as one: {@link LeakThresholds} says what it
+ * asks. Pure: the same facts have the same outcome.
+ *
+ * <p>How much leaks is told apart from whether something does. Only few samples are in slots, so
+ * what share of the objects older than the threshold is idle comes from those, by weights of 1 /
+ * (probability * placement); how many such objects there are comes from all samples, by weights of
+ * 1 / probability. The product has the relative variances of both.
+ */
+final class LeakTest {
+
+  private static final double HOUR = 3_600;
+  private static final int FEWEST_FOR_GROWTH = 3;
+
+  private final List<SampledObject> live;
+  private final SiteUse use;
+  private final Window window;
+  private final double threshold;
+
+  private LeakTest(List<SampledObject> live, SiteUse use, Window window) {
+    this.live = live;
+    this.use = use;
+    this.window = window;
+    this.threshold = threshold(use, window);
+  }
+
+  /**
+   * Judges.
+   *
+   * @param live the live samples
+   * @param use how long such objects lived and were idle so far
+   */
+  static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
+    return new LeakTest(live, use, window).judge();
+  }
+
+  /** The idle time from which on objects count as idle, in seconds. */
+  static double threshold(SiteUse use, Window window) {
+    double own =
+        Math.max(
+            LeakThresholds.IDLE_FACTOR
+                * use.idleBeforeFree().quantile(LeakThresholds.IDLE_QUANTILE),
+            Math.max(
+                LeakThresholds.LIFETIME_FACTOR
+                    * use.lifetimes().quantile(LeakThresholds.LIFETIME_QUANTILE),
+                LeakThresholds.GAP_FACTOR * use.gaps().quantile(LeakThresholds.GAP_QUANTILE)));
+    return Math.max(
+        own, Math.max(window.floorSeconds(), LeakThresholds.EPOCHS * window.epochSeconds()));
+  }
+
+  private Judgement judge() {
+    List<SampledObject> inSlots = live.stream().filter(SampledObject::inSlot).toList();
+    if (inSlots.isEmpty()) {
+      return Judgement.unseen();
+    }
+    List<SampledObject> stale =
+        inSlots.stream().filter(object -> window.idleSeconds(object) > threshold).toList();
+    if (stale.isEmpty()) {
+      return Judgement.used(threshold);
+    }
+    double lag = threshold + usedFor(stale);
+    Arrivals arrivals = new Arrivals(births(stale, lag), threshold, lag);
+    List<SampledObject> old = live.stream().filter(object -> isOlder(object, threshold)).toList();
+    Share ofBytes = Share.of(old, stale, SampledObject::bytes);
+    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
+    Estimate objects = Share.of(old, stale, object -> 1).times(total(old, object -> 1));
+    double oldest = stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow();
+    Verdict verdict = verdict(inSlots, stale, arrivals, lag, bytes.value());
+    return new Judgement(
+        verdict,
+        threshold,
+        stale.size(),
+        stale.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
+        medianAge(stale),
+        oldest,
+        bytes,
+        objects,
+        growth(old, arrivals, lag) * ofBytes.share(),
+        verdict == Verdict.LEAK ? LeakThresholds.confidence(oldest / threshold) : Double.NaN);
+  }
+
+  private Verdict verdict(
+      List<SampledObject> inSlots,
+      List<SampledObject> stale,
+      Arrivals arrivals,
+      double lag,
+      double bytes) {
+    boolean enough =
+        stale.size() >= LeakThresholds.FEWEST_STALE
+            && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
+                >= LeakThresholds.FEWEST_EFFECTIVE
+            && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
+            && bytes >= LeakThresholds.LEAST_BYTES;
+    if (!enough) {
+      return Verdict.HEALTHY;
+    }
+    long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
+    boolean leaks =
+        arrivals.continuing(since)
+            && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU;
+    return leaks ? Verdict.LEAK : Verdict.POOL;
+  }
+
+  /** For how long most of the idle objects were used, in seconds. */
+  private double usedFor(List<SampledObject> stale) {
+    double[] sorted =
+        stale.stream()
+            .mapToDouble(object -> (object.lastAccessNanos() - object.bornNanos()) / 1e9)
+            .sorted()
+            .toArray();
+    return sorted[(int) (LeakThresholds.USED_QUANTILE * (sorted.length - 1))];
+  }
+
+  /** Of idle objects that are old enough; of all that are, if most of these are idle. */
+  private List<Arrivals.Birth> births(List<SampledObject> stale, double lag) {
+    List<SampledObject> old = live.stream().filter(object -> isOlder(object, lag)).toList();
+    List<SampledObject> idle = stale.stream().filter(object -> isOlder(object, lag)).toList();
+    boolean mostly = Share.of(old, idle, object -> 1).share() >= LeakThresholds.MOSTLY_IDLE;
+    return mostly
+        ? old.stream().map(this::birth).toList()
+        : idle.stream().map(this::birthInSlot).toList();
+  }
+
+  private Arrivals.Birth birth(SampledObject object) {
+    return new Arrivals.Birth(window.ageSeconds(object), object.weight(), object.probability());
+  }
+
+  private Arrivals.Birth birthInSlot(SampledObject object) {
+    return new Arrivals.Birth(window.ageSeconds(object), object.slotWeight(), object.probability());
+  }
+
+  /** Born since use is seen, at least so long ago, and not too large to be seen. */
+  private boolean isOlder(SampledObject object, double seconds) {
+    return object.bornNanos() - window.startedNanos() >= 0
+        && window.ageSeconds(object) >= seconds
+        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
+  }
+
+  private static double medianAgeWeight(SampledObject object) {
+    return object.slotWeight() * object.bytes();
+  }
+
+  private double medianAge(List<SampledObject> stale) {
+    List<SampledObject> youngestFirst = new ArrayList<>(stale);
+    youngestFirst.sort(Comparator.comparingDouble(window::ageSeconds));
+    double half = youngestFirst.stream().mapToDouble(LeakTest::medianAgeWeight).sum() / 2;
+    int i = 0;
+    while (i < youngestFirst.size() - 1 && half > medianAgeWeight(youngestFirst.get(i))) {
+      half -= medianAgeWeight(youngestFirst.get(i));
+      i++;
+    }
+    return window.ageSeconds(youngestFirst.get(i));
+  }
+
+  /** Bytes that arrived each hour of late, used or not. */
+  private double growth(List<SampledObject> old, Arrivals arrivals, double lag) {
+    double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.floorSeconds(), threshold);
+    double rate = rate(old, lag, Math.min(2 * arrivals.seconds() / 3, most));
+    return Double.isNaN(rate) ? rate(old, lag, arrivals.seconds()) : rate;
+  }
+
+  /** {@code NaN} if there are too few. */
+  private double rate(List<SampledObject> old, double lag, double seconds) {
+    List<SampledObject> recent =
+        old.stream()
+            .filter(object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds)
+            .toList();
+    return recent.size() < FEWEST_FOR_GROWTH || !(seconds > 0)
+        ? Double.NaN
+        : total(recent, SampledObject::bytes).value() / seconds * HOUR;
+  }
+
+  /** What samples stand for (Horvitz and Thompson). */
+  private static Estimate total(
+      List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
+    double value = 0;
+    double variance = 0;
+    for (SampledObject object : objects) {
+      double weighted = object.weight() * figure.applyAsDouble(object);
+      value += weighted;
+      variance += (1 - object.probability()) * weighted * weighted;
+    }
+    return new Estimate(value, variance, objects.size());
+  }
+
+  /**
+   * The idle share of the objects that are old enough.
+   *
+   * @param share 0 to 1
+   * @param variance of the share
+   */
+  private record Share(double share, double variance) {
+
+    static Share of(
+        List<SampledObject> old,
+        List<SampledObject> stale,
+        ToDoubleFunction<SampledObject> figure) {
+      double all = 0;
+      double squares = 0;
+      for (SampledObject object : old) {
+        if (object.inSlot()) {
+          double weighted = object.slotWeight() * figure.applyAsDouble(object);
+          all += weighted;
+          squares += weighted * weighted;
+        }
+      }
+      double idle = 0;
+      for (SampledObject object : stale) {
+        idle += object.slotWeight() * figure.applyAsDouble(object);
+      }
+      double share = all > 0 ? Math.min(1, idle / all) : 0;
+      double count = all > 0 ? all * all / squares : 0;
+      // One that is idle and one that is not are added, so that few samples leave some doubt.
+      double doubtful = (share * count + 1) / (count + 2);
+      return new Share(share, doubtful * (1 - doubtful) / (count + 3));
+    }
+
+    Estimate times(Estimate total) {
+      return new Estimate(
+          share * total.value(),
+          share * share * total.variance() + total.value() * total.value() * variance,
+          total.samples());
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package io.mallometer.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakReport;
+import io.mallometer.SiteVerdict;
+import io.mallometer.Verdict;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * An hour of a process with ten sites of each of 34 kinds, all judged at once: how many leaks are
+ * found, how many sites are suspected in vain, and how often a verdict is right that is said to be
+ * so sure. A twentieth of the epochs is void. The mix is made up: it shows what the test can tell
+ * apart, not how often programs are like that.
+ */
+class VerdictSimulationTest {
+
+  private static final long SEED = 7;
+  private static final int SITES_OF_A_KIND = 10;
+  private static final double HOUR = 3_600;
+  private static final double VOID_SHARE = 0.05;
+
+  /** One site, or those of one name. */
+  private static final class Outcome {
+    final SimulatedKind kind;
+    double firstLeak = Double.NaN;
+    Verdict last = Verdict.HEALTHY;
+
+    Outcome(SimulatedKind kind) {
+      this.kind = kind;
+    }
+  }
+
+  /** Evaluations that said leak, by the confidence that they stated. */
+  private static final class Stated {
+    int right;
+    int wrong;
+
+    double error() {
+      return wrong / (double) (right + wrong);
+    }
+  }
+
+  private static final Map<String, Outcome> OUTCOMES = new HashMap<>();
+  private static final SortedMap<Double, Stated> STATED = new TreeMap<>();
+
+  @BeforeAll
+  static void live() {
+    SimulatedProcess process = new SimulatedProcess(SEED, VOID_SHARE);
+    for (int kind = 0; kind < SimulatedKinds.ALL.size(); kind++) {
+      for (int i = 0; i < SITES_OF_A_KIND; i++) {
+        String name = "Kind" + kind + ".site" + i;
+        process.add(SimulatedKinds.ALL.get(kind), name);
+        OUTCOMES.put(name, new Outcome(SimulatedKinds.ALL.get(kind)));
+      }
+    }
+    LeakDetector detector = new LeakDetector(LeakOptions.defaults());
+    while (process.seconds() < HOUR) {
+      process.passEpoch();
+      LeakReport report =
+          detector.evaluate(
+              process.evidence(),
+              process.callSites(),
+              process.time(),
+              Room.UNKNOWN,
+              LastUses.unavailable("a simulation"),
+              name -> false);
+      note(report, process.seconds());
+    }
+    print();
+  }
+
+  private static void note(LeakReport report, double seconds) {
+    OUTCOMES.values().forEach(outcome -> outcome.last = Verdict.HEALTHY);
+    for (SiteVerdict verdict : report.sites()) {
+      Outcome outcome = OUTCOMES.get(verdict.site());
+      if (verdict.verdict().compareTo(outcome.last) < 0) {
+        outcome.last = verdict.verdict();
+      }
+      if (verdict.verdict() == Verdict.LEAK) {
+        outcome.firstLeak = Double.isNaN(outcome.firstLeak) ? seconds : outcome.firstLeak;
+        Stated stated = STATED.computeIfAbsent(verdict.confidence(), sure -> new Stated());
+        stated.right += outcome.kind.leaks() ? 1 : 0;
+        stated.wrong += outcome.kind.leaks() ? 0 : 1;
+      }
+    }
+  }
+
+  private static void print() {
+    for (SimulatedKind kind : SimulatedKinds.ALL) {
+      List<Outcome> outcomes =
+          OUTCOMES.values().stream().filter(outcome -> outcome.kind == kind).toList();
+      Map<Verdict, Integer> last = new EnumMap<>(Verdict.class);
+      outcomes.forEach(outcome -> last.merge(outcome.last, 1, Integer::sum));
+      System.out.printf(
+          Locale.ROOT,
+          "%-5s %-48s a leak at some time %2d, first after %2.0f min; in the end %s%n",
+          kind.leaks() ? "leak" : "",
+          kind.name(),
+          outcomes.stream().filter(outcome -> !Double.isNaN(outcome.firstLeak)).count(),
+          outcomes.stream()
+              .mapToDouble(outcome -> outcome.firstLeak / 60)
+              .filter(t -> t > 0)
+              .average()
+              .orElse(Double.NaN),
+          last);
+    }
+    STATED.forEach(
+        (sure, stated) ->
+            System.out.printf(
+                Locale.ROOT,
+                "confidence %.2f: %d right, %d wrong, error %.3f%n",
+                sure,
+                stated.right,
+                stated.wrong,
+                stated.error()));
+  }
+
+  @Test
+  void nineteenOfTwentyLeaksAreFoundWithinTheHour() {
+    double found = share(true, outcome -> outcome.last == Verdict.LEAK);
+    System.out.printf(Locale.ROOT, "recall %.3f%n", found);
+    assertThat(found).isGreaterThanOrEqualTo(0.95);
+  }
+
+  @Test
+  void fewerThanOneOfTwentySitesIsSuspectedInVain() {
+    double inTheEnd = share(false, outcome -> outcome.last == Verdict.LEAK);
+    long ever =
+        OUTCOMES.values().stream()
+            .filter(outcome -> !outcome.kind.leaks() && !Double.isNaN(outcome.firstLeak))
+            .count();
+    double atSomeTime = ever / (double) OUTCOMES.size();
+    System.out.printf(
+        Locale.ROOT,
+        "false positives: %.3f in the end, at some time %.3f of all sites, %.3f of the fine ones%n",
+        inTheEnd,
+        atSomeTime,
+        share(false, outcome -> !Double.isNaN(outcome.firstLeak)));
+    assertThat(inTheEnd).isLessThan(0.02);
+    assertThat(atSomeTime).isLessThan(0.05);
+  }
+
+  @Test
+  void verdictsAreWrongNoMoreOftenThanTheirConfidenceSays() {
+    assertThat(STATED).hasSizeGreaterThanOrEqualTo(4);
+    STATED.forEach(
+        (sure, stated) ->
+            assertThat(stated.error())
+                .as("said to be %s sure", sure)
+                .isLessThanOrEqualTo(1 - sure));
+  }
+
+  @Test
+  void theFirstVerdictsComeAfterAQuarterOfAnHour() {
+    assertThat(
+            OUTCOMES.values().stream()
+                .filter(outcome -> outcome.kind == SimulatedKinds.ALL.get(0))
+                .mapToDouble(outcome -> outcome.firstLeak / 60))
+        .allSatisfy(minutes -> assertThat(minutes).isBetween(15.0, 18.0));
+  }
+
+  private static double share(boolean leaks, Predicate<Outcome> counted) {
+    List<Outcome> all =
+        OUTCOMES.values().stream().filter(outcome -> outcome.kind.leaks() == leaks).toList();
+    return all.stream().filter(counted).count() / (double) all.size();
+  }
+}
