@@ -3,6 +3,7 @@ package io.mallometer;
 import io.mallometer.history.SiteHistory;
 import io.mallometer.interposer.Interposer;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -80,6 +81,19 @@ final class CallSiteReader {
     return latest;
   }
 
+  /** The latest reading if it is younger than this, else a new one. */
+  synchronized CallSites notOlderThan(Duration age) {
+    long oldest = Math.max(FRESH_NANOS, age.toNanos());
+    if (!everRead || nanoTime.getAsLong() - readAt >= oldest && costAllows()) {
+      read();
+    }
+    return latest;
+  }
+
+  private boolean costAllows() {
+    return nanoTime.getAsLong() - nextByCost >= 0;
+  }
+
   /** What changed between two moments, the second of which may be now. */
   synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
@@ -93,7 +107,7 @@ final class CallSiteReader {
   /** Reads if it is time. */
   synchronized void readIfDue() {
     long now = nanoTime.getAsLong();
-    if (!everRead || now - nextByPace >= 0 && now - nextByCost >= 0) {
+    if (!everRead || now - nextByPace >= 0 && costAllows()) {
       read();
     }
   }

@@ -60,6 +60,7 @@ public final class Mallometer implements AutoCloseable {
     this.options = options;
     options.recordPath().ifPresent(poller.blackBox()::want);
     poller.callSiteReader().nameBy(options.applicationPackages());
+    poller.leakWatch().want(options.leaks());
     this.lease = poller.acquire(options.pollInterval());
   }
 
@@ -179,6 +180,39 @@ public final class Mallometer implements AutoCloseable {
     } catch (RuntimeException | LinkageError e) {
       return CallSites.none(clock().instant(), "the call sites cannot be read: " + e);
     }
+  }
+
+  /**
+   * Which call sites leak, as of the latest evaluation: every 15 s, or as seldom as keeps that
+   * under a thousandth of the time, on the poller's thread.
+   */
+  public LeakReport leaks() {
+    return poller.leakWatch().latest();
+  }
+
+  /**
+   * Says that the sites of a name are fine, whatever their verdict, or takes that back. Holds for
+   * all facades until the process ends; {@link LeakOptions#healthySites()} is for longer.
+   *
+   * @param site the name; one that ends in {@code *} is the beginning of a name
+   */
+  public void acknowledgeLeak(String site, boolean fine) {
+    poller.leakWatch().acknowledge(site, fine);
+  }
+
+  /**
+   * Tells {@code listener} of each site that becomes a leak, also of those that are one, until the
+   * subscription or this facade is closed. A site that is none any more and becomes one again is
+   * told again. What the listener throws is logged once and dropped.
+   */
+  public Subscription onLeak(Consumer<SiteVerdict> listener) {
+    LeakNews news = new LeakNews(this::leaks, listener, poller.listenerThread());
+    Subscription polls = onPoll(news);
+    news.accept(snapshot());
+    return () -> {
+      polls.close();
+      news.close();
+    };
   }
 
   /**

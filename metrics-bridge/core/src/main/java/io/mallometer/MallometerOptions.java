@@ -18,12 +18,15 @@ import java.util.Optional;
  * @param applicationPackages packages, with all below them, of the application's own classes: the
  *     innermost frame of one of these names a call site. Empty if they are not known. Facades share
  *     their readings, so the packages of all that were ever opened hold
+ * @param leaks whether and how leaks are looked for. Facades share the observation: the options of
+ *     the one that was opened last hold, and the names of healthy sites of all
  */
 public record MallometerOptions(
     Duration pollInterval,
     Duration minimumTrimInterval,
     Optional<Path> recordPath,
-    List<String> applicationPackages) {
+    List<String> applicationPackages,
+    LeakOptions leaks) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -41,32 +44,42 @@ public record MallometerOptions(
     applicationPackages = List.copyOf(applicationPackages);
   }
 
-  /** The defaults: a poll every five seconds, a trim a minute. */
+  /** The defaults: a poll every five seconds, a trim a minute, leaks of a service. */
   public static MallometerOptions defaults() {
     return new MallometerOptions(
-        DEFAULT_POLL_INTERVAL, DEFAULT_MINIMUM_TRIM_INTERVAL, Optional.empty(), List.of());
+        DEFAULT_POLL_INTERVAL,
+        DEFAULT_MINIMUM_TRIM_INTERVAL,
+        Optional.empty(),
+        List.of(),
+        LeakOptions.defaults());
   }
 
   /** These options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages);
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
   }
 
   /** These options with another least time between two trims. */
   public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages);
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
   }
 
   /** These options with a file to record into. */
   public MallometerOptions withRecordPath(Path recordPath) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, Optional.of(recordPath), applicationPackages);
+        pollInterval, minimumTrimInterval, Optional.of(recordPath), applicationPackages, leaks);
   }
 
   /** These options with other packages of the application. */
   public MallometerOptions withApplicationPackages(List<String> packages) {
-    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath, packages);
+    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath, packages, leaks);
+  }
+
+  /** These options with another way to look for leaks. */
+  public MallometerOptions withLeaks(LeakOptions leaks) {
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
   }
 }

@@ -146,6 +146,18 @@ public record Meter(
               BYTES,
               "Native memory in use by the code that asked for it, estimated from samples",
               snapshot -> shareSeries(snapshot, "site", SiteSummary::sites)),
+          new Meter(
+              "native.malloc.leak.sites",
+              Type.GAUGE,
+              NO_UNIT,
+              "Call sites by what the memory that they hold is",
+              snapshot -> snapshot.leaks().isPresent() ? Leaks.SITES : List.of()),
+          new Meter(
+              "native.malloc.leak.suspected",
+              Type.GAUGE,
+              BYTES,
+              "Native memory that leaking code holds and nothing touched for long, estimated",
+              Leaks::suspected),
           allocator(
               "native.allocator.system",
               Type.GAUGE,
@@ -455,6 +467,38 @@ public record Meter(
 
   private static double orUnknown(Optional<Long> value) {
     return value.isPresent() ? value.get() : Double.NaN;
+  }
+
+  /** Apart for the same reason as {@link States}. */
+  private static final class Leaks {
+    static final List<Series> SITES =
+        List.of(of(Verdict.LEAK), of(Verdict.GROWING), of(Verdict.POOL));
+
+    private static Series of(Verdict verdict) {
+      return new Series(
+          List.of(new Tag("verdict", verdict.tag())),
+          (snapshot, clock) ->
+              orUnknown(snapshot.leaks().map(known -> (long) known.sites(verdict))));
+    }
+
+    static List<Series> suspected(Snapshot snapshot) {
+      return snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
+          .map(SiteSummary.Share::name)
+          .sorted()
+          .map(Leaks::suspected)
+          .toList();
+    }
+
+    private static Series suspected(String name) {
+      return new Series(
+          List.of(new Tag("site", name)),
+          (snapshot, clock) ->
+              snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
+                  .filter(share -> share.name().equals(name))
+                  .mapToDouble(SiteSummary.Share::liveBytes)
+                  .findFirst()
+                  .orElse(Double.NaN));
+    }
   }
 
   /** Apart, because the list of meters is built before what follows it in this file. */

@@ -4,6 +4,7 @@ import io.mallometer.history.BlackBox;
 import io.mallometer.history.History;
 import io.mallometer.history.MemoryHistory;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.leak.Room;
 import io.mallometer.process.MemorySource;
 import java.lang.System.Logger.Level;
 import java.time.Clock;
@@ -78,6 +79,7 @@ final class Poller {
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private final AllocatorReader allocatorReader;
   private final CallSiteReader callSiteReader;
+  private final LeakWatch leakWatch;
   private final Trimmer trimmer;
   private final ListenerThread listenerThread = new ListenerThread();
   private final History history = new History();
@@ -88,6 +90,8 @@ final class Poller {
   private boolean memoryFailed;
 
   private boolean callSitesFailed;
+
+  private boolean leaksFailed;
 
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
@@ -107,6 +111,7 @@ final class Poller {
     LongSupplier nanoTime = System::nanoTime;
     this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
     this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
+    this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
     this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, nanoTime);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.latest = firstSnapshot();
@@ -162,7 +167,14 @@ final class Poller {
     Optional<AllocatorStatistics> allocator = allocatorReader.latest();
     snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
     Optional<SiteSummary> sites = callSiteReader.summary();
-    return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
+    boolean active = snapshot.status().active();
+    snapshot = sites.isPresent() && active ? snapshot.with(sites.get()) : snapshot;
+    Optional<LeakSummary> leaks = leakWatch.summary();
+    return leaks.isPresent() && active ? snapshot.with(leaks.get()) : snapshot;
+  }
+
+  LeakWatch leakWatch() {
+    return leakWatch;
   }
 
   CallSiteReader callSiteReader() {
@@ -247,6 +259,7 @@ final class Poller {
         blackBox.begin();
         observe();
         observeCallSites();
+        observeLeaks();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
           memorySource.renew();
@@ -299,6 +312,33 @@ final class Poller {
         logQuietly("The call sites cannot be read; the last reading stays", e);
       }
     }
+  }
+
+  /** Nor this. */
+  private void observeLeaks() {
+    try {
+      if (interposer.present()) {
+        leakWatch.evaluateIfDue(room());
+      }
+    } catch (Throwable e) {
+      if (!leaksFailed) {
+        leaksFailed = true;
+        logQuietly("Leaks cannot be looked for; the last verdicts stay", e);
+      }
+    }
+  }
+
+  private Room room() {
+    return memory
+        .cgroup()
+        .map(
+            cgroup ->
+                new Room(
+                    cgroup.limitBytes(),
+                    Double.isNaN(cgroup.workingSetBytes())
+                        ? cgroup.chargedBytes()
+                        : cgroup.workingSetBytes()))
+        .orElse(Room.UNKNOWN);
   }
 
   /** Why the thread woke up. */

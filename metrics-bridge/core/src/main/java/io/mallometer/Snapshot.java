@@ -22,6 +22,8 @@ import java.util.Optional;
  *     first; the library keeps 64
  * @param sites who holds most of the live memory, some seconds older than the rest; empty if call
  *     sites are not recorded
+ * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
+ *     is not seen
  */
 public record Snapshot(
     Instant time,
@@ -31,7 +33,8 @@ public record Snapshot(
     ProcessMemory memory,
     Optional<AllocatorStatistics> allocator,
     List<LargeAllocation> largeAllocations,
-    Optional<SiteSummary> sites) {
+    Optional<SiteSummary> sites,
+    Optional<LeakSummary> leaks) {
 
   public Snapshot {
     largeAllocations = List.copyOf(largeAllocations);
@@ -57,6 +60,7 @@ public record Snapshot(
         ProcessMemory.unknown(),
         Optional.empty(),
         largeAllocations,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -67,18 +71,41 @@ public record Snapshot(
 
   /** This snapshot with what the operating system says. */
   Snapshot with(ProcessMemory known) {
-    return new Snapshot(time, status, process, self, known, allocator, largeAllocations, sites);
+    return new Snapshot(
+        time, status, process, self, known, allocator, largeAllocations, sites, leaks);
   }
 
   /** This snapshot with what the allocator says. */
   Snapshot with(Optional<AllocatorStatistics> known) {
-    return new Snapshot(time, status, process, self, memory, known, largeAllocations, sites);
+    return new Snapshot(time, status, process, self, memory, known, largeAllocations, sites, leaks);
   }
 
   /** This snapshot with who holds the memory. */
   Snapshot with(SiteSummary known) {
     return new Snapshot(
-        time, status, process, self, memory, allocator, largeAllocations, Optional.of(known));
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        largeAllocations,
+        Optional.of(known),
+        leaks);
+  }
+
+  /** This snapshot with who leaks. */
+  Snapshot with(LeakSummary known) {
+    return new Snapshot(
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        largeAllocations,
+        sites,
+        Optional.of(known));
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

@@ -16,7 +16,25 @@ final class TopNames {
   private static final Comparator<Share> MOST_FIRST =
       Comparator.comparingDouble(Share::liveBytes).reversed().thenComparing(Share::name);
 
+  private final int top;
+  private final int staying;
   private Set<String> in = Set.of();
+
+  /** As many names as a {@link SiteSummary} has. */
+  TopNames() {
+    this(SiteSummary.TOP, SiteSummary.STAYING);
+  }
+
+  /**
+   * A choice.
+   *
+   * @param top as many names come in
+   * @param staying among as many first a name stays
+   */
+  TopNames(int top, int staying) {
+    this.top = top;
+    this.staying = staying;
+  }
 
   /** Live bytes by name, most first. */
   static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
@@ -24,6 +42,11 @@ final class TopNames {
     for (CallSite site : sites) {
       bytes.merge(TagValue.of(name.apply(site)), site.liveBytes().value(), Double::sum);
     }
+    return ranked(bytes);
+  }
+
+  /** Bytes by name, most first. */
+  static List<Share> ranked(Map<String, Double> bytes) {
     return bytes.entrySet().stream()
         .map(entry -> new Share(entry.getKey(), entry.getValue()))
         .sorted(MOST_FIRST)
@@ -37,8 +60,7 @@ final class TopNames {
     double rest = 0;
     for (int rank = 0; rank < ranked.size(); rank++) {
       Share share = ranked.get(rank);
-      boolean wanted =
-          rank < SiteSummary.TOP || rank < SiteSummary.STAYING && in.contains(share.name());
+      boolean wanted = rank < top || rank < staying && in.contains(share.name());
       if (wanted && !share.name().equals(SiteSummary.OTHER)) {
         chosen.add(share);
         names.add(share.name());

@@ -39,6 +39,7 @@ public final class NativeMemoryEndpointWebExtension {
    * @param sort see {@link io.mallometer.view.SiteQuery}, as is all that follows
    * @param metric what sizes mean in a report that shows one figure: {@code live}, {@code
    *     live-objects}, {@code allocated} or {@code allocated-objects}
+   * @param all whether {@code leaks} are to have healthy sites, too: {@code true} or {@code false}
    * @return 400 with the reason, if a parameter makes no sense; 501 with the reason, if there are
    *     no call sites to report
    */
@@ -58,7 +59,8 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String limit,
       @org.springframework.lang.Nullable @Nullable String from,
       @org.springframework.lang.Nullable @Nullable String to,
-      @org.springframework.lang.Nullable @Nullable String metric) {
+      @org.springframework.lang.Nullable @Nullable String metric,
+      @org.springframework.lang.Nullable @Nullable String all) {
     if (view.equals("page")) {
       return page();
     }
@@ -70,6 +72,7 @@ public final class NativeMemoryEndpointWebExtension {
     put(parameters, "from", from);
     put(parameters, "to", to);
     put(parameters, "metric", metric);
+    put(parameters, "all", all);
     return response(endpoint.views().answer(view, parameters));
   }
 

@@ -7,6 +7,7 @@ import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
 import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
+import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
 import io.mallometer.view.RefusalView;
@@ -41,6 +42,7 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               BudgetView.class,
               AllocatorView.class,
               HistoryView.class,
+              LeaksView.class,
               SitesView.class,
               SiteGroupsView.class,
               SiteChangesView.class,

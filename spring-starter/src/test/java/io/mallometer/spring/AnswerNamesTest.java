@@ -7,6 +7,7 @@ import io.mallometer.view.BreakdownView;
 import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
 import io.mallometer.view.HistoryView;
+import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.TrimView;
 import java.lang.reflect.ParameterizedType;
@@ -47,6 +48,10 @@ class AnswerNamesTest {
             counters.threads counters.requestSizes.upToBytes counters.requestSizes.allocations
             holders.time holders.libraries.name holders.libraries.liveBytes
             holders.sites.name holders.sites.liveBytes
+            leaks.state leaks.reason leaks.method leaks.epochs leaks.voidEpochs leaks.epochSeconds
+            leaks.cpuSeconds leaks.residentBytes leaks.limitBytes leaks.slots.bytes
+            leaks.slots.count leaks.slots.inUse leaks.placed leaks.notPlaced leaks.tooLarge
+            leaks.watchReason
             mallometer.build mallometer.allocator mallometer.mode mallometer.byteUnit
             mallometer.footprintBytes mallometer.overheadSeconds mallometer.pollSeconds
             mallometer.threadsWithoutBlock mallometer.hugeThresholdBytes
@@ -90,6 +95,16 @@ class AnswerNamesTest {
             points.time points.liveBytes points.liveObjects points.allocations
             points.allocatedBytes points.residentBytes points.chargedBytes points.workingSetBytes
             points.limitBytes record.state record.path record.reason
+            """),
+        Arguments.of(
+            LeaksView.Site.class,
+            """
+            verdict site library number stacks frames sentence confidence suspectedBytes
+            suspectedBytesLow suspectedBytesHigh suspectedObjects liveBytes growthBytesPerHour
+            oldestSeconds medianAgeSeconds idleSeconds thresholdSeconds shareOfLimit secondsToLimit
+            evidence since
+            lastAccess.time lastAccess.thread lastAccess.frames lastAccess.unavailable
+            lastWrite.time lastWrite.thread lastWrite.frames lastWrite.unavailable acknowledged
             """),
         Arguments.of(
             TrimView.class,

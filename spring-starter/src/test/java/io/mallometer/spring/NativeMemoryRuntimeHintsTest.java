@@ -9,6 +9,7 @@ import io.mallometer.view.BudgetView;
 import io.mallometer.view.CgroupView;
 import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.HistoryView;
+import io.mallometer.view.LeaksView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.OverviewView;
 import io.mallometer.view.RefusalView;
@@ -46,6 +47,9 @@ class NativeMemoryRuntimeHintsTest {
         AllocatorView.AdviceLine.class,
         AllocatorView.LargeRequest.class,
         HistoryView.class,
+        LeaksView.class,
+        LeaksView.Site.class,
+        LeaksView.Use.class,
         SitesView.class,
         SitesView.Reading.class,
         SitesView.Site.class,

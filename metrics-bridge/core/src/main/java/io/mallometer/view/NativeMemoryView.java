@@ -1,6 +1,7 @@
 package io.mallometer.view;
 
 import io.mallometer.NativeCounters;
+import io.mallometer.Observation;
 import io.mallometer.SelfReport;
 import io.mallometer.SiteSummary;
 import io.mallometer.SizeDistribution;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param ageSeconds how long ago that was; null if there is nothing to read
  * @param counters what was counted since the process started; null unless active
  * @param holders who holds most of the live memory; null if call sites are not recorded
+ * @param leaks how the observation goes on which verdicts about leaks stand
  * @param mallometer what mallometer itself is and costs
  */
 public record NativeMemoryView(
@@ -30,6 +32,7 @@ public record NativeMemoryView(
     @Nullable Double ageSeconds,
     @Nullable Counters counters,
     @Nullable Holders holders,
+    Leaks leaks,
     Self mallometer)
     implements View {
 
@@ -216,7 +219,75 @@ public record NativeMemoryView(
     }
   }
 
-  static NativeMemoryView of(Snapshot snapshot, Clock clock) {
+  /**
+   * How the observation of objects goes.
+   *
+   * @param state {@code off}, {@code starting}, {@code on} or {@code failed}
+   * @param reason what is off and why; empty if nothing is
+   * @param method by what accessed bits are cleared: {@code cold}, {@code clear_refs}; empty while
+   *     off
+   * @param epochs epochs that ended
+   * @param voidEpochs those in which the kernel itself cleared accessed bits
+   * @param epochSeconds how long the present epoch is to be
+   * @param cpuSeconds processor time that it took
+   * @param residentBytes memory of slots, in whole pages
+   * @param limitBytes what they may take beyond the bytes of their objects
+   * @param slots slots by size, smallest first
+   * @param placed sampled objects that were put into slots
+   * @param notPlaced those for which no slot or memory was left
+   * @param tooLarge those that are larger than the largest slot
+   * @param watchReason why the place of the last use cannot be looked for; empty if it can
+   */
+  public record Leaks(
+      String state,
+      String reason,
+      String method,
+      long epochs,
+      long voidEpochs,
+      @Nullable Double epochSeconds,
+      double cpuSeconds,
+      long residentBytes,
+      long limitBytes,
+      List<Slots> slots,
+      long placed,
+      long notPlaced,
+      long tooLarge,
+      String watchReason) {
+
+    private static Leaks of(Observation observation) {
+      return new Leaks(
+          observation.state().tag(),
+          observation.reason(),
+          observation.method(),
+          observation.epochs(),
+          observation.voidEpochs(),
+          knownOrNull(observation.epochSeconds()),
+          observation.cpuSeconds(),
+          observation.residentBytes(),
+          observation.limitBytes(),
+          observation.slots().stream().map(Slots::of).toList(),
+          observation.placed(),
+          observation.notPlaced(),
+          observation.tooLarge(),
+          observation.watchReason());
+    }
+  }
+
+  /**
+   * Slots of one size.
+   *
+   * @param bytes their size
+   * @param count how many there are
+   * @param inUse how many of them hold an object
+   */
+  public record Slots(long bytes, int count, int inUse) {
+
+    private static Slots of(Observation.Slots slots) {
+      return new Slots(slots.bytes(), slots.count(), slots.inUse());
+    }
+  }
+
+  static NativeMemoryView of(Snapshot snapshot, Clock clock, Observation observation) {
     return new NativeMemoryView(
         snapshot.status().state().name(),
         snapshot.status().reason(),
@@ -225,6 +296,7 @@ public record NativeMemoryView(
         knownOrNull(snapshot.ageSeconds(clock)),
         snapshot.process().map(Counters::of).orElse(null),
         snapshot.sites().map(Holders::of).orElse(null),
+        Leaks.of(observation),
         Self.of(snapshot.self()));
   }
 

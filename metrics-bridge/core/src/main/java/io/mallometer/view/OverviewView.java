@@ -66,7 +66,7 @@ public record OverviewView(
         STARTED,
         trimAllowed,
         DiagnosisView.of(mallometer.diagnosis()),
-        NativeMemoryView.of(snapshot, mallometer.clock()),
+        NativeMemoryView.of(snapshot, mallometer.clock(), mallometer.leaks().observation()),
         BreakdownView.of(memory),
         CgroupView.of(memory),
         BudgetView.of(memory),

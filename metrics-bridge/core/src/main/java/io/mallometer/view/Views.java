@@ -32,6 +32,7 @@ public final class Views {
           "allocator",
           "history",
           "sites",
+          "leaks",
           "diagnosis",
           "overview",
           "timeline",
@@ -82,7 +83,8 @@ public final class Views {
 
   /** The latest snapshot; makes no native call. */
   public NativeMemoryView nativeMemory() {
-    return NativeMemoryView.of(mallometer.snapshot(), mallometer.clock());
+    return NativeMemoryView.of(
+        mallometer.snapshot(), mallometer.clock(), mallometer.leaks().observation());
   }
 
   /**
@@ -107,6 +109,7 @@ public final class Views {
           case "trends" -> trends();
           case "blackbox" -> BlackBoxView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
+          case "leaks" -> LeaksView.of(mallometer.leaks(), false);
           default -> null;
         });
   }
@@ -116,7 +119,8 @@ public final class Views {
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters by name; those that a view does not have are ignored. See {@link SiteQuery};
-   *     reports have {@code metric} besides, what sizes mean where there is one figure
+   *     reports have {@code metric} besides, what sizes mean where there is one figure; {@code
+   *     leaks} has {@code all}, whether healthy sites are wanted, too
    */
   public Answer answer(String name, Map<String, String> parameters) {
     try {
@@ -128,12 +132,25 @@ public final class Views {
       if (body != null) {
         return new Answer.Exported(JSON, new Answer.Written(body.bytes(mallometer.snapshot())));
       }
-      return name.equals("sites")
-          ? Told.ok(SiteQuery.of(parameters).answer(mallometer))
-          : view(name).map(Told::ok).orElseGet(() -> unknown(name));
+      return switch (name) {
+        case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
+        case "leaks" -> Told.ok(LeaksView.of(mallometer.leaks(), all(parameters)));
+        default -> view(name).map(Told::ok).orElseGet(() -> unknown(name));
+      };
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }
+  }
+
+  /** Whether sites are wanted, too, that are healthy. */
+  private static boolean all(Map<String, String> parameters) {
+    return switch (parameters.getOrDefault("all", "false")) {
+      case "true", "" -> true;
+      case "false" -> false;
+      default ->
+          throw new IllegalArgumentException(
+              "all is '%s' and must be true or false".formatted(parameters.get("all")));
+    };
   }
 
   private Answer report(ReportFormat format, Map<String, String> parameters) {

@@ -437,6 +437,7 @@ class BlackBoxTest {
         new ProcessMemory(80.0 * MIB, Optional.of(resident), Optional.of(cgroup), Optional.empty()),
         Optional.empty(),
         List.of(),
-        sites);
+        sites,
+        Optional.empty());
   }
 }

@@ -1,0 +1,52 @@
+package io.mallometer;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Names of call sites that somebody said are fine; one that ends in {@code *} is the beginning of a
+ * name. At most {@value #MOST} are kept. Thread-safe.
+ */
+final class HealthySites {
+
+  static final int MOST = 10_000;
+
+  private static final String WILDCARD = "*";
+
+  private final Set<String> names = ConcurrentHashMap.newKeySet();
+  private final Set<String> beginnings = ConcurrentHashMap.newKeySet();
+
+  void add(List<String> sites) {
+    for (String site : sites) {
+      String name = site.strip();
+      if (!name.isEmpty() && names.size() + beginnings.size() < MOST) {
+        put(name);
+      }
+    }
+  }
+
+  private void put(String name) {
+    if (name.endsWith(WILDCARD)) {
+      beginnings.add(beginning(name));
+    } else {
+      names.add(name);
+    }
+  }
+
+  void remove(String site) {
+    String name = site.strip();
+    names.remove(name);
+    if (name.endsWith(WILDCARD)) {
+      beginnings.remove(beginning(name));
+    }
+  }
+
+  boolean contain(String site) {
+    return names.contains(site) || beginnings.stream().anyMatch(site::startsWith);
+  }
+
+  private static String beginning(String name) {
+    return name.substring(0, name.length() - WILDCARD.length());
+  }
+}

@@ -1,0 +1,77 @@
+package io.mallometer;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Tells one listener of each site that becomes a leak, as the polls bring them, on another thread
+ * than the one that polls. Sites that are judged together are one, by their name.
+ */
+final class LeakNews implements Consumer<Snapshot> {
+
+  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
+
+  private record Key(String site, String library, int number) {
+
+    static Key of(SiteVerdict leak) {
+      return new Key(leak.site(), leak.library(), leak.stacks() > 1 ? -1 : leak.number());
+    }
+  }
+
+  private final Supplier<LeakReport> reports;
+  private final Consumer<SiteVerdict> listener;
+  private final Executor executor;
+  private volatile boolean closed;
+
+  /** Guarded by this. */
+  private Set<Key> told = Set.of();
+
+  /** Said once; only the executor's thread looks. */
+  private boolean failed;
+
+  LeakNews(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
+    this.reports = reports;
+    this.listener = listener;
+    this.executor = executor;
+  }
+
+  @Override
+  public synchronized void accept(Snapshot snapshot) {
+    if (closed) {
+      return;
+    }
+    Map<Key, SiteVerdict> leaks = new HashMap<>();
+    reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
+    Set<Key> before = told;
+    told = Set.copyOf(leaks.keySet());
+    leaks.keySet().removeAll(before);
+    if (!leaks.isEmpty()) {
+      executor.execute(() -> leaks.values().forEach(this::tell));
+    }
+  }
+
+  /** Nothing is told any more. */
+  void close() {
+    closed = true;
+  }
+
+  private void tell(SiteVerdict leak) {
+    if (closed) {
+      return;
+    }
+    try {
+      listener.accept(leak);
+    } catch (Throwable e) {
+      if (!failed) {
+        failed = true;
+        LOGGER.log(Level.WARNING, "A listener of leaks failed; it is told on", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package io.mallometer;
+
+import io.mallometer.interposer.Interposer;
+import io.mallometer.leak.Evidence;
+import io.mallometer.leak.LastUses;
+import io.mallometer.leak.LeakDetector;
+import io.mallometer.leak.Room;
+import io.mallometer.leak.UseOfSite;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has the use of objects observed and judged, by the poller's thread: every 15 s, or as seldom as
+ * keeps it under a thousandth of the time, but once a minute; all divided by the time scale. The
+ * sites that leak, the worst first, are watched for where they are last used.
+ *
+ * <p>Facades share it. The options of the one that was opened last hold, and leaks are looked for
+ * as long as any asks for it; what one says is fine is fine for all.
+ */
+final class LeakWatch {
+
+  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
+
+  /** Divided by the time scale. */
+  private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
+
+  private static final double COST_SHARE = 1_000;
+  private static final double LONGEST_NANOS = 60e9;
+  private static final Duration WARNED_FOR = Duration.ofDays(1);
+  private static final int MOST_WARNED = 1_000;
+  private static final String NOT_YET = "nothing was judged yet";
+  private static final String NOT_WANTED = "mallometer.leak.enabled is false";
+  private static final String NOT_WATCHED = "only the worst leaks are watched";
+
+  private final Interposer interposer;
+  private final CallSiteReader callSites;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final HealthySites healthySites = new HealthySites();
+  private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
+
+  private volatile LeakOptions options = LeakOptions.off();
+  private volatile LeakReport latest;
+  private volatile Optional<LeakSummary> summary = Optional.empty();
+
+  /** Guarded by this, as is all below. */
+  private @Nullable LeakDetector detector;
+
+  private LeakOptions detectorOptions = LeakOptions.off();
+  private boolean observing;
+  private boolean everEvaluated;
+  private long nextEvaluation;
+  private List<Integer> watched = List.of();
+  private String watchRefusal = "";
+  private final Map<String, Instant> warned = new HashMap<>();
+
+  LeakWatch(Interposer interposer, CallSiteReader callSites, Clock clock, LongSupplier nanoTime) {
+    this.interposer = interposer;
+    this.callSites = callSites;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
+  }
+
+  /** What another facade asks for. */
+  synchronized void want(LeakOptions wanted) {
+    healthySites.add(wanted.healthySites());
+    if (wanted.enabled()) {
+      options = wanted;
+    } else if (!options.enabled()) {
+      latest = LeakReport.none(clock.instant(), NOT_WANTED);
+    }
+  }
+
+  /** The latest verdicts. */
+  LeakReport latest() {
+    return latest;
+  }
+
+  /** For the meters; empty while nothing is judged. */
+  Optional<LeakSummary> summary() {
+    return summary;
+  }
+
+  /** Notes whether the site of a name is fine, and says so in the latest verdicts at once. */
+  synchronized void acknowledge(String site, boolean fine) {
+    if (fine) {
+      healthySites.add(List.of(site));
+    } else {
+      healthySites.remove(site);
+    }
+    LeakReport known = latest;
+    publish(
+        new LeakReport(
+            known.time(),
+            known.observation(),
+            known.sites().stream()
+                .map(one -> one.acknowledged(healthySites.contain(one.site())))
+                .toList(),
+            known.reason()));
+  }
+
+  /** Evaluates if it is time. */
+  synchronized void evaluateIfDue(Room room) {
+    long now = nanoTime.getAsLong();
+    if (options.enabled() && (!everEvaluated || now - nextEvaluation >= 0)) {
+      evaluate(room);
+    }
+  }
+
+  /** An evaluation that fails costs as much as another. */
+  private void evaluate(Room room) {
+    LeakOptions current = options;
+    long start = nanoTime.getAsLong();
+    everEvaluated = true;
+    try {
+      publish(evaluate(current, room));
+      watchTheWorst();
+      warn();
+    } finally {
+      long end = nanoTime.getAsLong();
+      double pause = Math.min(LONGEST_NANOS, (end - start) * COST_SHARE) / current.timeScale();
+      nextEvaluation =
+          start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
+    }
+  }
+
+  private LeakReport evaluate(LeakOptions current, Room room) {
+    if (!observing) {
+      observing = true;
+      interposer.observeUse(
+          Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
+    }
+    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current));
+    Evidence evidence = interposer.evidence();
+    LastUses uses = lastUses(evidence);
+    return detector(current)
+        .evaluate(evidence, sites, clock.instant(), room, uses, healthySites::contain);
+  }
+
+  private LeakDetector detector(LeakOptions current) {
+    LeakDetector known = detector;
+    if (known == null
+        || current.profile() != detectorOptions.profile()
+        || current.timeScale() != detectorOptions.timeScale()) {
+      known = new LeakDetector(current);
+      detector = known;
+      detectorOptions = current;
+    }
+    return known;
+  }
+
+  private void publish(LeakReport report) {
+    latest = report;
+    boolean judged = report.observation().state() == Observation.State.ON;
+    summary = judged ? Optional.of(summary(report)) : Optional.empty();
+  }
+
+  private LeakSummary summary(LeakReport report) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (SiteVerdict leak : report.leaks()) {
+      bytes.merge(TagValue.of(leak.site()), leak.suspectedBytes().value(), Double::sum);
+    }
+    List<SiteSummary.Share> suspected =
+        bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
+    return new LeakSummary(
+        report.time(),
+        count(report, Verdict.LEAK),
+        count(report, Verdict.GROWING),
+        count(report, Verdict.POOL),
+        suspected,
+        report.leaks().stream().limit(LeakSummary.WORST).toList());
+  }
+
+  private static int count(LeakReport report, Verdict verdict) {
+    return (int)
+        report.sites().stream()
+            .filter(site -> site.verdict() == verdict && !site.acknowledged())
+            .count();
+  }
+
+  // ---- Where they are used
+
+  private void watchTheWorst() {
+    List<Integer> worst =
+        latest.leaks().stream()
+            .limit(Interposer.MOST_WATCHED)
+            .map(SiteVerdict::number)
+            .sorted()
+            .toList();
+    if (!worst.equals(watched)) {
+      watched = worst;
+      watchRefusal = interposer.watchUse(worst);
+    }
+  }
+
+  private LastUses lastUses(Evidence evidence) {
+    String refusal = watchRefusal;
+    String unwatchable = refusal.isEmpty() ? evidence.observation().watchReason() : refusal;
+    if (!unwatchable.isEmpty()) {
+      return LastUses.unavailable(unwatchable);
+    }
+    List<UseOfSite> seen = interposer.usesSeen();
+    Instant now = clock.instant();
+    return (site, write) ->
+        seen.stream()
+            .filter(use -> use.site() == site && use.write() == write)
+            .max(Comparator.comparingLong(UseOfSite::nanos))
+            .map(
+                use ->
+                    LastUse.seen(
+                        now.minusNanos(Math.max(0, evidence.nanos() - use.nanos())),
+                        use.thread(),
+                        use.frames()))
+            .orElseGet(
+                () ->
+                    LastUse.unavailable(
+                        watched.contains(site)
+                            ? "no %s was seen since it is watched"
+                                .formatted(write ? "write" : "access")
+                            : NOT_WATCHED));
+  }
+
+  // ---- Log
+
+  /** One line for each name and day. */
+  private void warn() {
+    Instant now = clock.instant();
+    warned.values().removeIf(time -> !time.plus(WARNED_FOR).isAfter(now));
+    Set<String> names = new HashSet<>();
+    List<String> lines = new ArrayList<>();
+    for (SiteVerdict leak : latest.leaks()) {
+      if (names.add(leak.site())
+          && warned.size() < MOST_WARNED
+          && warned.putIfAbsent(leak.site(), now) == null) {
+        lines.add("Native memory leaks: " + leak.sentence());
+      }
+    }
+    lines.forEach(line -> LOGGER.log(Level.WARNING, line));
+  }
+}
