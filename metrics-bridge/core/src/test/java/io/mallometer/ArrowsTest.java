@@ -37,7 +37,10 @@ class ArrowsTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "io.mallometer.interposer..", "io.mallometer.process..", "io.mallometer.history..");
+              "io.mallometer.interposer..",
+              "io.mallometer.process..",
+              "io.mallometer.history..",
+              "io.mallometer.leak..");
 
   @ArchTest
   static final ArchRule symbolsKnowTheRecordsAndTheJdkOnly =
@@ -47,6 +50,20 @@ class ArrowsTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.symbol", "org.jspecify..");
+
+  @ArchTest
+  static final ArchRule verdictsKnowTheRecordsAndNamesOnly =
+      classes()
+          .that()
+          .resideInAPackage("io.mallometer.leak")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "io.mallometer",
+              "io.mallometer.leak",
+              "io.mallometer.symbol",
+              "org.jspecify..");
 
   @ArchTest
   static final ArchRule reportsKnowTheRecordsOnly =
@@ -98,7 +115,8 @@ class ArrowsTest {
               "io.mallometer.process",
               "io.mallometer.symbol",
               "io.mallometer.report",
-              "io.mallometer.history")
+              "io.mallometer.history",
+              "io.mallometer.leak")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(FACES);
@@ -132,6 +150,7 @@ class ArrowsTest {
               "io.mallometer.symbol",
               "io.mallometer.report",
               "io.mallometer.history",
+              "io.mallometer.leak",
               "io.mallometer.jmx")
           .should()
           .onlyDependOnClassesThat()

@@ -5,7 +5,10 @@ import io.mallometer.CallSites;
 import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
 import io.mallometer.Snapshot;
+import io.mallometer.leak.Evidence;
+import io.mallometer.leak.UseOfSite;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +18,9 @@ import java.util.Optional;
  * feed the facade through it. Implementations are thread-safe.
  */
 public interface Interposer {
+
+  /** As many call sites can be watched at once. */
+  int MOST_WATCHED = 4;
 
   /** Whether there is a library that can be polled. Never changes. */
   boolean present();
@@ -73,6 +79,35 @@ public interface Interposer {
    * ms the first time, and microseconds where nothing is new.
    */
   default void nameMethods() {}
+
+  /**
+   * Observes the use of objects from now on; whether that works {@link #evidence} says. Does
+   * nothing the second time. Never throws.
+   *
+   * @param shortestEpoch no epoch is to be shorter
+   */
+  default void observeUse(Duration shortestEpoch) {}
+
+  /** Reads what is known of the use of objects; takes milliseconds. Never throws. */
+  default Evidence evidence() {
+    return Evidence.none(System.nanoTime(), "the native library is not there to observe anything");
+  }
+
+  /**
+   * Looks from now on where objects of call sites are last used, and no more where others are.
+   * Never throws.
+   *
+   * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends it
+   * @return why that is not possible; empty if it is
+   */
+  default String watchUse(List<Integer> sites) {
+    return "the native library is not there to watch anything";
+  }
+
+  /** The uses that were seen so. Never throws. */
+  default List<UseOfSite> usesSeen() {
+    return List.of();
+  }
 
   /** Whether the library records into a file. Never throws. */
   default Recording recording() {

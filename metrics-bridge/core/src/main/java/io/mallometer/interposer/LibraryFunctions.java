@@ -26,6 +26,11 @@ final class LibraryFunctions {
   private static final Function SITE_STACK = function("mallometer_site_stack");
   private static final Function MODULES = function("mallometer_modules");
   private static final Function OBJECTS = function("mallometer_objects");
+  private static final Function LEAKS_START = function("mallometer_leaks_start");
+  private static final Function LEAKS = function("mallometer_leaks");
+  private static final Function EVIDENCE = function("mallometer_evidence");
+  private static final Function WATCH = function("mallometer_watch");
+  private static final Function ACCESSES = function("mallometer_accesses");
   private static final Function CONFIGURE = function("mallometer_configure");
   private static final Function RECORD = function("mallometer_record");
   private static final Function RECORDING = function("mallometer_recording");
@@ -98,6 +103,37 @@ final class LibraryFunctions {
   /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
   static int mallometer_objects(long objects, int objectSize, int capacity) {
     return call(OBJECTS, objects, objectSize, capacity);
+  }
+
+  /** Observes the use of objects from now on; returns 0 or a negative errno value. */
+  static int mallometer_leaks_start() {
+    return call(LEAKS_START);
+  }
+
+  /** Fills a {@code struct mallometer_observation}; returns 0 or a negative errno value. */
+  static int mallometer_leaks(long observation) {
+    return call(LEAKS, observation);
+  }
+
+  /**
+   * Copies {@code struct mallometer_site_evidence}s, of which {@code first} are left out; returns
+   * how many, or a negative errno value.
+   */
+  static int mallometer_evidence(long evidence, int evidenceSize, int capacity, int first) {
+    return call(EVIDENCE, evidence, evidenceSize, capacity, first);
+  }
+
+  /**
+   * Looks from now on where objects of call sites are used, given as {@code uint32_t}s; returns 0
+   * or a negative errno value.
+   */
+  static int mallometer_watch(long sites, int count) {
+    return call(WATCH, sites, count);
+  }
+
+  /** Copies {@code struct mallometer_access}es; returns how many, or a negative errno value. */
+  static int mallometer_accesses(long accesses, int accessSize, int capacity) {
+    return call(ACCESSES, accesses, accessSize, capacity);
   }
 
   /** Changes an option; returns 0 or a negative errno value. */

@@ -9,10 +9,13 @@ import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
 import io.mallometer.Status;
+import io.mallometer.leak.Evidence;
+import io.mallometer.leak.UseOfSite;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +39,7 @@ final class PreloadedInterposer implements Interposer {
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
   private final RecordedCallSites callSites = new RecordedCallSites();
+  private final ObservedUse uses = new ObservedUse();
 
   private static final Status COUNTING = Status.counting();
 
@@ -141,6 +145,26 @@ final class PreloadedInterposer implements Interposer {
               ReportLayout.byteUnit(self));
     }
     return callSites.read(time, applicationPackages, report);
+  }
+
+  @Override
+  public void observeUse(Duration shortestEpoch) {
+    uses.start(shortestEpoch);
+  }
+
+  @Override
+  public Evidence evidence() {
+    return uses.read();
+  }
+
+  @Override
+  public String watchUse(List<Integer> sites) {
+    return uses.watch(sites);
+  }
+
+  @Override
+  public List<UseOfSite> usesSeen() {
+    return uses.seen(callSites::frames);
   }
 
   @Override

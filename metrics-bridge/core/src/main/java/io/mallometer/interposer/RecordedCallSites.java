@@ -181,9 +181,19 @@ final class RecordedCallSites {
     for (int i = 0; i < stack.length; i++) {
       stack[i] = frames.getLong(i * Long.BYTES);
     }
+    return named(symbolized(stack));
+  }
+
+  /** The frames of a stack that the library recorded, innermost first. */
+  synchronized List<StackFrame> frames(long[] stack) {
+    addNewModules();
+    return symbolized(stack);
+  }
+
+  private List<StackFrame> symbolized(long[] stack) {
     methods.askForNewNames();
     int java = (int) LongStream.of(stack).filter(RecordedFrame::isJava).count();
-    return named(symbolizer().frames(modules.withoutGeneratedCode(stack, java)));
+    return symbolizer().frames(modules.withoutGeneratedCode(stack, java));
   }
 
   private Symbolizer symbolizer() {

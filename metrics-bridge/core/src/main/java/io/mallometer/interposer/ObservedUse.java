@@ -1,0 +1,165 @@
+package io.mallometer.interposer;
+
+import io.mallometer.StackFrame;
+import io.mallometer.leak.Evidence;
+import io.mallometer.leak.SampledObject;
+import io.mallometer.leak.SiteUse;
+import io.mallometer.leak.UseOfSite;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * What the library observes of the use of objects.
+ *
+ * <p>A reading copies the live samples, 48 bytes each, and what is known of sites, 624 bytes each,
+ * through buffers of a bounded size. Thread-safe. Only for a library that is there.
+ */
+final class ObservedUse {
+
+  /** ENODATA as the library returns it. */
+  private static final int NO_DATA = -61;
+
+  private static final int SITES_AT_ONCE = 128;
+  private static final int MOST_SITES = 4_096;
+  private static final int MOST_OBJECTS = 65_536;
+  private static final int FEWEST_OBJECTS = 1_024;
+  private static final int MOST_ACCESSES = 128;
+  private static final String NOT_OBSERVED =
+      "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS says so";
+
+  private final ByteBuffer observation = Structs.allocate(LeakLayout.BYTES);
+  private final ByteBuffer sites = Structs.allocate(SITES_AT_ONCE * LeakLayout.SITE_BYTES);
+  private ByteBuffer objects = Structs.allocate(FEWEST_OBJECTS * SiteLayout.OBJECT_BYTES);
+
+  /** Why nothing is observed, as far as that was known at the start. */
+  private String refusal = "nothing is observed yet";
+
+  /** Asks the library to observe. */
+  synchronized void start(Duration shortestEpoch) {
+    LibraryFunctions.mallometer_configure(
+        LeakLayout.OPTION_SHORTEST_EPOCH, Math.max(10, shortestEpoch.toMillis()));
+    int result = LibraryFunctions.mallometer_leaks_start();
+    refusal =
+        switch (result) {
+          case 0 -> "";
+          case NO_DATA -> NOT_OBSERVED;
+          default -> "nothing is observed: errno " + -result;
+        };
+  }
+
+  /** Reads everything. */
+  synchronized Evidence read() {
+    observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
+    int result = LibraryFunctions.mallometer_leaks(Structs.address(observation));
+    long now = System.nanoTime();
+    List<SampledObject> live = readObjects();
+    return result != 0 || !refusal.isEmpty()
+        ? new Evidence(now, Evidence.none(now, refusal(result)).observation(), live, Map.of())
+        : new Evidence(now, LeakLayout.observation(observation), live, readSites());
+  }
+
+  private String refusal(int result) {
+    return refusal.isEmpty() ? "the observation cannot be read: errno " + -result : refusal;
+  }
+
+  private List<SampledObject> readObjects() {
+    int count = copyObjects();
+    while (count == capacity() && count < MOST_OBJECTS) {
+      objects = Structs.allocate(Math.min(MOST_OBJECTS, 4 * count) * SiteLayout.OBJECT_BYTES);
+      count = copyObjects();
+    }
+    List<SampledObject> live = new ArrayList<>(Math.max(0, count));
+    for (int i = 0; i < count; i++) {
+      SampledObject object = LeakLayout.object(objects, i * SiteLayout.OBJECT_BYTES);
+      if (object.probability() > 0) {
+        live.add(object);
+      }
+    }
+    return live;
+  }
+
+  private int copyObjects() {
+    return LibraryFunctions.mallometer_objects(
+        Structs.address(objects), SiteLayout.OBJECT_BYTES, capacity());
+  }
+
+  private int capacity() {
+    return objects.capacity() / SiteLayout.OBJECT_BYTES;
+  }
+
+  private Map<Integer, SiteUse> readSites() {
+    Map<Integer, SiteUse> known = new HashMap<>();
+    int count = SITES_AT_ONCE;
+    for (int first = 0; count == SITES_AT_ONCE && first < MOST_SITES; first += count) {
+      count =
+          LibraryFunctions.mallometer_evidence(
+              Structs.address(sites), LeakLayout.SITE_BYTES, SITES_AT_ONCE, first);
+      for (int i = 0; i < count; i++) {
+        int at = i * LeakLayout.SITE_BYTES;
+        known.merge(sites.getInt(at + LeakLayout.SITE), LeakLayout.site(sites, at), SiteUse::plus);
+      }
+    }
+    return known;
+  }
+
+  // ---- Where objects are used
+
+  /** Returns why that is not possible; empty if it is. */
+  synchronized String watch(List<Integer> numbers) {
+    ByteBuffer wanted = Structs.allocate(Math.max(1, numbers.size()) * Integer.BYTES);
+    numbers.forEach(wanted::putInt);
+    int result = LibraryFunctions.mallometer_watch(Structs.address(wanted), numbers.size());
+    return result == 0 ? "" : reasonNotToWatch(result);
+  }
+
+  private String reasonNotToWatch(int result) {
+    observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
+    boolean known = LibraryFunctions.mallometer_leaks(Structs.address(observation)) == 0;
+    String reason = known ? LeakLayout.observation(observation).watchReason() : "";
+    return reason.isEmpty() ? "watchpoints cannot be set: errno " + -result : reason;
+  }
+
+  /**
+   * The uses that were seen.
+   *
+   * @param naming names the frames of a recorded stack
+   */
+  synchronized List<UseOfSite> seen(Function<long[], List<StackFrame>> naming) {
+    ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * LeakLayout.ACCESS_BYTES);
+    int count =
+        LibraryFunctions.mallometer_accesses(
+            Structs.address(accesses), LeakLayout.ACCESS_BYTES, MOST_ACCESSES);
+    List<UseOfSite> seen = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int at = i * LeakLayout.ACCESS_BYTES;
+      seen.add(
+          new UseOfSite(
+              accesses.getInt(at + LeakLayout.ACCESS_SITE),
+              accesses.getInt(at + LeakLayout.ACCESS_KIND) == LeakLayout.WRITE,
+              accesses.getLong(at + LeakLayout.ACCESS_MONOTONIC_NS),
+              ReportLayout.text(
+                  accesses,
+                  at + LeakLayout.ACCESS_THREAD_NAME,
+                  LeakLayout.ACCESS_THREAD_NAME_BYTES),
+              naming.apply(stack(accesses, at))));
+    }
+    return seen;
+  }
+
+  private static long[] stack(ByteBuffer accesses, int at) {
+    int frames =
+        Math.min(
+            LeakLayout.ACCESS_MOST_FRAMES,
+            Math.max(0, accesses.getInt(at + LeakLayout.ACCESS_FRAMES)));
+    long[] stack = new long[frames];
+    for (int i = 0; i < frames; i++) {
+      stack[i] = accesses.getLong(at + LeakLayout.ACCESS_STACK + i * Long.BYTES);
+    }
+    return stack;
+  }
+}
