@@ -141,6 +141,13 @@
 
   const partColour = tag => colour(`--part-${Object.hasOwn(COLOURS, tag) ? COLOURS[tag] : 12}`);
 
+  // Never less than five minutes, so that a young process does not look as if a lot happened.
+  const SHORTEST_SPAN = 300;
+  const timeScale = {time: true, range: (plot, low, high) => [Math.min(low, high - SHORTEST_SPAN), high]};
+
+  // A line needs two points to be seen.
+  const points = times => ({show: times.length < 3, size: 6});
+
   // Ticks at whole powers of two, which are round in KiB, MiB and GiB.
   const BYTE_STEPS = Array.from({length: 50}, (_, i) => 2 ** i);
 
@@ -152,7 +159,7 @@
       ticks: {show: false},
     };
     return [
-      {...common, space: 70, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
+      {...common, size: 28, space: 70, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
       {...common, size: 74, space: 34, incrs: steps ?? undefined, values: (plot, values) => values.map(format)},
     ];
   }
@@ -247,13 +254,13 @@
     const limit = Math.max(0, ...limits.map(value => value ?? 0));
     // A limit that is far away would press everything else flat.
     const showsLimit = limit > 0 && most >= 0.2 * limit;
-    chart(name, columns.map(column => column.name).join() + showsLimit, () => ({
+    chart(name, columns.map(column => column.name).join() + showsLimit + points(times).show, () => ({
       options: {
-        scales: {y: {range: (plot, low, high) => [0, (high ?? most) * 1.05]}},
+        scales: {x: timeScale, y: {range: (plot, low, high) => [0, (high ?? most) * 1.05]}},
         axes: axes(bytes, BYTE_STEPS),
         series: [
           {},
-          ...columns.map(column => ({fill: partColour(column.name), stroke: colour('--panel'), width: 1, points: {show: false}})).reverse(),
+          ...columns.map(column => ({fill: partColour(column.name), stroke: colour('--panel'), width: 1, points: points(times)})).reverse(),
           ...(showsLimit ? [{stroke: colour('--alarm'), width: 2, dash: [8, 5], points: {show: false}}] : []),
         ],
       },
@@ -281,11 +288,11 @@
 
   function lineChart(name, times, values, format, steps, more) {
     const seconds = times.map(time => time / 1000);
-    chart(name, '', () => ({
+    chart(name, String(points(times).show), () => ({
       options: {
-        scales: {y: {range: (plot, low, high) => [0, Math.max(high ?? 1, 1) * 1.1]}},
+        scales: {x: timeScale, y: {range: (plot, low, high) => [0, Math.max(high ?? 1, 1) * 1.1]}},
         axes: axes(format, steps),
-        series: [{}, {stroke: colour('--accent'), fill: colour('--accent-soft'), width: 2, points: {show: false}}],
+        series: [{}, {stroke: colour('--accent'), fill: colour('--accent-soft'), width: 2, points: points(times)}],
       },
       data: [seconds, values],
       read: (at, pointed) => {
@@ -316,8 +323,8 @@
     const counters = memory.counters ?? {};
     const tiles = [
       ['Resident', bytes(breakdown.residentBytes), 'of this process'],
-      ['Charged', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes),
-        isKnown(cgroup.limitBytes) ? `of a limit of ${bytes(cgroup.limitBytes)}` : 'no limit'],
+      ['Working set', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes),
+        isKnown(cgroup.limitBytes) ? `of a limit of ${bytes(cgroup.limitBytes)}` : 'of the cgroup, which has no limit'],
       ['malloc, in use', bytes(counters.liveBytes), isKnown(counters.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted'],
       ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
     ];
@@ -397,7 +404,7 @@
 
   function holderRows(kind, state, group, i) {
     const isOpen = state.open.has(group.name);
-    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${group.name}`}, group.name);
+    const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${group.name}`}, ...breakable(group.name));
     button.addEventListener('click', () => {
       if (!state.open.delete(group.name)) {
         state.open.add(group.name);
@@ -418,8 +425,13 @@
     return [row, details];
   }
 
+  // A long name may break behind its dots.
+  function breakable(name) {
+    return name.split(/(?<=[.!$:])/).flatMap((part, i) => i === 0 ? [part] : [make('wbr'), part]);
+  }
+
   function frames(list) {
-    return make('ol', {class: 'frames', tabindex: '0', 'aria-label': 'Stack, innermost first'}, ...list.map(frame => make('li', {}, frame)));
+    return make('ol', {class: 'frames', tabindex: '0', 'aria-label': 'Stack, innermost first'}, ...list.map(frame => make('li', {}, ...breakable(frame))));
   }
 
   const SVG = 'http://www.w3.org/2000/svg';
