@@ -1,0 +1,365 @@
+// The page in a real browser, on real applications: the sample on Spring Boot 4.1, behind a proxy, with a context path and a
+// management port; and a small application on Spring Boot 3.5 with Spring Security as it comes. One browser, shared servers.
+import assert from 'node:assert/strict';
+import {mkdirSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {after, before, describe, it} from 'node:test';
+import {fileURLToPath} from 'node:url';
+import axe from 'axe-core';
+import {chromium} from 'playwright-core';
+import {Application, hasMatrix, proxy} from './servers.mjs';
+
+const BROWSER = {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
+};
+const PICTURES = join(dirname(fileURLToPath(import.meta.url)), 'target');
+const PREFIX = '/proxied/here';
+const PATIENCE = 60_000;
+const SITE = 'io.mallometer.samples.leaky.ReportArchive.pack';
+
+let browser, sample, secured, front;
+
+before(async () => {
+  mkdirSync(PICTURES, {recursive: true});
+  [browser, sample, secured] = await Promise.all([
+    chromium.launch(BROWSER),
+    Application.sample('--mallometer.poll-interval=1s', '--leaky.leaks.rate=4MB', '--leaky.load.reports-per-second=20',
+      '--management.endpoint.nativememory.access=unrestricted', '--mallometer.trim.minimum-interval=0s'),
+    hasMatrix('3.5') ? Application.onBoot('3.5', '--mallometer.poll-interval=1s', '--management.endpoint.nativememory.access=unrestricted',
+      '--spring.security.user.name=kim', '--spring.security.user.password=pass') : null,
+  ]);
+  front = await proxy(PREFIX, sample.managementPort);
+});
+
+after(async () => {
+  await browser?.close();
+  front?.close();
+  await Promise.all([sample?.stop(), secured?.stop()]);
+});
+
+const samplePage = () => `http://127.0.0.1:${front.address().port}${PREFIX}/ops/actuator/nativememory/page`;
+const securedPage = () => `http://127.0.0.1:${secured.port}/actuator/nativememory/page`;
+
+// A page whose complaints are collected: errors and warnings of the console, exceptions, refusals by the policy.
+async function open(url, options = {}, prepare = async () => {}) {
+  const context = await browser.newContext({viewport: {width: 1400, height: 1000}, ...options});
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  page.complaints = [];
+  page.on('console', message => {
+    if (['error', 'warning', 'assert'].includes(message.type())) {
+      page.complaints.push(message.text());
+    }
+  });
+  page.on('pageerror', error => page.complaints.push(error.stack));
+  await page.exposeFunction('complain', text => page.complaints.push(text));
+  await page.addInitScript(() => addEventListener('securitypolicyviolation', event => complain(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+  await prepare(page);
+  await page.goto(url);
+  await page.waitForFunction(() => document.querySelector('#connection').textContent.startsWith('Updated'));
+  await page.waitForFunction(() => document.querySelector('#downloads li') !== null);
+  return page;
+}
+
+async function close(page) {
+  await page.unrouteAll({behavior: 'ignoreErrors'});
+  await page.context().close();
+}
+
+// How many pixels of a chart have a colour that stands in the style.
+function pixels(page, chart, property) {
+  return page.evaluate(([chart, property]) => {
+    const canvas = document.querySelector(`[data-chart="${chart}"] canvas`);
+    const copy = Object.assign(document.createElement('canvas'), {width: canvas.width, height: canvas.height + 1});
+    const pen = copy.getContext('2d', {willReadFrequently: true});
+    pen.drawImage(canvas, 0, 1);
+    pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(property).trim();
+    pen.fillRect(0, 0, 1, 1);
+    const {data} = pen.getImageData(0, 0, copy.width, copy.height);
+    const [r, g, b] = data;
+    let count = -1;
+    for (let i = 0; i < data.length; i += 4) {
+      count += data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255;
+    }
+    return count;
+  }, [chart, property]);
+}
+
+async function everyPanelIsDrawn(page) {
+  // Two moments of where the memory was are 15 s apart.
+  await page.waitForFunction(() => Number(document.querySelector('[data-chart="resident"]')?.getAttribute('aria-valuemax')) > 0);
+  for (const property of ['--part-0', '--part-7', '--part-9']) {
+    assert.ok(await pixels(page, 'resident', property) > 500, `resident: ${property}`);
+  }
+  assert.ok(await pixels(page, 'charged', '--part-0') > 500, 'charged: this process');
+  for (const chart of ['live', 'bytes-rate', 'calls-rate']) {
+    assert.ok(await pixels(page, chart, '--accent') > 10, chart);
+  }
+  await page.click('#draw');
+  const flames = page.frameLocator('#flame-frame iframe');
+  await flames.locator('#status').filter({hasText: 'all: total'}).waitFor();
+  const texts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.panel')].map(panel => [panel.id, panel.innerText])));
+  assert.match(texts.resident, /Java heap\s+[\d.]+ MiB/);
+  assert.match(texts.charged, /This process\s+[\d.]+ MiB/);
+  assert.match(texts.live, /Now: [\d.]+ MiB, [\d,]+ objects/);
+  assert.match(texts.rates, /Now: [\d.]+ [KM]iB\/s/);
+  assert.match(texts.holders, /libjvm\.so|\w+\.\w+/);
+  assert.match(texts.sizes, /4 KiB\s+[\d,]+/);
+  assert.match(texts.allocator, /glibc[\s\S]*In use[\s\S]*MiB/);
+  assert.match(texts.budget, /Java heap\s+128 MiB/);
+  assert.match(texts.own, /Counting\s+by preload[\s\S]*Samples\s+[\d,]+/);
+  assert.match(texts.life, /This life is recorded in .*box/);
+  for (const exported of ['collapsed', 'flamegraph', 'pprof', 'dhat', 'table', 'breakdown', 'history']) {
+    assert.match(texts.downloads, new RegExp(`\\b${exported}\\b`));
+  }
+  const shown = await page.$$eval('.panel.is-empty', panels => panels.map(panel => panel.id));
+  assert.deepEqual(shown.filter(id => id !== 'leaks'), []);
+}
+
+async function hasNoBarriers(frame, where) {
+  await frame.evaluate(axe.source);
+  const {violations} = await frame.evaluate(() => axe.run(document, {resultTypes: ['violations'], iframes: false}));
+  const serious = violations.filter(({impact}) => impact === 'serious' || impact === 'critical');
+  assert.deepEqual(serious.map(({id, nodes}) => `${where}: ${id} ${nodes.map(node => node.html).join(' ')}`), []);
+}
+
+describe('on Spring Boot 3.5 with Spring Security', {skip: !hasMatrix('3.5') && 'no class path: build spring-starter/matrix/boot-3.5 first'}, () => {
+  // As Spring Boot has it without any rules: a form to sign in, a session, and a token for everything that changes something.
+  async function signIn(page) {
+    await page.goto(securedPage());
+    await page.fill('[name=username]', 'kim');
+    await page.fill('[name=password]', 'pass');
+    await page.click('button[type=submit]');
+    page.complaints.length = 0;
+  }
+  const openSecured = () => open(securedPage(), {}, signIn);
+
+  it('a trim carries the token that Spring Security asks for', async () => {
+    const page = await openSecured();
+    await page.click('#trim');
+    await page.click('#confirm-yes');
+    await page.locator('#trim-result').filter({hasText: /resident set went from|trimmed in/}).waitFor();
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('a trim without the token is refused, and the page says so', async () => {
+    const page = await openSecured();
+    await page.evaluate(() => document.querySelectorAll('meta[name^="csrf"]').forEach(one => one.remove()));
+    await page.click('#trim');
+    await page.click('#confirm-yes');
+    await page.locator('#trim-note').filter({hasText: 'not allowed to you'}).waitFor();
+    assert.equal(await page.isDisabled('#trim'), true);
+    await close(page);
+  });
+
+  it('every panel is drawn without a complaint', async () => {
+    const page = await openSecured();
+    await everyPanelIsDrawn(page);
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+});
+
+describe('on the sample', () => {
+  it('every panel is drawn without a complaint, and without a leak nothing is said of one', async () => {
+    const page = await open(samplePage());
+    await everyPanelIsDrawn(page);
+    assert.match(await page.textContent('#sentence'), /^Native memory is fine/);
+    assert.match(await page.textContent('#process'), new RegExp(`^Process ${sample.process.pid}, started`));
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+    // For the tests at the end; the others run meanwhile.
+    await fetch(`http://127.0.0.1:${sample.port}/shop/leaks/zlib?on=true`, {method: 'POST'});
+  });
+
+  it('has no serious barriers, in light and in dark, wide and narrow', async () => {
+    for (const [colorScheme, width] of [['light', 1400], ['dark', 360]]) {
+      const page = await open(samplePage(), {colorScheme, viewport: {width, height: 900}});
+      await page.click('#why summary');
+      await page.click('#sites .open');
+      await page.click('#draw');
+      await page.frameLocator('#flame-frame iframe').locator('#status').filter({hasText: 'all: total'}).waitFor();
+      await hasNoBarriers(page, `${colorScheme} ${width}`);
+      await hasNoBarriers(page.frames()[1], `flame graph, ${colorScheme} ${width}`);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the screen');
+      await page.screenshot({path: join(PICTURES, `${colorScheme}-${width}.png`), fullPage: true});
+      await close(page);
+    }
+  });
+
+  it('everything can be reached and read by keyboard', async () => {
+    const page = await open(samplePage());
+    await page.waitForSelector('[data-chart="resident"] canvas');
+    const text = () => page.getAttribute('[data-chart="live"]', 'aria-valuetext');
+    await page.focus('[data-chart="live"]');
+    assert.match(await text(), /^Now: /);
+    await page.keyboard.press('Home');
+    assert.match(await text(), /^\d\d:\d\d:\d\d: [\d.]+ MiB, [\d,]+ objects$/);
+    await page.focus('#tab-sites');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-libraries');
+    await page.focus('#libraries .open');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.getAttribute('#libraries .open:focus', 'aria-expanded'), 'true');
+    assert.ok(await page.isVisible('#libraries .frames li'));
+    await page.focus('#trim');
+    await page.keyboard.press('Enter');
+    assert.ok(await page.isVisible('#confirm'));
+    await page.keyboard.press('Escape');
+    assert.ok(await page.isHidden('#confirm'));
+    await close(page);
+  });
+
+  it('a trim is asked for only after a yes, and tells what came back', async () => {
+    const page = await open(samplePage());
+    const posts = [];
+    page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
+    await page.click('#trim');
+    await page.click('#confirm-no');
+    assert.deepEqual(posts, []);
+    await page.click('#trim');
+    await page.click('#confirm-yes');
+    await page.locator('#trim-result').filter({hasText: /resident set went from|trimmed in/}).waitFor();
+    assert.equal(posts.length, 1);
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('asks politely, and not at all while it is hidden or paused', async () => {
+    const page = await open(samplePage(), {}, page => page.clock.install());
+    // The last of what is asked for at first.
+    await page.waitForFunction(() => document.querySelector('#life-record').textContent !== '');
+    let [asked, answered] = [0, 0];
+    page.on('request', () => asked++);
+    page.on('requestfinished', () => answered++);
+    // The page's clock runs fast, and waits for what was asked.
+    const during = async seconds => {
+      [asked, answered] = [0, 0];
+      for (let second = 0; second < seconds; second += 2) {
+        await page.clock.runFor(2_000);
+        do {
+          await page.waitForTimeout(15);
+        } while (answered < asked);
+      }
+      return asked;
+    };
+    const shown = await during(60);
+    assert.ok(shown >= 12 && shown <= 25, `${shown} requests in a minute`);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    assert.equal(await during(120), 0);
+    await page.evaluate(() => {
+      delete document.hidden;
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    assert.ok(await during(20) > 0);
+    await page.click('#pause');
+    assert.equal(await during(120), 0);
+    await close(page);
+  });
+
+  it('no name of a thread, class, library or file becomes markup', async () => {
+    const hostile = '<img src=x onerror="window.hacked=1"><b class="hacked">"\'</b><script>window.hacked=1</script>';
+    const KEPT = new Set(['severity', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);
+    const poison = (value, key) => typeof value === 'string' ? (KEPT.has(key) ? value : hostile + value)
+      : Array.isArray(value) ? value.map(one => poison(one, key))
+      : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)])) : value;
+    const large = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
+    const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', alarming: true, sentence: 'This process ended', report: 'line'};
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/(overview|timeline|trends|blackbox|leaks)$/, async route => {
+      if (route.request().url().endsWith('/leaks')) {
+        await route.fulfill({json: poison([LEAK])});
+        return;
+      }
+      const answer = await (await route.fetch()).json();
+      if (answer.allocator) {
+        answer.allocator.largeAllocations = [large];
+      }
+      if (answer.record) {
+        answer.lastLife = life;
+      }
+      const poisoned = poison(answer);
+      if (poisoned.views) {
+        poisoned.views = [...answer.views, 'leaks', hostile];
+      }
+      await route.fulfill({json: poisoned});
+    }));
+    await page.waitForSelector('.verdict');
+    await page.waitForSelector('#sites .open');
+    await page.click('#sites .open');
+    await page.click('#large summary');
+    await page.click('#life-report summary');
+    await page.focus('[data-chart="resident"]');
+    await page.keyboard.press('ArrowLeft');
+    const text = await page.evaluate(() => document.querySelector('main').innerText);
+    for (const where of ['pool (7)', SITE, 'libjvm.so', '/data/box', 'java-heap', LEAK.lastAccess.thread]) {
+      assert.ok(text.includes(`</script>${where}`), where);
+    }
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.$('.hacked, main img, main script'), null);
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('verdicts on leaks are told with their evidence, the stack and the last access', async () => {
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/(overview|leaks)$/, async route => {
+      if (route.request().url().endsWith('/leaks')) {
+        await route.fulfill({json: [LEAK, {...LEAK, verdict: 'pool', lastAccess: {unavailable: 'no breakpoints left'}}]});
+        return;
+      }
+      const answer = await (await route.fetch()).json();
+      answer.views.push('leaks');
+      answer.memory.leaks = {state: 'on', reason: ''};
+      await route.fulfill({json: answer});
+    }));
+    await page.waitForSelector('.verdict');
+    const text = await page.innerText('#verdicts');
+    assert.match(text, /leak com\.shop\.Cart\.zip[\s\S]*Cart\.zip keeps objects that nobody uses/);
+    assert.match(text, /Suspected\s+95\.4 MiB\s+76\.3 MiB to 114 MiB/);
+    assert.match(text, /Limit reached in\s+7 h 0 min/);
+    assert.match(text, /Last access: .* by worker-1/);
+    assert.match(text, /Last access: not known, no breakpoints left/);
+    await hasNoBarriers(page, 'leaks');
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('a leak that is on comes up with its line, its growth and its stack', async () => {
+    const page = await open(samplePage());
+    const row = page.locator('#sites tbody tr').filter({has: page.getByRole('button', {name: SITE, exact: true})});
+    await row.locator('.grows').waitFor();
+    await row.locator('.open').click();
+    assert.match(await page.locator('#sites .frames').filter({visible: true}).first().innerText(), /Deflater/);
+    await page.screenshot({path: join(PICTURES, 'leak.png'), fullPage: true});
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('survives a kill and another start of the application, and tells how the last life ended', async () => {
+    const page = await open(samplePage());
+    const before = sample.process.pid;
+    await sample.kill('SIGKILL');
+    await page.locator('#connection.trouble').filter({hasText: 'No answer'}).waitFor();
+    await sample.started();
+    await page.locator('#process').filter({hasText: `Process ${sample.process.pid},`}).waitFor();
+    await page.locator('#life-sentence').filter({hasText: 'This process ended without a goodbye'}).waitFor();
+    assert.match(await page.textContent('#life-record'), new RegExp(`Process ${before}, until`));
+    assert.match(await page.textContent('#life-report pre'), /malloc live/);
+    await close(page);
+  });
+});
+
+const LEAK = {
+  verdict: 'leak', site: 'com.shop.Cart.zip', number: 7, library: 'libzip.so',
+  frames: ['libzip.so!deflateInit2_+0x1f', 'com.shop.Cart.zip(Cart.java:12)'],
+  sentence: 'com.shop.Cart.zip keeps objects that nobody uses', confidence: 0.97,
+  suspectedBytes: 100_000_000, suspectedBytesLow: 80_000_000, suspectedBytesHigh: 120_000_000, suspectedObjects: 400,
+  liveBytes: 110_000_000, growthBytesPerHour: 60_000_000, oldestSeconds: 7200, medianAgeSeconds: 3600, idleSeconds: 1800,
+  shareOfLimit: 0.1, secondsToLimit: 25_200, evidence: 'slots', since: '2026-01-01T00:00:00Z',
+  lastAccess: {time: '2026-01-01T00:00:00Z', thread: 'worker-1', frames: ['com.shop.Cart.close(Cart.java:20)']}, acknowledged: false,
+};

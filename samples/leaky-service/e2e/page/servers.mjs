@@ -1,0 +1,108 @@
+// The applications whose page is looked at: real processes, preloaded, on free ports of the loopback interface.
+import {spawn} from 'node:child_process';
+import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {createServer, request} from 'node:http';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+const library = join(repository, 'interposer/target/native/linux-x86-64/libmallometer.so');
+const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
+// These processes live for a minute: thorough compilation would cost more than it gives.
+const QUICK = ['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+
+function serviceJar() {
+  const target = join(repository, 'samples/leaky-service/target');
+  return join(target, readdirSync(target).find(name => /^mallometer-leaky-service-.*\.jar$/.test(name)));
+}
+
+// A Spring Boot application that has nothing but the starter, on another version of Spring Boot.
+const matrixClassPath = version => join(repository, `spring-starter/matrix/boot-${version}/target/page.classpath`);
+export const hasMatrix = version => existsSync(matrixClassPath(version));
+
+function freePort() {
+  return new Promise(resolve => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const {port} = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export class Application {
+  // With a context path, and the management on a port of its own.
+  static async sample(...properties) {
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const application = new Application(['-jar', serviceJar()], [
+      `--server.port=${port}`, '--server.servlet.context-path=/shop',
+      `--management.server.port=${managementPort}`, '--management.server.base-path=/ops', ...properties,
+    ]);
+    return Object.assign(application, {port, managementPort}).started();
+  }
+
+  static async onBoot(version, ...properties) {
+    const port = await freePort();
+    const application = new Application(['-cp', readFileSync(matrixClassPath(version), 'utf8').trim(), 'org.springframework.boot.SpringApplication'], [
+      '--spring.main.sources=io.mallometer.spring.TestApplication', `--server.port=${port}`, ...properties,
+    ]);
+    return Object.assign(application, {port, managementPort: port}).started();
+  }
+
+  constructor(program, properties) {
+    this.directory = mkdtempSync(join(tmpdir(), 'mallometer-page-'));
+    this.arguments = [...QUICK, ...program, '--server.address=127.0.0.1', '--management.endpoints.web.exposure.include=health,nativememory', ...properties];
+  }
+
+  async started() {
+    this.log = '';
+    this.process = spawn(java, this.arguments, {
+      cwd: this.directory,
+      env: {...process.env, LD_PRELOAD: library, MALLOMETER_BLACKBOX: join(this.directory, 'box')},
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.process.stdout.on('data', data => this.log += data);
+    this.process.stderr.on('data', data => this.log += data);
+    const deadline = Date.now() + 90_000;
+    while (!/Started \w+ in [\d.]+ seconds/.test(this.log)) {
+      if (Date.now() > deadline || this.process.exitCode !== null) {
+        await this.stop();
+        throw new Error(`the application did not start:\n${this.log}`);
+      }
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+    return this;
+  }
+
+  kill(signal) {
+    return new Promise(resolve => {
+      this.process.once('exit', resolve);
+      this.process.kill(signal);
+    });
+  }
+
+  async stop() {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      await this.kill('SIGTERM');
+    }
+    rmSync(this.directory, {recursive: true, force: true});
+  }
+}
+
+// A reverse proxy that serves an application below a prefix of its own.
+export function proxy(prefix, port) {
+  const server = createServer((asked, answer) => {
+    if (!asked.url.startsWith(prefix)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    const {host, ...headers} = asked.headers;
+    const forwarded = request({host: '127.0.0.1', port, method: asked.method, path: asked.url.slice(prefix.length), headers}, reply => {
+      answer.writeHead(reply.statusCode, reply.headers);
+      reply.pipe(answer);
+    });
+    forwarded.on('error', () => answer.destroy());
+    asked.pipe(forwarded);
+  });
+  return new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(server)));
+}
