@@ -99,9 +99,9 @@ final class CallSiteReader {
     return history.changes(from, to, callSites());
   }
 
-  /** What groups of sites held in the last hour, the first so many of them. */
+  /** What groups of sites held in the last hour and hold now, the first so many of them. */
   synchronized SiteTrends trends(Grouping grouping, int most) {
-    return history.trends(latest, grouping, most);
+    return history.trends(callSites(), grouping, most);
   }
 
   /** Reads if it is time. */

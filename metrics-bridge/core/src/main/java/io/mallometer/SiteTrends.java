@@ -16,7 +16,8 @@ public record SiteTrends(List<Instant> times, List<Group> groups, String reason)
    * Sites that have something in common.
    *
    * @param figures what they hold now
-   * @param liveBytes what they held at each of the times; {@code NaN} if that is not known
+   * @param liveBytes what they held at each of the times; of more than 4,096 sites the small ones
+   *     count as nothing
    * @param largest those of the sites that hold most, most first
    */
   public record Group(SiteGroup figures, List<Double> liveBytes, List<CallSite> largest) {
@@ -26,7 +27,7 @@ public record SiteTrends(List<Instant> times, List<Group> groups, String reason)
       largest = List.copyOf(largest);
     }
 
-    /** From the first moment to the last; {@code NaN} if unknown. */
+    /** From the first moment to the last; {@code NaN} if there are none. */
     public double growthBytes() {
       return liveBytes.isEmpty()
           ? Double.NaN

@@ -70,7 +70,8 @@ public final class SiteHistory {
 
   /**
    * What groups of sites held at each moment that is kept and now: those with most live bytes and
-   * those that grew most, {@code most} of each.
+   * those that grew most, {@code most} of each. A site that a moment has left out because there
+   * were too many counts as nothing then, which is less wrong than not to know the sum of a group.
    *
    * @param now the latest reading, which knows the stacks
    */
@@ -102,7 +103,9 @@ public final class SiteHistory {
         known.stream()
             .map(
                 moment ->
-                    members.stream().mapToDouble(site -> moment.liveBytes(site.number())).sum())
+                    members.stream()
+                        .mapToDouble(site -> moment.liveBytesOrNone(site.number()))
+                        .sum())
             .toList(),
         members.stream().limit(MOST_STACKS).toList());
   }

@@ -56,7 +56,16 @@ final class SiteMoment {
     return figure(number, liveBytes);
   }
 
-  /** Live objects of a site, likewise. */
+  /**
+   * The same with 0 for a site that was left out: it held less than each of the two thousand that
+   * were kept for their live bytes.
+   */
+  double liveBytesOrNone(int number) {
+    double known = liveBytes(number);
+    return Double.isNaN(known) ? 0 : known;
+  }
+
+  /** Live objects of a site; 0 if it was not there, {@code NaN} if it may have been left out. */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
