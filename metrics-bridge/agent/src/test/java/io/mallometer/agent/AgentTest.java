@@ -54,7 +54,8 @@ class AgentTest {
 
     assertThat(result.output())
         .contains("bean=true", "active=true", "main ends")
-        .doesNotContain("mallometer:");
+        .containsOnlyOnce("mallometer: ")
+        .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n");
   }
 
   @Test
@@ -114,8 +115,7 @@ class AgentTest {
     Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
-        .contains(
-            "mallometer: not started: unknown option \"prot\"; there are port, host and record")
+        .contains("mallometer: not started: unknown option \"prot\"; there are port, host, record")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();

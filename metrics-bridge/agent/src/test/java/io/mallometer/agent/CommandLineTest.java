@@ -34,11 +34,18 @@ class CommandLineTest {
   }
 
   @Test
-  void extractWithoutDirectoryAlwaysGivesTheSamePath() throws Exception {
-    Result first = call("extract");
+  void whatRunSetsIsPrivateAndTheSameEachTime() throws Exception {
+    Result first = call("run", "--print-environment", "--", "java", "-version");
 
-    assertThat(first.out()).startsWith(directory + "/cache/mallometer/");
-    assertThat(call("extract")).isEqualTo(first);
+    assertThat(first.out())
+        .startsWith("LD_PRELOAD=" + directory + "/cache/mallometer/")
+        .endsWith("/libmallometer.so\nMALLOMETER_ONLY=java\n");
+    assertThat(call("run", "--print-environment", "--", "java", "-version")).isEqualTo(first);
+    assertThat(
+            call("run", "--only", "a,b", "--blackbox", "/x", "--print-environment", "sort").out())
+        .contains("MALLOMETER_ONLY=a,b\n", "MALLOMETER_BLACKBOX=/x\n");
+    assertThat(call("run", "--print-environment", "sort").out())
+        .endsWith("MALLOMETER_ONLY=java,sort\n");
   }
 
   @Test
@@ -150,9 +157,12 @@ class CommandLineTest {
 
   @Test
   void versionAndHelpSucceed() throws Exception {
-    assertThat(call("--version").out()).matches("mallometer \\d+\\.\\d+\\.\\d+\\S*\n");
-    assertThat(call("--help")).extracting(Result::exitCode, Result::err).containsExactly(0, "");
-    assertThat(call("--help").out()).contains("extract", "run", "-javaagent", "Exit codes");
+    assertThat(call("--version").out())
+        .matches("mallometer \\d+\\.\\d+\\.\\d+\\S*, interface \\d+\n");
+    Result help = call("--help");
+    assertThat(help).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(help.out()).contains("extract", "run", "-javaagent", "Exit codes");
+    assertThat(call("top", "--help").out()).contains("--interval", "Exit codes");
   }
 
   @Test

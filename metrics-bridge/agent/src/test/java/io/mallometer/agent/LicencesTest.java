@@ -93,8 +93,26 @@ class LicencesTest {
     assertThat(payload().get(LICENCE)).doesNotContain("JNA");
   }
 
+  @Test
+  void theNoticeNamesTheLibrariesOfTheCommandLine() throws IOException {
+    Map<String, String> prefixes =
+        Map.of("picocli/", "info.picocli:picocli", "org/jline/", "org.jline:jline-terminal");
+    List<String> others =
+        nested("mallometer-commands.jar").keySet().stream()
+            .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
+            .toList();
+
+    assertThat(others)
+        .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
+    assertThat(entries(Files.newInputStream(AGENT)).get(NOTICE)).contains(prefixes.values());
+  }
+
   private static Map<String, String> payload() throws IOException {
-    String jar = entries(Files.newInputStream(AGENT)).get("mallometer-payload.jar");
+    return nested("mallometer-payload.jar");
+  }
+
+  private static Map<String, String> nested(String name) throws IOException {
+    String jar = entries(Files.newInputStream(AGENT)).get(name);
     return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
   }
 

@@ -73,6 +73,8 @@ public final class Commands implements Runnable {
     version = build;
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
+    // What follows the command to run belongs to it.
+    line.getSubcommands().get("run").setStopAtPositional(true);
     line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.NOT_UNDERSTOOD);
     Map<String, String> meanings = new LinkedHashMap<>();
     for (String meaning : ExitCode.MEANINGS) {

@@ -85,6 +85,7 @@ final class HttpSource implements Source {
     if (method.equals("POST")) {
       // Without one the Actuator takes a POST for a form.
       connection.setRequestProperty("Content-Type", "application/json");
+      connection.setRequestProperty("X-Mallometer", "command");
       connection.setFixedLengthStreamingMode(0);
       connection.setDoOutput(true);
     }

@@ -19,7 +19,7 @@ record Overview(Map<String, String> views) {
   static final String ROOT = "nativememory";
 
   private static final List<String> NAMES =
-      List.of(ROOT, "breakdown", "cgroup", "budget", "allocator");
+      List.of(ROOT, "diagnosis", "breakdown", "cgroup", "budget", "allocator");
 
   /**
    * Asks for all.

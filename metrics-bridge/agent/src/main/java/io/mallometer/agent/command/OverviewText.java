@@ -27,6 +27,7 @@ final class OverviewText {
   static String of(String name, Overview overview) {
     OverviewText text = new OverviewText(overview);
     text.status(name);
+    text.diagnosis();
     text.breakdown();
     text.cgroup();
     text.allocator();
@@ -54,6 +55,13 @@ final class OverviewText {
     }
     if (!root.at("mallometer", "remark").text().isEmpty()) {
       line("remark: %s", root.at("mallometer", "remark").text());
+    }
+  }
+
+  private void diagnosis() {
+    String sentence = overview.view("diagnosis").at("sentence").text();
+    if (!sentence.isEmpty()) {
+      line("%s: %s", overview.view("diagnosis").at("severity").text(), sentence);
     }
   }
 

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.mallometer.Mallometer;
+import io.mallometer.page.Page;
 import io.mallometer.prometheus.NativeMemoryCollector;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Outcome;
@@ -32,7 +33,7 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * Prometheus' formats at {@code /metrics}, what the Actuator endpoint answers under the same names
- * beside it and below {@code /nativememory}, and what there is at {@code /}.
+ * beside it and below {@code /nativememory}, and the page for people at {@code /}.
  *
  * <p>The JDK's server has a thread that listens and one for its clocks. At most two more answer;
  * they come with a request and end when there was none for some seconds.
@@ -45,6 +46,9 @@ final class AgentServer implements AutoCloseable {
   private static final int NOT_ALLOWED = 405;
   private static final int FORBIDDEN = 403;
   private static final int FAILED = 500;
+
+  /** Another site cannot make a browser send it without asking us first, which we refuse. */
+  private static final String OWN_HEADER = "X-Mallometer";
 
   private static final String JSON = "application/json;charset=UTF-8";
   private static final String TEXT = "text/plain;charset=UTF-8";
@@ -59,7 +63,7 @@ final class AgentServer implements AutoCloseable {
   private AgentServer(HttpServer server, Mallometer mallometer, ServerOptions options) {
     this.server = server;
     this.options = options;
-    this.views = new Views(mallometer);
+    this.views = new Views(mallometer, options.trimming());
     CollectorRegistry registry = new CollectorRegistry();
     registry.register(new NativeMemoryCollector(mallometer));
     this.metrics = new HTTPMetricHandler(registry);
@@ -153,9 +157,10 @@ final class AgentServer implements AutoCloseable {
     switch (path) {
       case "metrics" -> metrics.handle(exchange);
       case "-/healthy" -> plain(exchange, Outcome.OK.status(), "mallometer is healthy\n");
-      case "" -> index(exchange);
+      case "", "page", ROOT + "/page" -> page(exchange);
       case ROOT -> tell(exchange, Outcome.OK.status(), views.nativeMemory());
-      default -> answer(exchange, path.startsWith(ROOT + "/") ? path.substring(13) : path);
+      default ->
+          answer(exchange, path.startsWith(ROOT + "/") ? path.substring(ROOT.length() + 1) : path);
     }
   }
 
@@ -169,16 +174,9 @@ final class AgentServer implements AutoCloseable {
     }
   }
 
-  /** What can be asked. A page may take its place. */
-  private void index(HttpExchange exchange) throws IOException {
-    plain(
-        exchange,
-        Outcome.OK.status(),
-        "mallometer: /metrics for Prometheus; as JSON or in formats of other tools: /"
-            + ROOT
-            + " /"
-            + String.join(" /", Views.names())
-            + "\n");
+  private static void page(HttpExchange exchange) throws IOException {
+    byte[] page = Page.bytes(new Page.Token(OWN_HEADER, "page"));
+    send(exchange, Outcome.OK.status(), Page.CONTENT_TYPE, out -> out.write(page));
   }
 
   private void post(HttpExchange exchange, String path) throws IOException {
@@ -186,6 +184,8 @@ final class AgentServer implements AutoCloseable {
       plain(exchange, NOT_ALLOWED, "there is nothing to POST to but /trim\n");
     } else if (!options.trimming()) {
       plain(exchange, FORBIDDEN, "the agent's option trim=true allows it\n");
+    } else if (exchange.getRequestHeaders().getFirst(OWN_HEADER) == null) {
+      plain(exchange, FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
     } else {
       Told told = views.trim();
       tell(exchange, told.outcome().status(), told.view());

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
@@ -26,12 +27,13 @@ public final class Entry {
    * @return what came of it, in one line
    */
   public static String start(Map<String, String> options, String version) {
-    String record = options.get("record");
+    // First, so that nothing is started by options that are not understood.
+    ServerOptions server = ServerOptions.of(options);
+    Optional<Path> record = Optional.ofNullable(options.get("record")).map(Path::of);
     MallometerOptions defaults = MallometerOptions.defaults();
-    Mallometer mallometer =
-        open(record == null ? defaults : defaults.withRecordPath(Path.of(record)));
+    Mallometer mallometer = open(record.map(defaults::withRecordPath).orElse(defaults));
     LateRegistration.start(mallometer);
-    String served = options.containsKey("port") ? "; " + serve(mallometer, options) : "";
+    String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
     return said(mallometer.snapshot(), version) + served;
   }
 
@@ -57,8 +59,7 @@ public final class Entry {
         : status.toString();
   }
 
-  private static String serve(Mallometer mallometer, Map<String, String> options) {
-    ServerOptions server = ServerOptions.of(options);
+  private static String serve(Mallometer mallometer, ServerOptions server) {
     try {
       return AgentServer.start(mallometer, server).address() + "/metrics";
     } catch (IOException | RuntimeException e) {

@@ -40,6 +40,7 @@ final class Password extends BasicAuthenticator {
         login.algorithm().equals(PLAIN)
             ? login.password().getBytes(StandardCharsets.UTF_8)
             : HexFormat.of().parseHex(login.password().replace(":", "").toLowerCase(Locale.ROOT));
+    requireAlgorithm();
   }
 
   @Override
@@ -56,6 +57,18 @@ final class Password extends BasicAuthenticator {
   private static boolean equal(String one, String other) {
     return MessageDigest.isEqual(
         one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void requireAlgorithm() {
+    try {
+      if (login.algorithm().startsWith(SLOW)) {
+        SecretKeyFactory.getInstance(login.algorithm());
+      } else if (!login.algorithm().equals(PLAIN)) {
+        MessageDigest.getInstance(login.algorithm());
+      }
+    } catch (GeneralSecurityException e) {
+      throw new IllegalArgumentException("there is no algorithm " + login.algorithm(), e);
+    }
   }
 
   private byte[] made(String password) {

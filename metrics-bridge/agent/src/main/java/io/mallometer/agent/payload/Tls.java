@@ -29,7 +29,7 @@ final class Tls {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(keys.getKeyManagers(), null, null);
       return context;
-    } catch (GeneralSecurityException | IOException e) {
+    } catch (GeneralSecurityException | IOException | IllegalArgumentException e) {
       throw new IOException("key store " + certificate.keyStore() + ": " + e.getMessage(), e);
     }
   }

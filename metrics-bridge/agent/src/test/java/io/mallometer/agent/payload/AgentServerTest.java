@@ -1,0 +1,278 @@
+package io.mallometer.agent.payload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.Published;
+import io.mallometer.SitesByHand;
+import io.mallometer.view.View;
+import io.mallometer.view.Views;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent's server, whatever is preloaded. */
+class AgentServerTest {
+
+  private static final ServerOptions OPTIONS = options(Map.of());
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+
+  @TempDir private Path directory;
+
+  private Optional<Mallometer> mallometer = Optional.empty();
+  private Optional<AgentServer> server = Optional.empty();
+  private HttpClient client = HttpClient.newHttpClient();
+
+  @AfterEach
+  void stop() {
+    server.ifPresent(AgentServer::close);
+    mallometer.ifPresent(Mallometer::close);
+  }
+
+  /** The Actuator endpoint promises the same, so both answer alike. */
+  @Test
+  void theJsonIsWhatTheViewsWrite() throws Exception {
+    start(OPTIONS);
+    Views views = new Views(mallometer.orElseThrow());
+
+    assertThat(get("/nativememory").body()).isEqualTo(json(views.nativeMemory()));
+    for (String name : Views.NAMES) {
+      assertThat(get("/" + name).body())
+          .isEqualTo(get("/nativememory/" + name).body())
+          .isEqualTo(json(views.view(name).orElseThrow()));
+    }
+    assertThat(get("/sites?group=library&limit=1").body())
+        .contains("\"grouping\":\"library\"", "\"matching\":2");
+  }
+
+  @Test
+  void prometheusGetsTextOrOpenMetricsAndOnlyTheNamesItAsksFor() throws Exception {
+    start(OPTIONS);
+
+    HttpResponse<String> text = get("/metrics");
+    assertThat(type(text)).startsWith("text/plain; version=0.0.4");
+    assertThat(Published.parse(text.body()))
+        .anyMatch(sample -> sample.name().equals("native_malloc_live_bytes"));
+    HttpResponse<String> open = get("/metrics", "Accept", "application/openmetrics-text");
+    assertThat(type(open)).startsWith("application/openmetrics-text");
+    assertThat(open.body()).endsWith("# EOF\n");
+    String some = get("/metrics?name[]=mallometer_active").body();
+    assertThat(some.lines().filter(line -> !line.startsWith("#")))
+        .containsExactly("mallometer_active 1.0");
+  }
+
+  @Test
+  void answersAreZippedForThoseWhoAccept() throws Exception {
+    start(OPTIONS);
+
+    for (String path : List.of("/metrics", "/breakdown", "/flamegraph")) {
+      HttpResponse<byte[]> zipped =
+          client.send(request(path, "Accept-Encoding", "gzip").build(), BodyHandlers.ofByteArray());
+      assertThat(zipped.headers().firstValue("Content-Encoding")).contains("gzip");
+      try (GZIPInputStream body = new GZIPInputStream(new ByteArrayInputStream(zipped.body()))) {
+        assertThat(new String(body.readAllBytes(), StandardCharsets.UTF_8)).isNotEmpty();
+      }
+    }
+    assertThat(get("/breakdown", "Accept-Encoding", "gzip;q=0").body()).startsWith("{");
+  }
+
+  @Test
+  void thePageAndTheReportsComeInTheirTypes() throws Exception {
+    start(OPTIONS);
+
+    assertThat(type(get("/"))).startsWith("text/html");
+    assertThat(type(get("/flamegraph"))).startsWith("text/html");
+    assertThat(type(get("/collapsed"))).startsWith("text/plain");
+    assertThat(type(get("/pprof"))).isEqualTo("application/octet-stream");
+  }
+
+  @Test
+  void whatMakesNoSenseIsRefusedWithTheReason() throws Exception {
+    start(OPTIONS);
+
+    assertThat(get("/sites?limit=many").statusCode()).isEqualTo(400);
+    assertThat(get("/nonsense").statusCode()).isEqualTo(404);
+    assertThat(get("/nonsense").body()).contains("there is no 'nonsense'; there are breakdown");
+    assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
+  }
+
+  @Test
+  void trimmingIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
+    start(OPTIONS);
+    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(403);
+    assertThat(library.trims()).isZero();
+    stop();
+
+    start(options(Map.of("trim", "true")));
+    assertThat(send("POST", "/trim").statusCode()).isEqualTo(403);
+    assertThat(library.trims()).isZero();
+    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(200);
+    assertThat(library.trims()).isEqualTo(1);
+    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(429);
+  }
+
+  @Test
+  void nothingIsAnsweredWithoutTheLoginThatIsWanted() throws Exception {
+    start(
+        options(
+            Map.of(
+                "httpServer.authentication.basic.username", "Prometheus",
+                "httpServer.authentication.basic.password", "secret")));
+
+    for (String path : List.of("/", "/metrics", "/breakdown", "/-/healthy")) {
+      assertThat(get(path).statusCode()).as(path).isEqualTo(401);
+      assertThat(get(path, "Authorization", basic("Prometheus:wrong")).statusCode()).isEqualTo(401);
+      assertThat(get(path, "Authorization", basic("Prometheus:secret")).statusCode())
+          .isEqualTo(200);
+    }
+  }
+
+  @Test
+  void tlsShowsTheCertificateOfThatAlias() throws Exception {
+    Path store = directory.resolve("store.p12");
+    keytool(store, "other");
+    keytool(store, "ours");
+    start(
+        options(
+            Map.of(
+                "httpServer.ssl.keyStore.filename", store.toString(),
+                "httpServer.ssl.keyStore.password", "changeit",
+                "httpServer.ssl.certificate.alias", "ours")));
+    assertThat(server.orElseThrow().address()).startsWith("https://127.0.0.1:");
+    client = HttpClient.newBuilder().sslContext(trusting(store)).build();
+
+    HttpResponse<String> answer = get("/metrics");
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.sslSession().orElseThrow().getPeerPrincipal().getName()).isEqualTo("CN=ours");
+  }
+
+  @Test
+  void aKeyStoreThatCannotBeReadIsNamed() {
+    ServerOptions options =
+        options(
+            Map.of(
+                "httpServer.ssl.keyStore.filename",
+                directory.resolve("none").toString(),
+                "httpServer.ssl.keyStore.password",
+                "changeit"));
+
+    assertThatIOException()
+        .isThrownBy(() -> start(options))
+        .withMessageContaining(directory.resolve("none").toString());
+  }
+
+  private void start(ServerOptions options) throws IOException {
+    library.remembers(FaceContract.memory(1_073_741_824));
+    library.says(FaceContract.allocator(7_000));
+    library.knows(SitesByHand.three());
+    Mallometer opened = library.open();
+    mallometer = Optional.of(opened);
+    opened.poll();
+    server = Optional.of(AgentServer.start(opened, options));
+  }
+
+  private static ServerOptions options(Map<String, String> options) {
+    return ServerOptions.of(options);
+  }
+
+  private HttpResponse<String> get(String path, String... headers) throws Exception {
+    return client.send(request(path, headers).build(), BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> send(String method, String path, String... headers)
+      throws Exception {
+    return client.send(
+        request(path, headers).method(method, HttpRequest.BodyPublishers.noBody()).build(),
+        BodyHandlers.ofString());
+  }
+
+  private HttpRequest.Builder request(String path, String... headers) {
+    URI uri =
+        URI.create(server.orElseThrow().address() + path.replace("[", "%5B").replace("]", "%5D"));
+    HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20));
+    for (int i = 0; i < headers.length; i += 2) {
+      builder.header(headers[i], headers[i + 1]);
+    }
+    return builder;
+  }
+
+  private static String type(HttpResponse<String> response) {
+    return response.headers().firstValue("Content-Type").orElse("");
+  }
+
+  private static String json(View view) throws IOException {
+    StringWriter written = new StringWriter();
+    view.write(written);
+    return written.toString();
+  }
+
+  private static String basic(String both) {
+    return "Basic " + Base64.getEncoder().encodeToString(both.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void keytool(Path store, String alias) throws Exception {
+    Process keytool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                alias,
+                "-dname",
+                "CN=" + alias,
+                "-keyalg",
+                "EC",
+                "-ext",
+                "SAN=IP:127.0.0.1",
+                "-keystore",
+                store.toString(),
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit")
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(keytool.waitFor()).as(said).isZero();
+  }
+
+  /** Trusts what is in the store that the test made. */
+  private static SSLContext trusting(Path store) throws Exception {
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(trusted(KeyStore.getInstance(store.toFile(), "changeit".toCharArray())));
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
+  }
+
+  private static KeyStore trusted(KeyStore store) throws Exception {
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("ours", store.getCertificate("ours"));
+    return trusted;
+  }
+}
