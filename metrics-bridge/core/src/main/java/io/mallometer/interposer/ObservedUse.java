@@ -29,6 +29,11 @@ final class ObservedUse {
   private static final int MOST_OBJECTS = 65_536;
   private static final int FEWEST_OBJECTS = 1_024;
   private static final int MOST_ACCESSES = 128;
+  /** The library's defaults, and the least that it takes for either. */
+  private static final long EPOCH_MILLIS = 5_000;
+
+  private static final long EPOCH_OVER_COST = 1_000;
+  private static final long FEWEST = 10;
   private static final String NOT_OBSERVED =
       "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS says so";
 
@@ -41,8 +46,12 @@ final class ObservedUse {
 
   /** Asks the library to observe. */
   synchronized void start(Duration shortestEpoch) {
+    long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
+    LibraryFunctions.mallometer_configure(LeakLayout.OPTION_SHORTEST_EPOCH, shortest);
+    // Where time runs faster, a thousandth of it is less than reading takes.
     LibraryFunctions.mallometer_configure(
-        LeakLayout.OPTION_SHORTEST_EPOCH, Math.max(10, shortestEpoch.toMillis()));
+        LeakLayout.OPTION_EPOCH_OVER_COST,
+        Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
     int result = LibraryFunctions.mallometer_leaks_start();
     refusal =
         switch (result) {

@@ -145,6 +145,7 @@ class LayoutTest {
           Map.entry("MALLOMETER_LEAKS_BY_CLEAR_REFS", LeakLayout.BY_CLEAR_REFS),
           Map.entry("MALLOMETER_SLOT_CLASSES", LeakLayout.SLOT_CLASSES),
           Map.entry("MALLOMETER_OPTION_SHORTEST_EPOCH", LeakLayout.OPTION_SHORTEST_EPOCH),
+          Map.entry("MALLOMETER_OPTION_EPOCH_OVER_COST", LeakLayout.OPTION_EPOCH_OVER_COST),
           Map.entry("sizeof(struct mallometer_observation)", LeakLayout.BYTES),
           of("observation", "size", LeakLayout.SIZE),
           of("observation", "state", LeakLayout.STATE),

@@ -15,6 +15,12 @@ import java.util.stream.Stream;
  */
 public final class Kernels {
 
+  /**
+   * The kernels make hardly any garbage, so that the collector would never run by itself, and
+   * memory of classes and buffers that are garbage would be held for a reason that no program has.
+   */
+  private static final Duration COLLECTED = Duration.ofMinutes(3);
+
   private Kernels() {}
 
   public static void main(String[] arguments) throws InterruptedException {
@@ -27,6 +33,10 @@ public final class Kernels {
     Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
         .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
         .forEach(kernel -> new KernelThread(kernel, pace).start());
+    for (Duration next = COLLECTED; next.compareTo(duration) < 0; next = next.plus(COLLECTED)) {
+      pace.until(next);
+      System.gc();
+    }
     pace.until(duration);
     pace.end();
     if (log != null) {

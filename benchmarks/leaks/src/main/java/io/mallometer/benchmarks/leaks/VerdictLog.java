@@ -1,0 +1,116 @@
+package io.mallometer.benchmarks.leaks;
+
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakReport;
+import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
+import io.mallometer.Observation;
+import io.mallometer.SiteVerdict;
+import io.mallometer.StackFrame;
+import io.mallometer.Verdict;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Writes each evaluation's verdicts as a line of JSON. */
+final class VerdictLog implements AutoCloseable {
+
+  private final Path file;
+  private final Pace pace;
+  private final Mallometer mallometer;
+  private Instant latest = Instant.MIN;
+
+  VerdictLog(Path file, Pace pace, double scale) {
+    this.file = file;
+    this.pace = pace;
+    Duration interval = Duration.ofMillis((long) Math.max(200, 5000 / scale));
+    this.mallometer =
+        Mallometer.open(
+            MallometerOptions.defaults()
+                .withPollInterval(interval)
+                .withLeaks(LeakOptions.defaults().withTimeScale(scale)));
+    mallometer.onPoll(snapshot -> write(mallometer.leaks()));
+  }
+
+  private synchronized void write(LeakReport report) {
+    if (report.time().equals(latest)) {
+      return;
+    }
+    latest = report.time();
+    String line =
+        String.format(
+            Locale.ROOT,
+            "{\"age\":%.1f,\"judged\":%d,\"observation\":%s,\"sites\":[%s]}%n",
+            pace.age().toMillis() / 1e3,
+            report.sites().size(),
+            quoted(text(report)),
+            report.sites().stream()
+                .filter(site -> site.verdict() != Verdict.HEALTHY)
+                .map(VerdictLog::json)
+                .collect(Collectors.joining(",")));
+    try {
+      Files.writeString(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String text(LeakReport report) {
+    Observation seen = report.observation();
+    return seen.state()
+        + (seen.reason().isEmpty() ? "" : ": " + seen.reason())
+        + ", "
+        + seen.epochs()
+        + " epochs, "
+        + seen.voidEpochs()
+        + " void, "
+        + seen.placed()
+        + " objects placed, "
+        + seen.notPlaced()
+        + " not"
+        + (report.reason().isEmpty() ? "" : ", " + report.reason());
+  }
+
+  private static String json(SiteVerdict site) {
+    return String.format(
+        Locale.ROOT,
+        "{\"verdict\":\"%s\",\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\","
+            + "\"frames\":[%s],\"lastAccess\":[%s]}",
+        site.verdict().name().toLowerCase(Locale.ROOT),
+        quoted(site.site()),
+        quoted(site.sentence()),
+        site.confidence(),
+        site.suspectedBytes().value(),
+        frames(site.frames()),
+        frames(site.lastAccess().frames()));
+  }
+
+  private static String frames(java.util.List<StackFrame> frames) {
+    return frames.stream()
+        .map(frame -> quoted(frame.toString()))
+        .collect(Collectors.joining(","));
+  }
+
+  private static String quoted(String text) {
+    StringBuilder quoted = new StringBuilder("\"");
+    for (char c : text.toCharArray()) {
+      if (c == '"' || c == '\\' || c < ' ') {
+        quoted.append(String.format("\\u%04x", (int) c));
+      } else {
+        quoted.append(c);
+      }
+    }
+    return quoted.append('"').toString();
+  }
+
+  @Override
+  public void close() {
+    mallometer.close();
+  }
+}
