@@ -6,6 +6,7 @@ there is all that a JVM and its libraries allocate themselves, so a report of no
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import datetime
 import json
@@ -166,6 +167,15 @@ def targets(version, all_findings, chosen):
         yield measure.Target(f"JDK {version}, sites reported wrongly", 0.05, wrong / max(1, findings.sites))
 
 
+def ask(tool, version, home, arguments):
+    measure.progress(f"JDK {version}: {tool}, {datetime.datetime.now():%H:%M}")
+    with tempfile.TemporaryDirectory(prefix="mallometer-leaks-") as directory:
+        try:
+            return TOOLS[tool](version, home, arguments, pathlib.Path(directory))
+        except Unavailable as reason:
+            return Findings(tool, {}, 0, note=f"not available: {reason}")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="benchmarks/leaks/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=40, help="of the kernels' time (40)")
@@ -185,16 +195,14 @@ def main():
         sys.exit("no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
     chosen = arguments.kernel or kernels("Leaking") + kernels("Healthy")
     print(f"## Leaks: {arguments.minutes:g} minutes, {arguments.scale:g} times as fast\n\n{measure.describe_machine()}")
+    tools = arguments.tool or list(TOOLS)
+    # At the world's pace a run hardly uses a processor.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=16 if arguments.scale == 1 else 1) as together:
+        runs = {(version, tool): together.submit(ask, tool, version, home, arguments)
+                for version, home in jdks.items() for tool in tools}
     all_targets = []
-    for version, home in jdks.items():
-        all_findings = []
-        for tool in arguments.tool or TOOLS:
-            measure.progress(f"JDK {version}: {tool}, {datetime.datetime.now():%H:%M}")
-            with tempfile.TemporaryDirectory(prefix="mallometer-leaks-") as directory:
-                try:
-                    all_findings.append(TOOLS[tool](version, home, arguments, pathlib.Path(directory)))
-                except Unavailable as reason:
-                    all_findings.append(Findings(tool, {}, 0, note=f"not available: {reason}"))
+    for version in jdks:
+        all_findings = [runs[version, tool].result() for tool in tools]
         print_findings(version, all_findings, chosen)
         all_targets.extend(targets(version, all_findings, chosen))
     measure.print_targets(all_targets)
