@@ -120,8 +120,8 @@ struct mallometer_report {
   uint32_t byte_unit;
   /*
    * Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks, the
-   * tables of call sites and of evidence, the stacks of its threads, and what slots in use take beyond their objects. Not
-   * the recording's file, which is page cache, nor addresses that are only reserved.
+   * tables of call sites and of evidence, the stacks of its threads, and what slots in use take beyond their objects.
+   * Not the recording's file, which is page cache, nor addresses that are only reserved.
    */
   uint64_t footprint_bytes;
   /* Time spent in mallometer_snapshot, on samples and by the library's threads since the process started, in

@@ -93,12 +93,6 @@ static void bound_slots(void) {
 
 /* ---- An epoch ------------------------------------------------------------------------------------------ */
 
-static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
-  if (object->last_access >= end) return; /* placed since then */
-  if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
-  slot_touched(object, end);
-}
-
 static struct slot_object before[SLOTS];
 static bool used_before[SLOTS];
 
@@ -109,6 +103,13 @@ static void note_objects(void) {
 static bool is_same(uint32_t slot) {
   struct slot_object now;
   return slot_look(slot, &now) && now.generation == before[slot].generation;
+}
+
+/* What touched a slot that has a new object by now was the new one's beginning. */
+static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
+  if (object->last_access >= end || !is_same(object->number)) return;
+  if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
+  slot_touched(object, end);
 }
 
 /* A slot that had an object all the time and was in no mapping: its pages are gone. */
