@@ -294,7 +294,7 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
 /* A thread that blocks the signal would hear of a touch when it no longer does, wherever it is then. */
 static bool hears_traps(void) {
   sigset_t blocked;
-  return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
+  return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
 }
 
 void watch_new_object(const struct slot_object *object) {
@@ -402,17 +402,17 @@ enum watch_trial watch_self_test(void) {
   sigemptyset(&trap);
   sigaddset(&trap, SIGTRAP);
   if (sigaction(SIGTRAP, &action, NULL) != 0) return WATCH_FORBIDDEN;
-  pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+  sigprocmask(SIG_UNBLOCK, &trap, NULL);
   int descriptor = open_breakpoint(&word, MALLOMETER_ACCESS, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
   close(descriptor);
   if (test_touches == 0 || test_touches > TOUCHES || test_late > 0) return WATCH_COMES_LATE;
-  pthread_sigmask(SIG_BLOCK, &trap, NULL);
+  sigprocmask(SIG_BLOCK, &trap, NULL);
   descriptor = open_breakpoint(&word, MALLOMETER_WRITE, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
   close(descriptor);
-  pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+  sigprocmask(SIG_UNBLOCK, &trap, NULL);
   return WATCH_WORKS;
 }
