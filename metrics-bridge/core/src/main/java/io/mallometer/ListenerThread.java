@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** One daemon thread that is there while listeners have to be told something, and soon gone. */
 final class ListenerThread implements Executor {
@@ -12,22 +13,25 @@ final class ListenerThread implements Executor {
 
   private static final int IDLE_SECONDS = 5;
 
-  private final ThreadPoolExecutor threads =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          IDLE_SECONDS,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
-          ListenerThread::newThread);
-
-  ListenerThread() {
-    threads.allowCoreThreadTimeOut(true);
-  }
+  /** Made with the first task: most programs have none. Guarded by this. */
+  private @Nullable ThreadPoolExecutor threads;
 
   @Override
-  public void execute(Runnable task) {
-    threads.execute(task);
+  public synchronized void execute(Runnable task) {
+    ThreadPoolExecutor made = threads;
+    if (made == null) {
+      made =
+          new ThreadPoolExecutor(
+              1,
+              1,
+              IDLE_SECONDS,
+              TimeUnit.SECONDS,
+              new LinkedBlockingQueue<>(),
+              ListenerThread::newThread);
+      made.allowCoreThreadTimeOut(true);
+      threads = made;
+    }
+    made.execute(task);
   }
 
   private static Thread newThread(Runnable task) {

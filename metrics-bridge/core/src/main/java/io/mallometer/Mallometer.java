@@ -58,7 +58,9 @@ public final class Mallometer implements AutoCloseable {
   Mallometer(Poller poller, MallometerOptions options) {
     this.poller = poller;
     this.options = options;
-    options.recordPath().ifPresent(poller.blackBox()::want);
+    if (options.recordPath().isPresent()) {
+      poller.blackBox().want(options.recordPath().get());
+    }
     poller.callSiteReader().nameBy(options.applicationPackages());
     poller.leakWatch().want(options.leaks());
     this.lease = poller.acquire(options.pollInterval());

@@ -13,9 +13,6 @@ import java.util.function.Function;
 /** The few names with most live bytes, with the hysteresis of {@link SiteSummary}. */
 final class TopNames {
 
-  private static final Comparator<Share> MOST_FIRST =
-      Comparator.comparingDouble(Share::liveBytes).reversed().thenComparing(Share::name);
-
   private final int top;
   private final int staying;
   private Set<String> in = Set.of();
@@ -49,7 +46,7 @@ final class TopNames {
   static List<Share> ranked(Map<String, Double> bytes) {
     return bytes.entrySet().stream()
         .map(entry -> new Share(entry.getKey(), entry.getValue()))
-        .sorted(MOST_FIRST)
+        .sorted(Comparator.comparingDouble(Share::liveBytes).reversed().thenComparing(Share::name))
         .toList();
   }
 

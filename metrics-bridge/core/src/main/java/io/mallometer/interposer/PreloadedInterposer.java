@@ -109,7 +109,9 @@ final class PreloadedInterposer implements Interposer {
       Optional<NativeCounters> counters =
           status.active() ? Optional.of(CountersLayout.process(process)) : Optional.empty();
       Texts current = texts();
-      counters.ifPresent(this::readLargeAllocations);
+      if (counters.isPresent()) {
+        readLargeAllocations(counters.get());
+      }
       long end = System.nanoTime();
       decodingNanos += end - read;
       return new Snapshot(
