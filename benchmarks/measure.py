@@ -10,6 +10,7 @@ import datetime
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -70,6 +71,11 @@ def run(command, environment, directory, timeout=300):
         last = (done.stderr.strip() or "no message").splitlines()[-1]
         raise Unavailable(f"exit code {done.returncode}: {last}")
     return done.stdout, done.stderr
+
+
+def children_cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def compile_c(source, output, *options):

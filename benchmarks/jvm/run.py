@@ -2,13 +2,13 @@
 
 The work is fixed, so the CPU time of the process (user and system, all threads) is the measure; elapsed time would be
 that of the neighbours. `whole` is the process from start to exit. The parts are measured from inside, after a warm-up,
-for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory.
+for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory. Peak RSS is what the
+kernel says of the process just before its end.
 """
 
 import argparse
 import dataclasses
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +31,8 @@ PARTS = {
     "unsafe": 3_000_000,
 }
 WHOLE = "whole"
+PEAK = "peak RSS"
+MEBIBYTE = 1 << 20
 # The serial collector and a fixed heap: as little as possible that depends on the moment.
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
 OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
@@ -38,7 +40,11 @@ OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-mem
 REFERENCE = "plain"
 CONTROL = "plain, again"
 MALLOMETER = "mallometer"
-WITH_AGENT = "mallometer with its agent: Java frames, polls"
+WITH_AGENT = "mallometer with its agent: Java frames, polls, leaks"
+WITHOUT_LEAKS = "mallometer with its agent, no leak detection"
+# The agent's first readings come after five seconds, which is more than the work takes.
+LONG = (REFERENCE, WITH_AGENT, WITHOUT_LEAKS, CONTROL)
+LONG_TIMES = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +79,7 @@ def variants(library):
         Variant(REFERENCE),
         Variant(MALLOMETER, environment=preload, evidence="counting"),
         Variant(WITH_AGENT, agent, preload, evidence="counting"),
+        Variant(WITHOUT_LEAKS, agent, lambda: preload() | {"MALLOMETER_LEAKS": "off"}, evidence="counting"),
         Variant(CONTROL),
         Variant("NMT summary", tracking("summary")),
         Variant("NMT detail", tracking("detail")),
@@ -89,20 +96,15 @@ def build():
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def children_cpu_seconds():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def run_load(variant, version, home, scale, directory):
     """One JVM. Returns CPU seconds of the whole process and of each part."""
     command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
     command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
     command += ["io.mallometer.benchmarks.NativeLoad"]
     command += [f"{part}={round(amount * scale)}" for part, amount in PARTS.items()]
-    before = children_cpu_seconds()
+    before = measure.children_cpu_seconds()
     output, errors = measure.run(command, variant.environment(), directory)
-    result = {WHOLE: children_cpu_seconds() - before}
+    result = {WHOLE: measure.children_cpu_seconds() - before}
     if variant.evidence not in errors:
         raise Unavailable(f"its standard error does not say {variant.evidence!r}")
     if variant.output:
@@ -114,6 +116,8 @@ def run_load(variant, version, home, scale, directory):
         part, _, nanoseconds = line.partition(" ")
         if part in PARTS:  # profilers print there too
             result[part] = int(nanoseconds) / 1e9
+        elif part == "peak":
+            result[PEAK] = int(nanoseconds) / MEBIBYTE
     return result
 
 
@@ -145,18 +149,17 @@ def ratio(samples, version, name, column):
     return measure.spread([a / b for a, b in zip(samples[version, name][column], reference)])
 
 
-def print_jdk(version, chosen, samples, missing, rounds):
-    columns = [WHOLE, *PARTS]
+def print_jdk(title, version, chosen, samples, missing):
+    columns = [WHOLE, *PARTS, PEAK]
     rows = []
     for variant in chosen:
         if (version, variant.name) in missing:
-            rows.append([variant.name, f"not available: {missing[version, variant.name]}"] + [""] * len(PARTS))
+            rows.append([variant.name, f"not available: {missing[version, variant.name]}"] + [""] * len(columns[1:]))
         elif variant.name == REFERENCE:
-            seconds = (measure.spread(samples[version, REFERENCE][column]).median for column in columns)
-            rows.append([variant.name, *(f"{one:.2f} s" for one in seconds)])
+            plain = {column: measure.spread(samples[version, REFERENCE][column]).median for column in columns}
+            rows.append([variant.name, *(f"{plain[column]:.2f} s" for column in columns[:-1]), f"{plain[PEAK]:.0f} MiB"])
         else:
             rows.append([variant.name, *(ratio(samples, version, variant.name, column) for column in columns)])
-    title = f"JDK {version}: median of {rounds} paired ratios (quartiles)"
     measure.print_table(title, ["CPU time, ratio to plain", *columns], rows)
 
 
@@ -172,9 +175,22 @@ def targets(jdks, samples):
         found.append(Target(f"JDK {version}, whole (1 + noise)", round(1 + noise, 3), whole.median, " x"))
         if (version, WITH_AGENT) in samples:
             agent = ratio(samples, version, WITH_AGENT, WHOLE)
-            found.append(Target(f"JDK {version}, whole, with Java frames", 1.02, agent.median, " x"))
+            found.append(Target(f"JDK {version}, whole, with the agent and its start", 1.02, agent.median, " x"))
         unsafe = ratio(samples, version, MALLOMETER, "unsafe")
         found.append(Target(f"JDK {version}, unsafe", 1.10, unsafe.median, " x"))
+    return found
+
+
+def long_targets(jdks, samples):
+    found = []
+    for version in jdks:
+        if (version, WITH_AGENT) not in samples:
+            continue
+        name = f"JDK {version}, {LONG_TIMES} times the work, everything by default"
+        found.append(Target(f"{name}, time", 1.03, ratio(samples, version, WITH_AGENT, WHOLE).median, " x"))
+        pairs = zip(samples[version, WITH_AGENT][PEAK], samples[version, REFERENCE][PEAK])
+        more = measure.spread([ours - 1.05 * plain for ours, plain in pairs]).median
+        found.append(Target(f"{name}, peak RSS above 1.05 x plain", 24, more, " MiB"))
     return found
 
 
@@ -198,10 +214,17 @@ def main():
               if variant.name == REFERENCE or any(part in variant.name for part in arguments.variant or [""])]
     build()
     print(f"## bin/bench jvm\n\n{measure.describe_machine()}")
-    samples, missing = run_all(chosen, jdks, rounds, 1 / 3 if arguments.quick else 1)
+    scale = 1 / 3 if arguments.quick else 1
+    samples, missing = run_all(chosen, jdks, rounds, scale)
+    long = [variant for variant in chosen if variant.name in LONG]
+    long_rounds = max(1, rounds // 2)
+    long_samples, long_missing = run_all(long, jdks, long_rounds, scale * LONG_TIMES)
     for version in jdks:
-        print_jdk(version, chosen, samples, missing, rounds)
-    measure.print_targets(targets(jdks, samples))
+        title = f"JDK {version}: median of {rounds} paired ratios (quartiles)"
+        print_jdk(title, version, chosen, samples, missing)
+        title = f"JDK {version}, {LONG_TIMES} times the work: median of {long_rounds} paired ratios (quartiles)"
+        print_jdk(title, version, long, long_samples, long_missing)
+    measure.print_targets(targets(jdks, samples) + long_targets(jdks, long_samples))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@ package io.mallometer.benchmarks;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.github.luben.zstd.ZstdDecompressCtx;
+import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.management.ManagementFactory;
@@ -9,6 +10,8 @@ import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -31,7 +34,8 @@ import org.rocksdb.WriteOptions;
  * <p>Arguments are {@code part=amount}; a part that is not named does not run. For each part a line
  * {@code part nanoseconds} gives the CPU time of the thread that did the work; what other threads
  * did meanwhile (JIT compiler, garbage collector, profilers) shows in the total of the process,
- * which the caller measures. Random numbers have fixed seeds, and the work touches no disk.
+ * which the caller measures. A last line {@code peak bytes} is the resident set's. Random numbers
+ * have fixed seeds, and the work touches no disk.
  */
 public final class NativeLoad {
   private static final Map<String, Part> PARTS =
@@ -66,6 +70,17 @@ public final class NativeLoad {
       long spent = threads.getCurrentThreadCpuTime() - before;
       System.out.println(nameAndAmount[0] + " " + spent);
     }
+    System.out.println("peak " + peakResidentBytes());
+  }
+
+  /** Of the whole process so far, as the kernel says it. */
+  private static long peakResidentBytes() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+      if (line.startsWith("VmHWM:")) {
+        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    throw new IOException("/proc/self/status has no VmHWM");
   }
 
   /** One row inserted and one read back, by statements prepared anew for every hundred. */

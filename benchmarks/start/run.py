@@ -1,0 +1,148 @@
+"""What mallometer adds to the start of a JVM: a program that prints a line, without and with the preload and the agent.
+
+Each sample is the difference to plain in the same round: processor time of the process with all its threads, and elapsed
+time. `an agent that does nothing` is what the JVM itself takes for any agent.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+from measure import Target
+
+AGENT = measure.ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
+OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
+OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED",)
+
+PROGRAM = """
+public final class Hello {
+  public static void main(String[] arguments) {
+    System.out.println("hello");
+  }
+
+  public static void premain(String options, java.lang.instrument.Instrumentation unused) {}
+}
+"""
+
+REFERENCE = "plain"
+PRELOAD = "preload"
+EMPTY = "an agent that does nothing"
+WITH_AGENT = "preload and agent"
+CONTROL = "plain, again"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    cpu: float
+    elapsed: float
+
+
+def compile_program(home, directory):
+    """Returns the program's class path and a jar in which it is an agent, too."""
+    source = directory / "Hello.java"
+    source.write_text(PROGRAM)
+    manifest = directory / "manifest"
+    manifest.write_text("Premain-Class: Hello\n")
+    subprocess.run([home / "bin/javac", "--release", "17", "-d", directory, source], check=True)
+    jar = directory / "empty.jar"
+    subprocess.run([home / "bin/jar", "cfm", jar, manifest, "-C", directory, "Hello.class"], check=True)
+    return directory, jar
+
+
+def variants(library, empty):
+    preload = {"LD_PRELOAD": str(library), "MALLOMETER_ONLY": "java"}
+    return {
+        REFERENCE: ((), {}),
+        PRELOAD: ((), preload),
+        EMPTY: ((f"-javaagent:{empty}",), {}),
+        WITH_AGENT: ((f"-javaagent:{AGENT}",), preload),
+        CONTROL: ((), {}),
+    }
+
+
+def run_once(version, home, classes, options, environment):
+    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *options]
+    cpu, elapsed = measure.children_cpu_seconds(), time.monotonic()
+    _, errors = measure.run([*command, "-cp", classes, "Hello"], environment, classes)
+    sample = Sample(measure.children_cpu_seconds() - cpu, time.monotonic() - elapsed)
+    if str(AGENT) in " ".join(options) and "counts native memory" not in errors:
+        raise SystemExit(f"bin/bench start: the agent does not count: {errors}")
+    return sample
+
+
+def run_all(jdks, rounds, library, directory):
+    """(JDK, variant) -> samples, one a round."""
+    classes, empty = compile_program(next(iter(jdks.values())), directory)
+    samples = {}
+    for number in range(rounds):
+        measure.progress(f"round {number + 1} of {rounds}")
+        for version, home in jdks.items():
+            for name, (options, environment) in variants(library, empty).items():
+                sample = run_once(version, home, classes, options, environment)
+                samples.setdefault((version, name), []).append(sample)
+    return samples
+
+
+def added(samples, version, name, figure):
+    """Milliseconds more than plain."""
+    pairs = zip(samples[version, name], samples[version, REFERENCE])
+    return measure.spread([1e3 * (getattr(ours, figure) - getattr(plain, figure)) for ours, plain in pairs])
+
+
+def milliseconds(spread):
+    return f"{spread.median:.0f} ({spread.low:.0f} to {spread.high:.0f})"
+
+
+def print_jdk(version, rounds, samples):
+    rows = []
+    names = [name for known, name in samples if known == version]
+    for name in names:
+        if name == REFERENCE:
+            spreads = [measure.spread([1e3 * getattr(one, figure) for one in samples[version, name]])
+                       for figure in ("cpu", "elapsed")]
+        else:
+            spreads = [added(samples, version, name, figure) for figure in ("cpu", "elapsed")]
+        rows.append([name, *map(milliseconds, spreads)])
+    title = f"JDK {version}: milliseconds more than plain, median of {rounds} pairs (quartiles)"
+    measure.print_table(title, ["start of a JVM", "processor time", "elapsed time"], rows)
+
+
+def targets(jdks, samples):
+    return [Target(f"JDK {version}, start with preload and agent, elapsed", 150,
+                   added(samples, version, WITH_AGENT, "elapsed").median, " ms")
+            for version in jdks]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="bin/bench start", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="5 rounds")
+    parser.add_argument("--rounds", type=int, help="rounds to run (21; 5 with --quick)")
+    parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
+    parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    rounds = arguments.rounds or (5 if arguments.quick else 21)
+    jdks = measure.find_jdks(arguments.jdk or (17, 25))
+    if not jdks:
+        sys.exit("bin/bench start: no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
+    print(f"## bin/bench start\n\n{measure.describe_machine()}")
+    with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+        samples = run_all(jdks, rounds, arguments.library.resolve(), pathlib.Path(directory))
+    for version in jdks:
+        print_jdk(version, rounds, samples)
+    measure.print_targets(targets(jdks, samples))
+
+
+if __name__ == "__main__":
+    main()
