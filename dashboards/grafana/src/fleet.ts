@@ -108,7 +108,8 @@ const deploys = [
     [
       {
         expression:
-          `avg by (job, age) (${marked(`(${live} and (${old}))`, 'old')} or ${marked(`(${live} unless (${old}))`, 'young')})`,
+          `${marked(`avg by (job) (${live} and (${old}))`, 'old')}` +
+          ` or ${marked(`avg by (job) (${live} unless (${old}))`, 'young')}`,
         legend: '{{age}} {{job}}',
       },
     ],

@@ -56,7 +56,8 @@ class MemoryLimit:
 
     def __init__(self, limit_bytes):
         first = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-        self._directory = pathlib.Path("/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup", f"mallometer-e2e-{os.getpid()}")
+        root = "/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup"
+        self._directory = pathlib.Path(root, f"mallometer-e2e-{os.getpid()}-{id(self):x}")
         self.possible = False
         try:
             self._directory.mkdir()
