@@ -151,6 +151,9 @@
   // Ticks at whole powers of two, which are round in KiB, MiB and GiB.
   const BYTE_STEPS = Array.from({length: 50}, (_, i) => 2 ** i);
 
+  // Labels are of minutes.
+  const TIME_STEPS = [60, 120, 300, 600, 900, 1800, 3600];
+
   function axes(format, steps) {
     const common = {
       stroke: colour('--quiet'),
@@ -159,7 +162,7 @@
       ticks: {show: false},
     };
     return [
-      {...common, size: 28, space: 70, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
+      {...common, size: 28, space: 60, incrs: TIME_STEPS, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
       {...common, size: 74, space: 34, incrs: steps ?? undefined, values: (plot, values) => values.map(format)},
     ];
   }
@@ -544,7 +547,7 @@
       : [make('ul', {}, ...allocator.advice.map(advice => make('li', {}, `${advice.reason}. `, make('code', {}, advice.setting))))]);
     element('trim').disabled = !trimAllowed || trimRefused !== '';
     setText(element('trim-note'), trimAllowed ? trimRefused
-      : 'Trimming is not allowed here: the endpoint is read-only (in Spring Boot management.endpoint.nativememory.access=unrestricted allows it).');
+      : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent trim=true.');
     element('arenas').hidden = allocator.arenaTable.length === 0;
     table(element('arena-table'), ['Arena', 'System', 'In use', 'Free', 'A trim could give back'],
       allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
