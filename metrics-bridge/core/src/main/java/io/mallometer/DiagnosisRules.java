@@ -33,7 +33,8 @@ final class DiagnosisRules {
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
   private final Snapshot snapshot;
-  private final List<HistoryPoint> history;
+  private final Optional<Trend> trend;
+  private final LeakReport leaks;
   private final List<Finding> findings = new ArrayList<>();
 
   /** Of the finding that gives the sentence. */
@@ -41,19 +42,22 @@ final class DiagnosisRules {
 
   private Severity severity = Severity.FINE;
 
-  private DiagnosisRules(Snapshot snapshot, List<HistoryPoint> history) {
+  private DiagnosisRules(Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
     this.snapshot = snapshot;
-    this.history = history;
+    this.trend = Trend.of(history);
+    this.leaks = leaks;
   }
 
   /**
    * The diagnosis.
    *
    * @param history the last hour, oldest first
+   * @param leaks the latest verdicts
    */
-  static Diagnosis diagnosis(Snapshot snapshot, List<HistoryPoint> history) {
-    DiagnosisRules rules = new DiagnosisRules(snapshot, history);
+  static Diagnosis diagnosis(Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
+    DiagnosisRules rules = new DiagnosisRules(snapshot, history, leaks);
     rules.limit();
+    rules.leaks();
     rules.growth();
     rules.retained();
     rules.budget();
@@ -68,7 +72,7 @@ final class DiagnosisRules {
   }
 
   private String fineSentence() {
-    return Trend.of(history).isPresent()
+    return trend.isPresent()
         ? "Native memory is fine"
         : "Native memory is fine so far; whether it grows shows after %d minutes"
             .formatted(Trend.WARM_UP.plus(Trend.SHORTEST).toMinutes());
@@ -96,11 +100,62 @@ final class DiagnosisRules {
     }
   }
 
+  private void leaks() {
+    if (!snapshot.status().active()) {
+      return;
+    }
+    List<SiteVerdict> found = leaks.leaks();
+    if (!found.isEmpty()) {
+      leaking(found);
+    } else if (leaks.observation().hasSeen()) {
+      fine("leaks", "No code keeps more and more objects that nobody uses");
+    } else {
+      String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
+      findings.add(
+          new Finding(
+              "leaks",
+              Severity.UNKNOWN,
+              why.isEmpty()
+                  ? "Not observed for long enough to tell a leak"
+                  : "Whether objects are used is not observed: " + why));
+    }
+  }
+
+  private void leaking(List<SiteVerdict> found) {
+    SiteVerdict worst = found.get(0);
+    double seconds = least(worst.secondsToLimit(), secondsToLimit());
+    boolean limited = seconds < FAR.toSeconds();
+    String inShort =
+        limited
+            ? "A leak in %s will reach the limit in %s"
+                .formatted(worst.site(), Words.roughly(Duration.ofSeconds((long) seconds)))
+            : "A leak in %s keeps %s"
+                .formatted(worst.site(), Words.bytes(worst.suspectedBytes().value()));
+    found(
+        "leaks",
+        limited && seconds < SOON.toSeconds() ? Severity.ALARM : Severity.ATTENTION,
+        found.size() == 1
+            ? inShort
+            : inShort + ", and %d more code sites leak".formatted(found.size() - 1),
+        worst.sentence());
+  }
+
+  /** When the limit is reached if live memory grows on; {@code NaN} if it does not. */
+  private double secondsToLimit() {
+    return trend
+        .filter(Trend::grows)
+        .map(growing -> Math.max(0, (limitBytes() - usedBytes()) / growing.bytesPerSecond()))
+        .orElse(Double.NaN);
+  }
+
+  private static double least(double a, double b) {
+    return Double.isNaN(a) || b < a ? b : a;
+  }
+
   private void growth() {
     if (!snapshot.status().active()) {
       return;
     }
-    Optional<Trend> trend = Trend.of(history);
     if (trend.isEmpty()) {
       fine("growth", "Not watched for long enough to tell growth from warming up");
     } else if (trend.get().grows()) {
@@ -110,18 +165,18 @@ final class DiagnosisRules {
     }
   }
 
-  private void growing(Trend trend) {
-    double seconds = (limitBytes() - usedBytes()) / trend.bytesPerSecond();
+  private void growing(Trend growing) {
+    double seconds = secondsToLimit();
     String pace =
         "Native memory in use grows by %s an hour"
-            .formatted(Words.bytes(3600 * trend.bytesPerSecond()));
+            .formatted(Words.bytes(3600 * growing.bytesPerSecond()));
     String detail =
-        pace + ", seen over " + Words.duration(trend.watched()) + "; warming up is left out";
+        pace + ", seen over " + Words.duration(growing.watched()) + "; warming up is left out";
     if (!(seconds < FAR.toSeconds())) {
       found("growth", Severity.ATTENTION, pace, detail);
       return;
     }
-    Duration left = Duration.ofSeconds((long) Math.max(0, seconds));
+    Duration left = Duration.ofSeconds((long) seconds);
     found(
         "growth",
         left.compareTo(SOON) < 0 ? Severity.ALARM : Severity.ATTENTION,

@@ -248,7 +248,7 @@ public final class Mallometer implements AutoCloseable {
 
   /** How it stands with native memory, in one sentence and with its reasons. */
   public Diagnosis diagnosis() {
-    return DiagnosisRules.diagnosis(snapshot(), history());
+    return DiagnosisRules.diagnosis(snapshot(), history(), leaks());
   }
 
   /**

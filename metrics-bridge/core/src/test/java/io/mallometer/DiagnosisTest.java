@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 class DiagnosisTest {
 
   private static final double MIB = 1 << 20;
+  private static final double UNKNOWN = Double.NaN;
   private static final double NO_LIMIT = Double.NaN;
+  private static final LeakReport NO_LEAKS = LeakReport.none(Instant.EPOCH, "");
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   @Test
@@ -63,6 +65,82 @@ class DiagnosisTest {
             found ->
                 assertThat(found.sentence())
                     .isEqualTo("Native memory in use grows by 120 MiB an hour"));
+  }
+
+  @Test
+  void aLeakIsNamedBeforeTheGrowthThatItMakes() {
+    Diagnosis limited = diagnosis(memory(400, 1000), growing(2), leaks(leak("a.B.c", UNKNOWN)));
+    Diagnosis alone = diagnosis(memory(400, 1000), steady(), leaks(leak("a.B.c", 25_000)));
+    Diagnosis unlimited = diagnosis(memory(400, NO_LIMIT), steady(), leaks(leak("a.B.c", UNKNOWN)));
+
+    assertThat(limited.severity()).isEqualTo(Severity.ALARM);
+    assertThat(limited.sentence()).isEqualTo("A leak in a.B.c will reach the limit in about 5 h");
+    assertThat(text(limited, "leaks")).isEqualTo("c keeps much");
+    assertThat(text(limited, "growth")).startsWith("Native memory in use grows by 120 MiB an hour");
+    assertThat(alone.sentence()).isEqualTo("A leak in a.B.c will reach the limit in about 7 h");
+    assertThat(unlimited.severity()).isEqualTo(Severity.ATTENTION);
+    assertThat(unlimited.sentence()).isEqualTo("A leak in a.B.c keeps 30.0 MiB");
+  }
+
+  @Test
+  void theWorstOfSeveralLeaksIsNamedAndTheOthersCounted() {
+    Diagnosis diagnosis =
+        diagnosis(
+            memory(400, NO_LIMIT),
+            steady(),
+            leaks(leak("a.B.c", UNKNOWN), leak("a.B.d", UNKNOWN), leak("a.B.e", UNKNOWN)));
+
+    assertThat(diagnosis.sentence())
+        .isEqualTo("A leak in a.B.c keeps 30.0 MiB, and 2 more code sites leak");
+  }
+
+  @Test
+  void aLeakThatSomebodyKnowsAboutIsNone() {
+    Diagnosis diagnosis =
+        diagnosis(memory(400, 1000), steady(), leaks(leak("a.B.c", UNKNOWN).acknowledged(true)));
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.FINE);
+  }
+
+  @Test
+  void whyUseIsNotObservedIsAReasonAndNotTheAnswer() {
+    Diagnosis diagnosis =
+        diagnosis(memory(400, 1000), steady(), LeakReport.none(START, "MALLOMETER_LEAKS is off"));
+
+    assertThat(diagnosis.sentence()).isEqualTo("Native memory is fine");
+    assertThat(text(diagnosis, "leaks"))
+        .isEqualTo("Whether objects are used is not observed: MALLOMETER_LEAKS is off");
+  }
+
+  private static LeakReport leaks(SiteVerdict... verdicts) {
+    return new LeakReport(START, Observation.off(""), List.of(verdicts), "");
+  }
+
+  private static SiteVerdict leak(String site, double secondsToLimit) {
+    return new SiteVerdict(
+        Verdict.LEAK,
+        site,
+        "libzip.so",
+        7,
+        1,
+        List.of(),
+        "c keeps much",
+        0.9,
+        new Estimate(30 * MIB, 0, 40),
+        Estimate.ZERO,
+        30 * MIB,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        secondsToLimit,
+        LeakEvidence.SLOTS,
+        START,
+        LastUse.unavailable(""),
+        LastUse.unavailable(""),
+        false);
   }
 
   @Test
@@ -114,11 +192,11 @@ class DiagnosisTest {
         snapshot(Status.counting(), memory(400, 1000))
             .with(Optional.of(allocator().withAdvice(List.of())));
 
-    Diagnosis diagnosis = DiagnosisRules.diagnosis(keeping, steady());
+    Diagnosis diagnosis = DiagnosisRules.diagnosis(keeping, steady(), NO_LEAKS);
     assertThat(diagnosis.severity()).isEqualTo(Severity.ATTENTION);
     assertThat(diagnosis.sentence()).isEqualTo("50.0 MiB is kept by glibc arenas, not used");
     assertThat(text(diagnosis, "retained")).isEqualTo("64 arenas");
-    assertThat(text(DiagnosisRules.diagnosis(fine, steady()), "retained"))
+    assertThat(text(DiagnosisRules.diagnosis(fine, steady(), NO_LEAKS), "retained"))
         .isEqualTo("The allocator keeps 50.0 MiB that is free, too little to act on");
   }
 
@@ -146,7 +224,8 @@ class DiagnosisTest {
             snapshot(
                 new Status(State.UNAVAILABLE, "the library is not preloaded", ""),
                 memory(400, 1000)),
-            List.of());
+            List.of(),
+            NO_LEAKS);
 
     assertThat(diagnosis.severity()).isEqualTo(Severity.UNKNOWN);
     assertThat(diagnosis.sentence()).isEqualTo("Native allocations are not counted");
@@ -158,7 +237,9 @@ class DiagnosisTest {
   void withoutTheLibraryALimitThatIsNearIsStillSeen() {
     Diagnosis diagnosis =
         DiagnosisRules.diagnosis(
-            snapshot(new Status(State.UNAVAILABLE, "", ""), memory(960, 1000)), List.of());
+            snapshot(new Status(State.UNAVAILABLE, "", ""), memory(960, 1000)),
+            List.of(),
+            NO_LEAKS);
 
     assertThat(diagnosis.severity()).isEqualTo(Severity.ALARM);
   }
@@ -166,7 +247,12 @@ class DiagnosisTest {
   // ---- Situations
 
   private static Diagnosis diagnosis(ProcessMemory memory, List<HistoryPoint> history) {
-    return DiagnosisRules.diagnosis(snapshot(Status.counting(), memory), history);
+    return diagnosis(memory, history, NO_LEAKS);
+  }
+
+  private static Diagnosis diagnosis(
+      ProcessMemory memory, List<HistoryPoint> history, LeakReport leaks) {
+    return DiagnosisRules.diagnosis(snapshot(Status.counting(), memory), history, leaks);
   }
 
   private static Snapshot snapshot(Status status, ProcessMemory memory) {

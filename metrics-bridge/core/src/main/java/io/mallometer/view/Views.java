@@ -64,7 +64,8 @@ public final class Views {
         Map.of(
             "overview", new WrittenOnce(mallometer.clock(), this::overview),
             "timeline", new WrittenOnce(mallometer.clock(), this::timeline),
-            "trends", new WrittenOnce(mallometer.clock(), this::trends));
+            "trends", new WrittenOnce(mallometer.clock(), this::trends),
+            "leaks", new WrittenOnce(mallometer.clock(), this::leaks));
   }
 
   private OverviewView overview() {
@@ -73,6 +74,10 @@ public final class Views {
 
   private TimelineView timeline() {
     return TimelineView.of(mallometer.memoryHistory(), mallometer.history());
+  }
+
+  private LeaksView leaks() {
+    return LeaksView.of(mallometer.leaks(), false);
   }
 
   private TrendsView trends() {
@@ -109,7 +114,7 @@ public final class Views {
           case "trends" -> trends();
           case "blackbox" -> BlackBoxView.of(mallometer);
           case "sites" -> SiteQuery.DEFAULT.answer(mallometer);
-          case "leaks" -> LeaksView.of(mallometer.leaks(), false);
+          case "leaks" -> leaks();
           default -> null;
         });
   }
@@ -129,7 +134,7 @@ public final class Views {
         return report(format.get(), parameters);
       }
       @Nullable WrittenOnce body = watched.get(name);
-      if (body != null) {
+      if (body != null && !parameters.containsKey("all")) {
         return new Answer.Exported(JSON, new Answer.Written(body.bytes(mallometer.snapshot())));
       }
       return switch (name) {

@@ -508,8 +508,13 @@
     if (!isAsked) {
       empty('leaks', 'Leaks are not observed in this process.');
     }
-    const state = leaks ? [leaks.state, leaks.reason].filter(text => text).join(': ') : '';
-    setText(element('leaks-note'), state);
+    const states = {
+      on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs.`,
+      starting: 'What this system can observe is being tried out.',
+      off: 'Whether objects are still used is not observed.',
+      failed: 'Whether objects are still used cannot be observed.',
+    };
+    setText(element('leaks-note'), leaks ? [states[leaks.state] ?? leaks.state, leaks.reason].filter(text => text).join(' ') : '');
   }
 
   // ---- The rest
@@ -565,7 +570,7 @@
     ], [2]);
   }
 
-  function showOwn(own, breakdown) {
+  function showOwn(own, leaks, breakdown) {
     const sampling = own.sampling;
     figures(element('own-figures'), [
       ['Version', own.build],
@@ -577,9 +582,12 @@
       ['Samples', count(sampling.samples), isKnown(sampling.intervalBytes) ? `one for each ${bytes(sampling.intervalBytes)}` : ''],
       ['Samples without a site', count(sampling.withoutSite), ''],
       ['Samples not followed', count(sampling.notFollowed), ''],
+      ['Observing use', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `processor time so far, and ${bytes(leaks.residentBytes)}` : ''],
       ['Target for samples', isKnown(sampling.overheadTarget) ? share(sampling.overheadTarget, 1) : UNKNOWN, 'of one processor'],
     ].filter(([, value]) => value !== UNKNOWN));
-    setText(element('own-remark'), own.remark === '' ? 'Nothing is off.' : own.remark);
+    const off = [['', own.remark], ['Leaks: ', leaks?.reason], ['Last use of objects: ', leaks?.watchReason]].filter(([, reason]) => reason);
+    fill(element('own-remark'), off, () => off.length === 0 ? [make('p', {}, 'Nothing is off.')]
+      : [make('ul', {}, ...off.map(([what, reason]) => make('li', {}, `${what}${reason}`)))]);
   }
 
   function showLife({record, lastLife}) {
@@ -634,7 +642,7 @@
     showSizes(overview.memory.counters);
     showAllocator(overview.allocator, overview.trimAllowed);
     showBudget(overview.budget);
-    showOwn(overview.memory.mallometer, overview.breakdown);
+    showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
     showLeakState(overview.memory.leaks, overview.views.includes('leaks'));
     showDownloads(overview.views, overview.exports);
   }
