@@ -154,7 +154,7 @@ public record SiteQuery(
 
   /** At most so many rows. */
   static <T, R> List<R> rows(List<T> all, int most, Function<T, R> row) {
-    return all.stream().limit(most).map(row).toList();
+    return new MappedRows<>(all.subList(0, Math.min(most, all.size())), row);
   }
 
   /** The site's stack, innermost frame first. */

@@ -35,7 +35,7 @@ public interface View {
       return treeOf(fields);
     }
     if (value instanceof List<?> list) {
-      return list.stream().map(View::treeOf).toList();
+      return new MappedRows<>(list, View::treeOf);
     }
     return value;
   }

@@ -44,6 +44,10 @@ import picocli.CommandLine.Spec;
 public final class Commands implements Runnable {
 
   private static final int ABI = 1;
+
+  /** As the kernel says it. */
+  private static final String FULL = "No space left on device";
+
   private static volatile String version = "unknown";
 
   @Spec private CommandSpec specification = CommandSpec.create();
@@ -71,6 +75,8 @@ public final class Commands implements Runnable {
    */
   public static int run(List<String> arguments, String build) {
     version = build;
+    // JLine looks there for what it is made of.
+    Thread.currentThread().setContextClassLoader(Commands.class.getClassLoader());
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
     // What follows the command to run belongs to it.
@@ -100,6 +106,9 @@ public final class Commands implements Runnable {
       return ExitCode.CLOSED_PIPE;
     }
     String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    if (message.equals(FULL)) {
+      message = "nothing more can be written: " + FULL + "; --output FILE writes elsewhere";
+    }
     System.err.println("mallometer: " + oneLine(message));
     if (e instanceof Failure failure) {
       return failure.exitCode();

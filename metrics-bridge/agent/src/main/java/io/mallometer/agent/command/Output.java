@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,10 +46,16 @@ final class Output implements AutoCloseable {
     if (Files.exists(path) && !Files.isRegularFile(path)) {
       return new Output(new BufferedOutputStream(Files.newOutputStream(path)), null, null);
     }
-    Path directory = path.toAbsolutePath().getParent();
-    Path unfinished = Files.createTempFile(directory, "." + path.getFileName(), ".part");
+    Path unfinished =
+        path.resolveSibling("." + path.getFileName() + "." + ProcessHandle.current().pid());
+    // Ctrl-C ends us without another chance.
+    unfinished.toFile().deleteOnExit();
     return new Output(
-        new BufferedOutputStream(Files.newOutputStream(unfinished)), path, unfinished);
+        new BufferedOutputStream(
+            Files.newOutputStream(
+                unfinished, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)),
+        path,
+        unfinished);
   }
 
   Output print(String text) throws IOException {

@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Every view of a process, read one after the other: as one JSON object, which {@code diff} reads
@@ -25,18 +24,21 @@ record Overview(Map<String, String> views) {
    * Asks for all.
    *
    * @param sites how many call sites at most
-   * @param since what of the call sites changed since then is told as well; empty for nothing
    */
-  static Overview of(Source source, int sites, Optional<String> since) throws Failure, IOException {
+  static Overview of(Source source, int sites) throws Failure, IOException {
     Map<String, String> views = new LinkedHashMap<>();
     for (String name : NAMES) {
       views.put(name, text(source, name));
     }
     views.put("sites", text(source, "sites?limit=" + sites));
-    if (since.isPresent() && Json.parse(views.get(ROOT)).at("holders").present()) {
-      views.put("changes", text(source, "sites?limit=" + sites + "&from=" + since.get()));
-    }
     return new Overview(views);
+  }
+
+  /** With what changed of call sites, as {@link SiteGrowth} writes it. */
+  Overview with(String changes) {
+    Map<String, String> more = new LinkedHashMap<>(views);
+    more.put("changes", changes);
+    return new Overview(more);
   }
 
   private static String text(Source source, String what) throws Failure, IOException {

@@ -80,16 +80,11 @@ final class ReportCommand implements Callable<Integer> {
     if (!Target.isProcess(target) && !Target.isAddress(target)) {
       return box();
     }
-    Optional<Duration> span =
-        duration == null ? Optional.empty() : Optional.of(Target.span("--duration", duration));
-    try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
-      if (span.isPresent()) {
-        watch(source, span.get());
-      }
-      try (Output out = Output.to(output)) {
-        report(source, span, out);
-        out.finish();
-      }
+    Duration span = duration == null ? Duration.ZERO : Target.span("--duration", duration);
+    try (Source source = Target.open(target, user, Target.span("--timeout", timeout));
+        Output out = Output.to(output)) {
+      report(source, watched(source, span), out);
+      out.finish();
     }
     return ExitCode.OK;
   }
@@ -123,26 +118,28 @@ final class ReportCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /**
-   * The first question makes the process read its call sites, with which those at the end compare.
-   */
-  private static void watch(Source source, Duration span) throws Exception {
-    source.get("sites?limit=1").body().close();
+  /** What changed while we watched, as JSON; empty if we did not. */
+  private Optional<String> watched(Source source, Duration span) throws Exception {
+    if (span.isZero()) {
+      return Optional.empty();
+    }
+    SiteGrowth growth = SiteGrowth.from(source);
     Progress progress = Progress.begin("watching " + source.name(), span);
     try {
       Thread.sleep(span.toMillis());
     } finally {
       progress.end();
     }
+    return Optional.of(growth.until(source, limit));
   }
 
-  private void report(Source source, Optional<Duration> span, Output out) throws Exception {
+  private void report(Source source, Optional<String> changes, Output out) throws Exception {
     Progress progress = Progress.begin("reading " + source.name());
     try {
       switch (format) {
-        case JSON -> out.print(overview(source, span).json());
-        case TEXT -> out.print(OverviewText.of(source.name(), overview(source, span)));
-        case HTML -> out.print(page(source.name(), overview(source, span)));
+        case JSON -> out.print(overview(source, changes).json());
+        case TEXT -> out.print(OverviewText.of(source.name(), overview(source, changes)));
+        case HTML -> out.print(page(source.name(), overview(source, changes)));
         default -> {
           Source.Reply reply = source.get(format + "?metric=" + metric);
           try (InputStream body = reply.body()) {
@@ -155,8 +152,9 @@ final class ReportCommand implements Callable<Integer> {
     }
   }
 
-  private Overview overview(Source source, Optional<Duration> span) throws Failure, IOException {
-    return Overview.of(source, limit, span.map(Duration::toString));
+  private Overview overview(Source source, Optional<String> changes) throws Failure, IOException {
+    Overview overview = Overview.of(source, limit);
+    return changes.map(overview::with).orElse(overview);
   }
 
   /** The text, in a page that loads nothing. */

@@ -1,0 +1,70 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.report.JsonWriter;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What changed of call sites, by name, between two readings that we took ourselves: the process
+ * keeps moments too far apart for somebody who watches for seconds.
+ */
+final class SiteGrowth {
+
+  private static final String ALL = "sites?group=site&limit=2000";
+
+  private final Json before;
+
+  private SiteGrowth(Json before) {
+    this.before = before;
+  }
+
+  /** Takes the first reading. */
+  static SiteGrowth from(Source source) throws Failure, IOException {
+    return new SiteGrowth(source.get(ALL).json());
+  }
+
+  /**
+   * Takes the second reading, and tells much as {@code sites?from=} does.
+   *
+   * @param most how many call sites
+   */
+  String until(Source source, int most) throws Failure, IOException {
+    Json after = source.get(ALL).json();
+    Map<String, Double> live = new LinkedHashMap<>();
+    for (Json site : before.at("groups").list()) {
+      live.put(site.at("key").text(), site.at("liveBytes").estimate());
+    }
+    List<Map<String, Object>> changes =
+        after.at("groups").list().stream()
+            .map(site -> change(site, live.getOrDefault(site.at("key").text(), 0.0)))
+            .filter(change -> !change.get("liveBytesGrowth").equals(0L))
+            .sorted(Comparator.comparingLong(SiteGrowth::growth).reversed())
+            .toList();
+    Map<String, Object> told = new LinkedHashMap<>();
+    told.put("from", before.at("reading", "time").text());
+    told.put("to", after.at("reading", "time").text());
+    told.put("matching", changes.size());
+    told.put("changes", changes.stream().limit(most).toList());
+    StringWriter json = new StringWriter();
+    JsonWriter.to(json).tree(told);
+    return json.toString();
+  }
+
+  private static long growth(Map<String, Object> change) {
+    return (Long) change.get("liveBytesGrowth");
+  }
+
+  private static Map<String, Object> change(Json site, double before) {
+    double after = site.at("liveBytes").estimate();
+    Map<String, Object> change = new LinkedHashMap<>();
+    change.put("name", site.at("key").text());
+    change.put("liveBytesBefore", (long) before);
+    change.put("liveBytesAfter", (long) after);
+    change.put("liveBytesGrowth", (long) (after - before));
+    return change;
+  }
+}
