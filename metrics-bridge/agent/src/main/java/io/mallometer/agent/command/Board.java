@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What {@code top} shows: one reading, and what changed since the one before. */
@@ -32,7 +31,11 @@ final class Board {
   }
 
   private static final int COLUMN = 12;
-  private static final int FIGURES = 4 * COLUMN;
+
+  /** A narrow terminal has room for two figures only, a low one for call sites only. */
+  private static final int NARROW = 80;
+
+  private static final int LOW = 18;
   private static final int MOST_ROWS = 200;
 
   private record Row(String name, double live, double growth, double rate, double objects) {
@@ -133,11 +136,12 @@ final class Board {
     if (!root.at("state").text().equals("ACTIVE")) {
       lines.add(root.at("reason").text() + ": " + root.at("remedy").text());
     }
-    split(lines, width);
+    split(lines, width, Math.max(1, height / 6));
     lines.add("");
-    int left = Math.max(2, height - lines.size() - 4);
-    table(lines, "library", libraries, width, Math.min(8, Math.max(1, left / 3)), sort);
-    lines.add("");
+    if (height >= LOW) {
+      table(lines, "library", libraries, width, (height - lines.size()) / 3, sort);
+      lines.add("");
+    }
     table(lines, "call site", sites, width, Math.max(0, height - lines.size() - 2), sort);
     while (lines.size() < height - 1) {
       lines.add("");
@@ -147,8 +151,9 @@ final class Board {
     return shown.stream().map(line -> Text.left(line, width)).toList();
   }
 
-  private void split(List<String> lines, int width) {
+  private void split(List<String> lines, int width, int most) {
     StringBuilder line = new StringBuilder();
+    int before = lines.size();
     List<Json> parts =
         breakdown.at("parts").list().stream()
             .sorted(Comparator.comparingDouble((Json part) -> -part.at("bytes").number()))
@@ -159,6 +164,9 @@ final class Board {
         lines.add(line.toString());
         line.setLength(0);
       }
+      if (lines.size() - before == most) {
+        return;
+      }
       line.append(cell);
     }
     lines.add(line.toString());
@@ -166,23 +174,26 @@ final class Board {
 
   private void table(
       List<String> lines, String title, Json groups, int width, int rows, Sort sort) {
-    int names = Math.max(10, width - FIGURES - 2);
+    boolean wide = width >= NARROW;
+    int names = width - (wide ? 4 : 2) * COLUMN - 2;
     lines.add(
-        Text.right("live", COLUMN)
-            + Text.right("growth/s", COLUMN)
-            + Text.right("rate/s", COLUMN)
-            + Text.right("objects", COLUMN)
+        cell("live")
+            + cell("growth/s")
+            + (wide ? cell("rate/s") + cell("objects") : "")
             + "  "
             + title);
     for (Row row : rows(groups, sort).stream().limit(rows).toList()) {
       lines.add(
-          Text.right(Words.bytes(row.live()), COLUMN)
-              + Text.right(Words.change(row.growth()), COLUMN)
-              + Text.right(Words.bytes(row.rate()), COLUMN)
-              + Text.right(String.format(Locale.ROOT, "%.0f", row.objects()), COLUMN)
+          cell(Words.bytes(row.live()))
+              + cell(Words.change(row.growth()))
+              + (wide ? cell(Words.bytes(row.rate())) + cell(Words.number(row.objects())) : "")
               + "  "
-              + Text.cutLeft(row.name(), names));
+              + Text.cutLeft(row.name(), Math.max(1, names)));
     }
+  }
+
+  private static String cell(String text) {
+    return Text.right(text, COLUMN);
   }
 
   private List<Row> rows(Json groups, Sort sort) {

@@ -1,0 +1,26 @@
+package io.mallometer.agent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Deflater;
+
+/** An application that knows nothing of mallometer and leaks, until its input ends. */
+public final class DeflaterLeak {
+
+  private static final List<Deflater> KEPT = new ArrayList<>();
+
+  private DeflaterLeak() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("runs");
+    while (System.in.available() == 0) {
+      Deflater deflater = new Deflater();
+      deflater.setInput(new byte[1_000]);
+      deflater.finish();
+      deflater.deflate(new byte[2_000]);
+      KEPT.add(deflater);
+      Thread.sleep(20);
+    }
+  }
+}

@@ -1,0 +1,373 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Commands that ask a JVM which was not prepared for it. One application serves all tests; the last
+ * one ends it.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ProcessCommandsTest {
+
+  private static final String JAR = System.getProperty("agent.jar");
+  private static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  private static final int NOBODY = 65_534;
+
+  @TempDir private static Path directory;
+
+  private static Process application;
+  private static Path temporary;
+
+  private record Result(int exitCode, String out, String err) {}
+
+  @BeforeAll
+  static void start() throws IOException {
+    temporary = Files.createDirectory(directory.resolve("tmp"));
+    application = application(DeflaterLeak.class, System.getProperty("library"));
+  }
+
+  @AfterAll
+  static void stop() throws InterruptedException {
+    application.destroyForcibly().waitFor();
+  }
+
+  private static Process application(Class<?> main, String preload) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            Path.of("target/test-classes").toAbsolutePath().toString(),
+            main.getName());
+    builder.environment().put("LD_PRELOAD", preload);
+    builder.redirectError(new File("/dev/null"));
+    Process started = builder.start();
+    BufferedReader output = started.inputReader(StandardCharsets.UTF_8);
+    assertThat(output.readLine()).isEqualTo("runs");
+    return started;
+  }
+
+  private static String pid() {
+    return Long.toString(application.pid());
+  }
+
+  @Test
+  @Order(1)
+  void aReportNamesWhoAllocatedAndLeavesNothingBehind() throws Exception {
+    Result report = call("report", pid(), "--duration", "2s");
+
+    assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(report.out())
+        .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
+        .contains("DeflaterLeak.main", "Changed from ");
+    assertThat(left()).isEmpty();
+    assertThat(threads()).doesNotContain("mallometer-poll");
+  }
+
+  @Test
+  @Order(2)
+  void twoReportsAreCompared() throws Exception {
+    Path before = directory.resolve("before.json");
+    Path after = directory.resolve("after.json");
+    assertThat(call("report", pid(), "--format", "json", "-o", before.toString()).exitCode())
+        .isZero();
+    Thread.sleep(1_000);
+    assertThat(call("report", pid(), "--format", "json", "-o", after.toString()).exitCode())
+        .isZero();
+    Result diff = call("diff", before.toString(), after.toString());
+
+    assertThat(diff.exitCode()).isZero();
+    assertThat(diff.out()).containsPattern("\\+[0-9.]+ [KM]iB .* io\\.mallometer.*DeflaterLeak");
+    Path text = Files.writeString(directory.resolve("text"), "the grocery list");
+    assertThat(call("diff", before.toString(), text.toString()).exitCode()).isEqualTo(3);
+  }
+
+  @Test
+  @Order(3)
+  void theOtherFormatsAndTrimWorkToo() throws Exception {
+    assertThat(call("report", pid(), "--format", "collapsed").out()).contains("DeflaterLeak.main;");
+    assertThat(call("report", pid(), "--format", "html").out())
+        .startsWith("<!DOCTYPE html>")
+        .contains("default-src 'none'", "DeflaterLeak.main");
+    Result trim = call("trim", pid());
+    assertThat(trim.exitCode()).isZero();
+    assertThat(trim.out()).contains("resident ", " before, ");
+  }
+
+  @Test
+  @Order(4)
+  void topPrintsLinesWhereThereIsNoTerminal() throws Exception {
+    Result top = call("top", pid(), "--count", "2", "--interval", "1s");
+
+    assertThat(top.exitCode()).isZero();
+    assertThat(top.out().lines()).hasSize(2).allMatch(line -> line.contains("malloc-live"));
+  }
+
+  @Test
+  @Order(5)
+  void theDoctorFindsNothingWrong() throws Exception {
+    Result doctor = call("doctor", pid());
+
+    assertThat(doctor.exitCode()).as(doctor.out() + doctor.err()).isZero();
+    assertThat(doctor.out()).contains("ok   preload", "ok   counting").doesNotContain("BAD");
+  }
+
+  @Test
+  @Order(6)
+  void aFullDiskIsOneLineAndAClosedPipeIsSilent() throws Exception {
+    Result full = finish(builder("report", pid()).redirectOutput(new File("/dev/full")));
+    assertThat(full.exitCode()).isEqualTo(1);
+    assertThat(full.err()).contains("No space left on device").hasLineCount(1);
+
+    Result closed =
+        finish(
+            new ProcessBuilder(
+                "bash",
+                "-c",
+                "'%s' -jar '%s' report %s --format collapsed | true; exit ${PIPESTATUS[0]}"
+                    .formatted(JAVA, JAR, pid())));
+    assertThat(closed).extracting(Result::exitCode, Result::err).containsExactly(141, "");
+  }
+
+  @Test
+  @Order(7)
+  void whoCannotBeAskedIsOneLineWithTheRemedy() throws Exception {
+    String self = Long.toString(ProcessHandle.current().pid());
+    refuses(4, "there is no process 99999999", "report", "99999999");
+    Process cat = new ProcessBuilder("cat").start();
+    refuses(4, "is no JVM", "report", Long.toString(cat.pid()));
+    cat.destroyForcibly().waitFor();
+    refuses(4, "is not there", "report", "http://127.0.0.1:1");
+    refuses(2, "neither a process id nor an address", "top", "nobody");
+    refuses(2, "--format is 'pdf'", "report", self, "--format", "pdf");
+    refuses(7, "no leak evidence", "leaks", pid());
+  }
+
+  @Test
+  @Order(8)
+  void anotherUsersProcessIsRefused() throws Exception {
+    assumeTrue(ProcessHandle.current().info().user().orElse("").equals("root"));
+    List<String> command =
+        new ArrayList<>(
+            List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+    // The jar may lie where only root may look.
+    Path jar = Files.copy(Path.of(JAR), Path.of("/tmp", "mallometer-test-" + pid() + ".jar"));
+    try {
+      command.addAll(List.of(JAVA, "-jar", jar.toString(), "report", pid()));
+      Result refused = finish(new ProcessBuilder(command));
+
+      assertThat(refused.exitCode()).isEqualTo(5);
+      assertThat(refused.err()).contains("belongs to user root").hasLineCount(1);
+    } finally {
+      Files.delete(jar);
+    }
+  }
+
+  @Test
+  @Order(9)
+  void aStoppedProcessIsNotWaitedFor() throws Exception {
+    signal("STOP");
+    try {
+      refuses(6, "kill -CONT", "report", pid());
+    } finally {
+      signal("CONT");
+    }
+  }
+
+  @Test
+  @Order(10)
+  void aProcessThatStopsInTheMiddleIsGivenUpInTime() throws Exception {
+    Process report = builder("report", pid(), "--duration", "3s", "--timeout", "2s").start();
+    awaitQuestion();
+    Thread.sleep(1_500);
+    signal("STOP");
+    try {
+      assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(report.exitValue()).isEqualTo(6);
+    } finally {
+      report.destroyForcibly();
+      signal("CONT");
+    }
+  }
+
+  @Test
+  @Order(11)
+  void topFillsATerminalAndGivesItBack() throws Exception {
+    assumeTrue(
+        "true".equals(System.getenv("REQUIRE_TMUX"))
+            || Files.isExecutable(Path.of("/usr/bin/tmux")));
+    Path ended = directory.resolve("ended");
+    String socket = "mallometer-" + pid();
+    String top =
+        "'%s' -Djava.io.tmpdir='%s' -jar '%s' top %s --interval 1s; echo $? > %s; sleep 100"
+            .formatted(JAVA, temporary, JAR, pid(), ended);
+    tmux(socket, "-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "24", top);
+    try {
+      String screen = awaitScreen(socket, "call site");
+      assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java-heap", "q ends");
+      tmux(socket, "send-keys", "g");
+      awaitScreen(socket, "sort by growth");
+      tmux(socket, "resize-window", "-x", "50", "-y", "12");
+      assertThat(awaitScreen(socket, "call site").lines())
+          .allMatch(line -> line.length() <= 50)
+          .hasSizeLessThanOrEqualTo(12);
+      tmux(socket, "send-keys", "C-c");
+      for (int i = 0; i < 200 && !Files.exists(ended); i++) {
+        Thread.sleep(50);
+      }
+      assertThat(ended).hasContent("130");
+      assertThat(tmux(socket, "capture-pane", "-p")).doesNotContain("q ends");
+      assertThat(left()).isEmpty();
+    } finally {
+      tmux(socket, "kill-server");
+    }
+  }
+
+  @Test
+  @Order(12)
+  void aJvmWithoutThePreloadIsToldWhatToDo() throws Exception {
+    Process plain = application(DeflaterLeak.class, "");
+    try {
+      String plainPid = Long.toString(plain.pid());
+      Result report = call("report", plainPid);
+      assertThat(report.exitCode()).isZero();
+      assertThat(report.out())
+          .contains("UNAVAILABLE: the library is not preloaded", "what to do: LD_PRELOAD=")
+          .contains("java-heap");
+      assertThat(call("doctor", plainPid).exitCode()).isEqualTo(1);
+      refuses(7, "no allocator", "trim", plainPid);
+    } finally {
+      plain.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  @Order(13)
+  void aProcessThatEndsInTheMiddleIsSaidToHaveEnded() throws Exception {
+    Process report = builder("report", pid(), "--duration", "3s").start();
+    awaitQuestion();
+    Thread.sleep(500);
+    application.destroyForcibly().waitFor();
+
+    assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(report.exitValue()).isEqualTo(4);
+    assertThat(new String(report.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
+        .endsWith("ended meanwhile\n")
+        .hasLineCount(1);
+    assertThat(left()).isEmpty();
+  }
+
+  private static void refuses(int exitCode, String reason, String... words) throws Exception {
+    Result refused = call(words);
+    assertThat(refused.exitCode()).as(refused.err()).isEqualTo(exitCode);
+    assertThat(refused.out()).isEmpty();
+    assertThat(refused.err()).startsWith("mallometer: ").contains(reason).hasLineCount(1);
+    assertThat(left()).isEmpty();
+  }
+
+  /** What a command left in the directory for temporary files; the JVM keeps a directory there. */
+  private static List<String> left() throws IOException {
+    try (Stream<Path> files = Files.list(temporary)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> !name.startsWith("hsperfdata") && !name.startsWith("jna"))
+          .toList();
+    }
+  }
+
+  /** Until a command has put its question where the application reads it. */
+  private static void awaitQuestion() throws Exception {
+    for (int i = 0; i < 400 && left().isEmpty(); i++) {
+      Thread.sleep(25);
+    }
+    assertThat(left()).isNotEmpty();
+  }
+
+  private static List<String> threads() throws IOException {
+    try (Stream<Path> tasks = Files.list(Path.of("/proc", pid(), "task"))) {
+      List<String> names = new ArrayList<>();
+      for (Path task : tasks.toList()) {
+        names.add(Files.readString(task.resolve("comm")).strip());
+      }
+      return names;
+    }
+  }
+
+  private static void signal(String name) throws Exception {
+    assertThat(new ProcessBuilder("kill", "-" + name, pid()).start().waitFor()).isZero();
+  }
+
+  private static String awaitScreen(String socket, String text) throws Exception {
+    String screen = "";
+    for (int i = 0; i < 300 && !screen.contains(text); i++) {
+      Thread.sleep(100);
+      screen = tmux(socket, "capture-pane", "-p");
+    }
+    assertThat(screen).contains(text);
+    return screen;
+  }
+
+  private static String tmux(String socket, String... words) throws Exception {
+    List<String> command = new ArrayList<>(List.of("tmux", "-L", socket));
+    command.addAll(List.of(words));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("TERM", "xterm");
+    builder.environment().remove("TMUX");
+    return finish(builder).out();
+  }
+
+  private static Result call(String... words) throws Exception {
+    return finish(builder(words));
+  }
+
+  private static ProcessBuilder builder(String... words) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                JAVA,
+                "-Xmx64m",
+                "-XX:TieredStopAtLevel=1",
+                "-Djava.io.tmpdir=" + temporary,
+                "-jar",
+                JAR));
+    command.addAll(List.of(words));
+    return new ProcessBuilder(command);
+  }
+
+  private static Result finish(ProcessBuilder builder) throws Exception {
+    builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
+    builder.environment().remove("LD_PRELOAD");
+    Path out = Files.createTempFile(directory, "out", "");
+    Path err = Files.createTempFile(directory, "err", "");
+    if (builder.redirectOutput() == ProcessBuilder.Redirect.PIPE) {
+      builder.redirectOutput(out.toFile());
+    }
+    Process process = builder.redirectError(err.toFile()).start();
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      process.destroyForcibly().waitFor();
+      throw new AssertionError("did not end: " + builder.command());
+    }
+    return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
+  }
+}
