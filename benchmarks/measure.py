@@ -14,6 +14,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import threading
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -95,8 +96,16 @@ def existing(path, package):
     return str(path)
 
 
+fetching = threading.Lock()
+
+
 def artifact(coordinates):
     """The jar of group:name:version, fetched by Maven once."""
+    with fetching:
+        return fetched(coordinates)
+
+
+def fetched(coordinates):
     group, name, version = coordinates.split(":")
     directory = TARGET / "rivals"
     jar = directory / f"{name}-{version}.jar"
@@ -114,7 +123,7 @@ def async_profiler():
     library = TARGET / "rivals" / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
     if library.exists():
         return str(library)
-    with zipfile.ZipFile(artifact(f"tools.profiler:async-profiler:{ASYNC_PROFILER_VERSION}")) as jar:
+    with zipfile.ZipFile(artifact(f"tools.profiler:async-profiler:{ASYNC_PROFILER_VERSION}")) as jar, fetching:
         library.write_bytes(jar.read("linux-x64/libasyncProfiler.so"))
     return str(library)
 
