@@ -7,8 +7,8 @@ import javax.management.MBeanServer;
 import javax.management.NotificationBroadcasterSupport;
 
 /**
- * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator} and
- * {@code io.mallometer:type=CallSites}.
+ * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator}, {@code
+ * io.mallometer:type=CallSites} and {@code io.mallometer:type=LeakDetector}.
  *
  * <p>A name belongs to whoever registers first: a second web application, or a second context of
  * the same one, waits without a word and registers when the name becomes free. Closing unregisters
@@ -25,13 +25,20 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** The name of the call sites' MBean. */
   public static final String CALL_SITES_NAME = "io.mallometer:type=CallSites";
 
+  /** The name of the MBean of verdicts about leaks. */
+  public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
+
   private final List<Registration> registrations;
   private final LargeAllocationNotifications notifications;
+  private final LeakNotifications leaks;
 
   private NativeMemoryMBeans(
-      List<Registration> registrations, LargeAllocationNotifications notifications) {
+      List<Registration> registrations,
+      LargeAllocationNotifications notifications,
+      LeakNotifications leaks) {
     this.registrations = registrations;
     this.notifications = notifications;
+    this.leaks = leaks;
   }
 
   /** Registers with the platform's MBean server. */
@@ -42,6 +49,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
     LargeAllocationNotifications notifications = new LargeAllocationNotifications(mallometer);
+    LeakNotifications leaks = new LeakNotifications(mallometer);
     return new NativeMemoryMBeans(
         List.of(
             Registration.of(
@@ -70,8 +78,18 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         new CallSiteTables(mallometer),
                         CallSitesMXBean.class,
                         "Who allocated native memory, estimated from samples",
-                        new NotificationBroadcasterSupport()))),
-        notifications);
+                        new NotificationBroadcasterSupport())),
+            Registration.of(
+                server,
+                LEAK_DETECTOR_NAME,
+                () ->
+                    new DescribedMBean(
+                        new LeakDetectorTables(mallometer),
+                        LeakDetectorMXBean.class,
+                        "Which call sites leak native memory",
+                        leaks))),
+        notifications,
+        leaks);
   }
 
   /** Whether the MBeans that answer under the names are these. */
@@ -83,6 +101,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   @Override
   public void close() {
     notifications.close();
+    leaks.close();
     registrations.forEach(Registration::close);
   }
 }

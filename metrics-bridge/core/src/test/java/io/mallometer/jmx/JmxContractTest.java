@@ -45,6 +45,8 @@ class JmxContractTest extends FaceContract {
 
   private static final Map<String, Published> TABLES =
       Map.of(
+          "Sites", Published.of("native_malloc_leak_sites", "", 0, "verdict", ""),
+          "SuspectedBytes", Published.of("native_malloc_leak_suspected", "", 0, "site", ""),
           "ResidentParts", Published.of("native_memory_resident", "", 0, "part", ""),
           "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
           "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""),
@@ -84,6 +86,7 @@ class JmxContractTest extends FaceContract {
           List<Published> shown = new ArrayList<>(translate(server, name));
           shown.addAll(ofAllocator(server, new ObjectName(NativeMemoryMBeans.ALLOCATOR_NAME)));
           shown.addAll(ofCallSites(server, new ObjectName(NativeMemoryMBeans.CALL_SITES_NAME)));
+          shown.addAll(tables(server, new ObjectName(NativeMemoryMBeans.LEAK_DETECTOR_NAME)));
           return shown;
         } catch (JMException e) {
           throw new AssertionError(e);
@@ -172,14 +175,19 @@ class JmxContractTest extends FaceContract {
     return shown;
   }
 
-  private static List<Published> ofCallSites(MBeanServer server, ObjectName name)
-      throws JMException {
+  private static List<Published> tables(MBeanServer server, ObjectName name) throws JMException {
     List<Published> shown = new ArrayList<>();
     for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
       if (TABLES.containsKey(info.getName())) {
         shown.addAll(rows(info, (TabularData) server.getAttribute(name, info.getName())));
       }
     }
+    return shown;
+  }
+
+  private static List<Published> ofCallSites(MBeanServer server, ObjectName name)
+      throws JMException {
+    List<Published> shown = tables(server, name);
     Long samples = (Long) server.getAttribute(name, "Samples");
     if (samples != null) {
       shown.add(Published.of("mallometer_samples_total", "counter", samples));
@@ -213,7 +221,8 @@ class JmxContractTest extends FaceContract {
         switch ((String) descriptor.getFieldValue("units")) {
           case "bytes" -> "_bytes";
           case "seconds" -> "_seconds";
-          case "allocations", "frees", "objects", "events", "arenas", "trims", "samples" -> "";
+          case "allocations", "frees", "objects", "events", "arenas", "trims", "samples", "sites" ->
+              "";
           default -> "_of_unknown_unit";
         };
     return unit + (type.equals("counter") ? "_total" : "");

@@ -1,0 +1,104 @@
+package io.mallometer.jmx;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which call sites leak, as of the latest evaluation. A notification of type {@link #LEAK} is sent
+ * for each site that becomes a leak.
+ *
+ * <p>What is unknown is null.
+ */
+public interface LeakDetectorMXBean {
+
+  /** The type of the notification that a site has become a leak. */
+  String LEAK = "io.mallometer.leak";
+
+  @Attribute("When the sites were judged, ISO 8601")
+  String getTime();
+
+  @Attribute("Whether the use of objects is observed: off, starting, on or failed")
+  String getState();
+
+  @Attribute("What of the observation is off and why; empty if nothing is")
+  String getReason();
+
+  @Attribute("Epochs of observation that ended")
+  long getEpochs();
+
+  @Attribute("Those of them that say nothing, because the kernel itself cleared accessed bits")
+  long getVoidEpochs();
+
+  @Attribute(
+      value = "Call sites by what the memory that they hold is, at the latest poll",
+      units = "sites",
+      type = Attribute.GAUGE)
+  Map<String, Long> getSites();
+
+  @Attribute(
+      value = "Native memory that leaking code holds and nothing touched for long, by its name",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  Map<String, Long> getSuspectedBytes();
+
+  @Attribute("The call sites that leak, grow or keep a pool, worst first, at most 100")
+  List<Site> getVerdicts();
+
+  /**
+   * The stack of a site that has a verdict.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  @Attribute("The allocation stack of a call site that has a verdict, innermost frame first")
+  List<String> stack(@Argument(name = "number", value = "The site's number") int number);
+
+  /** Says that a site is fine, or takes that back, until the process ends. */
+  @Attribute("Says that a call site is fine, or takes that back, until the process ends")
+  void acknowledge(
+      @Argument(name = "site", value = "Its name; one that ends in * is the beginning of a name")
+          String site,
+      @Argument(name = "fine", value = "Whether it is fine") boolean fine);
+
+  /**
+   * A verdict, as composite data.
+   *
+   * @param verdict leak, growing, pool or healthy
+   * @param site who allocates
+   * @param library the library that asked for the memory
+   * @param number the call site's number
+   * @param sentence the verdict in plain words
+   * @param confidence how likely the verdict leak is right
+   * @param suspectedBytes bytes in objects that nobody touched for long
+   * @param suspectedObjects those objects
+   * @param liveBytes bytes in use
+   * @param growthBytesPerHour what is suspected, or if growing live, more each hour
+   * @param idleSeconds the smallest idle time among the suspected
+   * @param oldestSeconds the age of the oldest
+   * @param shareOfLimit suspected bytes as a share of the memory limit
+   * @param secondsToLimit when the limit is reached if the site alone grows on like this
+   * @param evidence slots, ages or none
+   * @param since since when it is this verdict, ISO 8601
+   * @param lastAccess where an object was last used, or why that is not known
+   * @param acknowledged whether somebody said that this site is fine
+   */
+  record Site(
+      String verdict,
+      String site,
+      String library,
+      int number,
+      String sentence,
+      @Nullable Double confidence,
+      @Nullable Long suspectedBytes,
+      @Nullable Long suspectedObjects,
+      @Nullable Long liveBytes,
+      @Nullable Long growthBytesPerHour,
+      @Nullable Double idleSeconds,
+      @Nullable Double oldestSeconds,
+      @Nullable Double shareOfLimit,
+      @Nullable Double secondsToLimit,
+      String evidence,
+      String since,
+      String lastAccess,
+      boolean acknowledged) {}
+}

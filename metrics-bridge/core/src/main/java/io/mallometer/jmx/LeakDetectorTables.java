@@ -1,0 +1,131 @@
+package io.mallometer.jmx;
+
+import io.mallometer.LastUse;
+import io.mallometer.LeakReport;
+import io.mallometer.LeakSummary;
+import io.mallometer.Mallometer;
+import io.mallometer.SiteSummary;
+import io.mallometer.SiteVerdict;
+import io.mallometer.StackFrame;
+import io.mallometer.Verdict;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Shows verdicts. */
+final class LeakDetectorTables implements LeakDetectorMXBean {
+
+  private static final int MOST_ROWS = 100;
+
+  private final Mallometer mallometer;
+
+  LeakDetectorTables(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  @Override
+  public String getTime() {
+    return report().time().toString();
+  }
+
+  @Override
+  public String getState() {
+    return report().observation().state().tag();
+  }
+
+  @Override
+  public String getReason() {
+    return report().observation().reason();
+  }
+
+  @Override
+  public long getEpochs() {
+    return report().observation().epochs();
+  }
+
+  @Override
+  public long getVoidEpochs() {
+    return report().observation().voidEpochs();
+  }
+
+  @Override
+  public Map<String, Long> getSites() {
+    Map<String, Long> sites = new LinkedHashMap<>();
+    Optional<LeakSummary> summary = mallometer.snapshot().leaks();
+    if (summary.isPresent()) {
+      for (Verdict verdict : List.of(Verdict.LEAK, Verdict.GROWING, Verdict.POOL)) {
+        sites.put(verdict.tag(), (long) summary.get().sites(verdict));
+      }
+    }
+    return sites;
+  }
+
+  @Override
+  public Map<String, Long> getSuspectedBytes() {
+    Map<String, Long> suspected = new LinkedHashMap<>();
+    mallometer.snapshot().leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
+        .forEach((SiteSummary.Share one) -> suspected.put(one.name(), Math.round(one.liveBytes())));
+    return suspected;
+  }
+
+  @Override
+  public List<Site> getVerdicts() {
+    return report().suspicious().stream().limit(MOST_ROWS).map(LeakDetectorTables::row).toList();
+  }
+
+  @Override
+  public List<String> stack(int number) {
+    return report().sites().stream()
+        .filter(site -> site.number() == number)
+        .findFirst()
+        .map(site -> site.frames().stream().map(StackFrame::toString).toList())
+        .orElseThrow(() -> new IllegalArgumentException("no verdict is known of site " + number));
+  }
+
+  @Override
+  public void acknowledge(String site, boolean fine) {
+    mallometer.acknowledgeLeak(site, fine);
+  }
+
+  private LeakReport report() {
+    return mallometer.leaks();
+  }
+
+  private static Site row(SiteVerdict verdict) {
+    return new Site(
+        verdict.verdict().tag(),
+        verdict.site(),
+        verdict.library(),
+        verdict.number(),
+        verdict.sentence(),
+        known(verdict.confidence()),
+        NativeMemory.known(verdict.suspectedBytes().value()),
+        NativeMemory.known(verdict.suspectedObjects().value()),
+        NativeMemory.known(verdict.liveBytes()),
+        NativeMemory.known(verdict.growthBytesPerHour()),
+        known(verdict.idleSeconds()),
+        known(verdict.oldestSeconds()),
+        known(verdict.shareOfLimit()),
+        known(verdict.secondsToLimit()),
+        verdict.evidence().tag(),
+        verdict.since().toString(),
+        place(verdict.lastAccess()),
+        verdict.acknowledged());
+  }
+
+  private static String place(LastUse use) {
+    return use.time().isPresent()
+        ? "%s by %s: %s"
+            .formatted(
+                use.time().get(),
+                use.thread(),
+                String.join(" < ", use.frames().stream().map(StackFrame::toString).toList()))
+        : "not available: " + use.unavailable();
+  }
+
+  private static @Nullable Double known(double value) {
+    return Double.isFinite(value) ? (Double) value : null;
+  }
+}
