@@ -80,6 +80,7 @@ public final class BlackBoxReport {
     lateJava();
     damage();
     table();
+    leaks();
     parts();
     allocator();
     largeRequests();
@@ -206,6 +207,19 @@ public final class BlackBoxReport {
   }
 
   // ---- Where the memory was
+
+  private void leaks() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    List<List<String>> leaks = last.all("leak").stream().filter(leak -> leak.size() > 4).toList();
+    if (leaks.isEmpty()) {
+      return;
+    }
+    line("");
+    line("What leaked");
+    for (List<String> leak : leaks) {
+      line("  %s  a leak since %s", leak.get(4), time(leak.get(3)));
+    }
+  }
 
   private void parts() {
     Optional<RecordedText> latest = latest();

@@ -4,6 +4,7 @@ import io.mallometer.AllocatorStatistics;
 import io.mallometer.CgroupMemory;
 import io.mallometer.ChargedPart;
 import io.mallometer.LargeAllocation;
+import io.mallometer.LeakSummary;
 import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
 import io.mallometer.ResidentMemory;
@@ -41,6 +42,7 @@ final class MemoryLines {
     large
         .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
         .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
+    snapshot.leaks().ifPresent(leaks -> add(text, leaks));
     snapshot.sites().ifPresent(sites -> add(text, sites));
     return text;
   }
@@ -86,6 +88,20 @@ final class MemoryLines {
         .figure("allocator-system-bytes", allocator.systemBytes())
         .figure("allocator-used-bytes", allocator.usedBytes())
         .figure("allocator-retained-bytes", allocator.retainedBytes());
+  }
+
+  /** Some hundred bytes each, and few. */
+  private static void add(MemoryText text, LeakSummary leaks) {
+    leaks
+        .worst()
+        .forEach(
+            leak ->
+                text.line(
+                    "leak",
+                    leak.site(),
+                    Math.round(leak.suspectedBytes().value()),
+                    leak.since(),
+                    leak.sentence()));
   }
 
   /** The last lines of the text: if it is too long for its slot, these are what is lost. */
