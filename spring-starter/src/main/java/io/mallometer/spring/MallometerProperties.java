@@ -1,5 +1,7 @@
 package io.mallometer.spring;
 
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakProfile;
 import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
 import java.nio.file.InvalidPathException;
@@ -25,6 +27,7 @@ import org.springframework.boot.convert.DurationStyle;
  * @param jfr Java Flight Recorder.
  * @param trim Trimming the allocator.
  * @param sites Call sites.
+ * @param leak Looking for leaks.
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
@@ -35,7 +38,8 @@ public record MallometerProperties(
     @DefaultValue Jmx jmx,
     @DefaultValue Jfr jfr,
     @DefaultValue Trim trim,
-    @DefaultValue Sites sites) {
+    @DefaultValue Sites sites,
+    @DefaultValue Leak leak) {
 
   private static final Duration SHORTEST_TRIM_INTERVAL = Duration.ofSeconds(1);
 
@@ -60,8 +64,8 @@ public record MallometerProperties(
    * JMX.
    *
    * @param enabled Whether to register the MBeans io.mallometer:type=NativeMemory,
-   *     io.mallometer:type=Allocator and io.mallometer:type=CallSites in the platform's MBean
-   *     server.
+   *     io.mallometer:type=Allocator, io.mallometer:type=CallSites and
+   *     io.mallometer:type=LeakDetector in the platform's MBean server.
    */
   public record Jmx(@DefaultValue("true") boolean enabled) {}
 
@@ -81,6 +85,26 @@ public record MallometerProperties(
    *     for the application's components.
    */
   public record Sites(@Nullable List<String> applicationPackages) {}
+
+  /**
+   * Looking for leaks.
+   *
+   * @param enabled Whether to observe the use of sampled objects and to judge which call sites
+   *     leak. The environment variable MALLOMETER_LEAKS=off keeps the native library from
+   *     observing.
+   * @param profile What kind of program it is, which decides from what idle time on an object can
+   *     be suspected at all: 30 s, 2 min, 5 min or 30 min for real-time, interactive, service and
+   *     batch.
+   * @param timeScale By what that time and all pauses are divided, from 1 to 1000. For tests, which
+   *     cannot wait for minutes.
+   * @param healthySites Names of call sites that are known to be fine. They get a verdict, but no
+   *     meter, notification or warning. One that ends in * is the beginning of a name.
+   */
+  public record Leak(
+      @DefaultValue("true") boolean enabled,
+      @DefaultValue("service") LeakProfile profile,
+      @DefaultValue("1") double timeScale,
+      @Nullable List<String> healthySites) {}
 
   /**
    * Trimming the allocator: making it give free memory back.
@@ -123,7 +147,8 @@ public record MallometerProperties(
         MallometerOptions.defaults()
             .withPollInterval(pollInterval)
             .withMinimumTrimInterval(trim.minimumInterval())
-            .withApplicationPackages(applicationPackages(scannedPackages));
+            .withApplicationPackages(applicationPackages(scannedPackages))
+            .withLeaks(leaks());
     String path = record.path();
     return path == null || path.isBlank() ? options : options.withRecordPath(recordPath(path));
   }
@@ -131,6 +156,19 @@ public record MallometerProperties(
   private List<String> applicationPackages(List<String> otherwise) {
     List<String> configured = sites.applicationPackages();
     return configured == null || configured.isEmpty() ? otherwise : configured;
+  }
+
+  private LeakOptions leaks() {
+    if (!(leak.timeScale() >= 1 && leak.timeScale() <= LeakOptions.LARGEST_TIME_SCALE)) {
+      throw new MallometerPropertyException(
+          "mallometer.leak.time-scale",
+          leak.timeScale(),
+          "must be from 1 to 1000",
+          "Remove mallometer.leak.time-scale, which is for tests.");
+    }
+    List<String> healthy = leak.healthySites();
+    return new LeakOptions(
+        leak.enabled(), leak.profile(), leak.timeScale(), healthy == null ? List.of() : healthy);
   }
 
   private static Path recordPath(String path) {

@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import io.mallometer.AllocatorStatistics;
 import io.mallometer.CgroupMemory;
+import io.mallometer.LeakSummary;
 import io.mallometer.NativeCounters;
 import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
@@ -18,7 +19,7 @@ final class NativeMemoryDetails {
   /**
    * How much memory there is, and how near the limit: state, reason if nothing is counted, and in
    * bytes resident, live, retained, trimmable, charged, limit; and the charge without page cache
-   * that can be reclaimed as a share of the limit.
+   * that can be reclaimed as a share of the limit. How many sites leak, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
@@ -26,6 +27,7 @@ final class NativeMemoryDetails {
     put(details, "liveBytes", snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN));
     snapshot.allocator().ifPresent(allocator -> addAllocator(details, allocator));
     snapshot.memory().cgroup().ifPresent(cgroup -> addCgroup(details, cgroup));
+    snapshot.leaks().ifPresent(leaks -> addLeaks(details, leaks));
     return details;
   }
 
@@ -51,6 +53,11 @@ final class NativeMemoryDetails {
   private static void addAllocator(Map<String, Object> details, AllocatorStatistics allocator) {
     put(details, "retainedBytes", allocator.retainedBytes());
     put(details, "trimmableBytes", allocator.trimmableBytes());
+  }
+
+  private static void addLeaks(Map<String, Object> details, LeakSummary leaks) {
+    details.put("leaks", leaks.leaking());
+    leaks.worst().stream().findFirst().ifPresent(worst -> details.put("leak", worst.sentence()));
   }
 
   private static void addCgroup(Map<String, Object> details, CgroupMemory cgroup) {

@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.view.Answer.Told;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.util.Map;
@@ -18,7 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  * carries what {@link Views} answers.
  *
  * <p>Read-only unless {@code management.endpoint.nativememory.access=unrestricted} says otherwise:
- * whoever exposed it to look at figures has not thereby allowed others to trim.
+ * whoever exposed it to look at figures has not thereby allowed others to trim or to judge.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
@@ -69,14 +70,30 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Asks the allocator to give free memory back; may take seconds.
+   * Asks the allocator to give free memory back, which may take seconds, or says that a call site
+   * is fine, whatever the verdict on it.
    *
-   * @param view {@code trim}
+   * @param view {@code trim} or {@code leaks}
+   * @param site of leaks, the name of the call site
+   * @param fine of leaks, false to take back what was said
    * @return null for any other
    */
   @WriteOperation
-  public @Nullable Object trim(@Selector String view) {
-    return view.equals("trim") ? body(views.trim().view()) : null;
+  public @Nullable Object change(
+      @Selector String view,
+      @org.springframework.lang.Nullable @Nullable String site,
+      @org.springframework.lang.Nullable @Nullable Boolean fine) {
+    Told told = told(view, site, fine);
+    return told == null ? null : body(told.view());
+  }
+
+  /** Null if there is nothing of that name to change. */
+  @Nullable Told told(String view, @Nullable String site, @Nullable Boolean fine) {
+    return switch (view) {
+      case "trim" -> views.trim();
+      case "leaks" -> views.acknowledgeLeak(site, fine == null || fine);
+      default -> null;
+    };
   }
 
   Views views() {

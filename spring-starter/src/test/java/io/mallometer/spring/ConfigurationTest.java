@@ -27,6 +27,7 @@ class ConfigurationTest {
 
   private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
       Set.of(
+          "mallometer.leak.healthy-sites",
           "mallometer.record.path",
           "mallometer.sites.application-packages",
           "mallometer.trim.interval");
@@ -42,6 +43,10 @@ class ConfigurationTest {
             "mallometer.metrics.enabled",
             "mallometer.jfr.enabled",
             "mallometer.jmx.enabled",
+            "mallometer.leak.enabled",
+            "mallometer.leak.profile",
+            "mallometer.leak.time-scale",
+            "mallometer.leak.healthy-sites",
             "mallometer.record.path",
             "mallometer.sites.application-packages",
             "mallometer.trim.interval",
@@ -82,6 +87,8 @@ class ConfigurationTest {
     "mallometer.poll-interval, soon, mallometer.poll-interval",
     "mallometer.trim.interval, 30s, must be at least 60s",
     "mallometer.trim.minimum-interval, -5ms, must not be negative",
+    "mallometer.leak.profile, database, mallometer.leak.profile",
+    "mallometer.leak.time-scale, 0.5, must be from 1 to 1000",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",
     "mallometer.jmx.enabled, perhaps, mallometer.jmx.enabled"

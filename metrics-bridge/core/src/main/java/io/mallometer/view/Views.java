@@ -185,6 +185,21 @@ public final class Views {
         "there is no '%s'; there are %s".formatted(name, String.join(", ", names())));
   }
 
+  /**
+   * Says that the sites of a name are fine, whatever their verdict, or takes that back, until the
+   * process ends.
+   *
+   * @param site the name; one that ends in {@code *} is the beginning of a name
+   * @return the verdicts
+   */
+  public Told acknowledgeLeak(@Nullable String site, boolean fine) {
+    if (site == null || site.isBlank()) {
+      return Told.refused(Outcome.WRONG, "site is missing: the name of the call site that is fine");
+    }
+    mallometer.acknowledgeLeak(site, fine);
+    return Told.ok(LeaksView.of(mallometer.leaks(), false));
+  }
+
   /** Asks the allocator to give free memory back; may take seconds. */
   public Told trim() {
     TrimReport report = mallometer.trim();
