@@ -76,7 +76,8 @@ final class RecordedCallSites {
 
   /** Lets stacks have Java frames, and asks for names of methods. By a thread of the JVM. */
   synchronized void nameMethods() {
-    if (attached == BUSY || attached == NO_SITES) { // the sampler may be switched on later
+    // The sampler may be switched on later, and while agents start there is no JVM to be found yet.
+    if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
     methods.askForNewNames();
