@@ -13,6 +13,7 @@ import org.springframework.boot.json.JsonParserFactory;
 @Tag("access")
 class EndpointAccessTest {
 
+  private static final String OVERVIEW = "/actuator/nativememory/overview";
   private static final String TRIM = "/actuator/nativememory/trim";
   private static final String UNRESTRICTED =
       "--management.endpoint.nativememory.access=unrestricted";
@@ -24,6 +25,8 @@ class EndpointAccessTest {
     try (RunningApplication application = RunningApplication.start()) {
       assertThat(application.get("/actuator/nativememory/allocator")).contains("\"kind\"");
       assertThat(application.get("/actuator/nativememory/sites")).contains("\"matching\"");
+      assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
+      assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
       assertThat(application.post(TRIM)).isEqualTo(405);
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
     }
@@ -32,6 +35,7 @@ class EndpointAccessTest {
   @Test
   void whoeverReachesTheEndpointMayTrimWhereItIsAllowed() {
     try (RunningApplication application = RunningApplication.start(UNRESTRICTED, AT_ANY_TIME)) {
+      assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":true");
       Map<String, Object> answer =
           JsonParserFactory.getJsonParser()
               .parseMap(application.send("POST", "local.server.port", TRIM).body());
