@@ -1,5 +1,6 @@
 // The page in a real browser, on real applications: the sample on Spring Boot 4.1, behind a proxy, with a context path and a
-// management port; and a small application on Spring Boot 3.5 with Spring Security as it comes. One browser, shared servers.
+// management port; a small application on Spring Boot 3.5 with Spring Security as it comes; and a program with the agent. One
+// browser, shared servers. PAGE_PICTURES=true takes pictures.
 import assert from 'node:assert/strict';
 import {mkdirSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -7,7 +8,7 @@ import {after, before, describe, it} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import axe from 'axe-core';
 import {chromium} from 'playwright-core';
-import {Application, hasMatrix, proxy} from './servers.mjs';
+import {Application, proxy} from './servers.mjs';
 
 const BROWSER = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -19,16 +20,16 @@ const PREFIX = '/proxied/here';
 const PATIENCE = 60_000;
 const SITE = 'io.mallometer.samples.leaky.ReportArchive.pack';
 
-let browser, sample, secured, front;
+let browser, sample, secured, agent, front;
 
 before(async () => {
-  mkdirSync(PICTURES, {recursive: true});
-  [browser, sample, secured] = await Promise.all([
+  [browser, sample, secured, agent] = await Promise.all([
     chromium.launch(BROWSER),
     Application.sample('--mallometer.poll-interval=1s', '--leaky.leaks.rate=4MB', '--leaky.load.reports-per-second=20',
       '--management.endpoint.nativememory.access=unrestricted', '--mallometer.trim.minimum-interval=0s'),
-    hasMatrix('3.5') ? Application.onBoot('3.5', '--mallometer.poll-interval=1s', '--management.endpoint.nativememory.access=unrestricted',
-      '--spring.security.user.name=kim', '--spring.security.user.password=pass') : null,
+    Application.onBoot('3.5', '--mallometer.poll-interval=1s', '--management.endpoint.nativememory.access=unrestricted',
+      '--spring.security.user.name=kim', '--spring.security.user.password=pass'),
+    Application.withAgent(),
   ]);
   front = await proxy(PREFIX, sample.managementPort);
 });
@@ -36,7 +37,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   front?.close();
-  await Promise.all([sample?.stop(), secured?.stop()]);
+  await Promise.all([sample, secured, agent].map(application => application?.stop()));
 });
 
 const samplePage = () => `http://127.0.0.1:${front.address().port}${PREFIX}/ops/actuator/nativememory/page`;
@@ -61,6 +62,13 @@ async function open(url, options = {}, prepare = async () => {}) {
   await page.waitForFunction(() => document.querySelector('#connection').textContent.startsWith('Updated'));
   await page.waitForFunction(() => document.querySelector('#downloads li') !== null);
   return page;
+}
+
+async function picture(page, name) {
+  if (process.env.PAGE_PICTURES === 'true') {
+    mkdirSync(PICTURES, {recursive: true});
+    await page.screenshot({path: join(PICTURES, `${name}.png`), fullPage: true});
+  }
 }
 
 async function close(page) {
@@ -125,7 +133,7 @@ async function hasNoBarriers(frame, where) {
   assert.deepEqual(serious.map(({id, nodes}) => `${where}: ${id} ${nodes.map(node => node.html).join(' ')}`), []);
 }
 
-describe('on Spring Boot 3.5 with Spring Security', {skip: !hasMatrix('3.5') && 'no class path: build spring-starter/matrix/boot-3.5 first'}, () => {
+describe('on Spring Boot 3.5 with Spring Security', () => {
   // As Spring Boot has it without any rules: a form to sign in, a session, and a token for everything that changes something.
   async function signIn(page) {
     await page.goto(securedPage());
@@ -163,6 +171,18 @@ describe('on Spring Boot 3.5 with Spring Security', {skip: !hasMatrix('3.5') && 
   });
 });
 
+describe('on the agent', () => {
+  it('every panel is drawn without a complaint, and a trim is let through', async () => {
+    const page = await open(`http://127.0.0.1:${agent.port}/`);
+    await everyPanelIsDrawn(page);
+    await page.click('#trim');
+    await page.click('#confirm-yes');
+    await page.locator('#trim-result').filter({hasText: /resident set went from|trimmed in/}).waitFor();
+    assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+});
+
 describe('on the sample', () => {
   it('every panel is drawn without a complaint, and without a leak nothing is said of one', async () => {
     const page = await open(samplePage());
@@ -185,7 +205,7 @@ describe('on the sample', () => {
       await hasNoBarriers(page, `${colorScheme} ${width}`);
       await hasNoBarriers(page.frames()[1], `flame graph, ${colorScheme} ${width}`);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the screen');
-      await page.screenshot({path: join(PICTURES, `${colorScheme}-${width}.png`), fullPage: true});
+      await picture(page, `${colorScheme}-${width}`);
       await close(page);
     }
   });
@@ -335,7 +355,7 @@ describe('on the sample', () => {
     await row.locator('.grows').waitFor();
     await row.locator('.open').click();
     assert.match(await page.locator('#sites .frames').filter({visible: true}).first().innerText(), /Deflater/);
-    await page.screenshot({path: join(PICTURES, 'leak.png'), fullPage: true});
+    await picture(page, 'leak');
     assert.deepEqual(page.complaints, []);
     await close(page);
   });

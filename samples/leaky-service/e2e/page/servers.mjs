@@ -1,12 +1,13 @@
 // The applications whose page is looked at: real processes, preloaded, on free ports of the loopback interface.
 import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import {createServer, request} from 'node:http';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
+const here = dirname(fileURLToPath(import.meta.url));
+const repository = join(here, '../../../..');
 const library = join(repository, 'interposer/target/native/linux-x86-64/libmallometer.so');
 const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
 // These processes live for a minute: thorough compilation would cost more than it gives.
@@ -19,7 +20,6 @@ function serviceJar() {
 
 // A Spring Boot application that has nothing but the starter, on another version of Spring Boot.
 const matrixClassPath = version => join(repository, `spring-starter/matrix/boot-${version}/target/page.classpath`);
-export const hasMatrix = version => existsSync(matrixClassPath(version));
 
 function freePort() {
   return new Promise(resolve => {
@@ -49,9 +49,18 @@ export class Application {
     return Object.assign(application, {port, managementPort: port}).started();
   }
 
+  // Any program with the agent; this one does nothing.
+  static async withAgent() {
+    const port = await freePort();
+    const agent = join(repository, 'metrics-bridge/agent/target/mallometer-agent.jar');
+    const application = new Application([`-javaagent:${agent}=port=${port},trim=true`, join(here, 'Idle.java')], []);
+    return Object.assign(application, {port, managementPort: port}).started();
+  }
+
   constructor(program, properties) {
     this.directory = mkdtempSync(join(tmpdir(), 'mallometer-page-'));
-    this.arguments = [...QUICK, ...program, '--server.address=127.0.0.1', '--management.endpoints.web.exposure.include=health,nativememory', ...properties];
+    const exposed = ['--server.address=127.0.0.1', '--management.endpoints.web.exposure.include=health,nativememory'];
+    this.arguments = [...QUICK, ...program, ...(properties.length > 0 ? [...exposed, ...properties] : [])];
   }
 
   async started() {

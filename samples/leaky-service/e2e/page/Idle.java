@@ -1,0 +1,7 @@
+/** A program without Spring that waits to be ended. */
+class Idle {
+  public static void main(String[] arguments) throws InterruptedException {
+    System.out.println("Started Idle in 0 seconds");
+    Thread.currentThread().join();
+  }
+}
