@@ -5,7 +5,7 @@ rules over the whole time, and measures every rule and every panel as Grafana as
 The series are those of the leaky service's scrape in names, labels and number, made up in value. What the Fleet dashboard and the
 rules ask has a value every minute; rates that the other dashboards ask, every minute of the last three hours; the rest, which
 only makes the index as large as it would be, every ten minutes. Nothing is scraped. Needs prometheus and promtool; some 5 GB of
-disk and 3 GB of memory for 1,000 instances.
+disk and 6 GB of memory for 1,000 instances.
 
     dashboards/test/scale/simulate.py [--instances 1000] [--hours 6] [--keep DIRECTORY]
 
