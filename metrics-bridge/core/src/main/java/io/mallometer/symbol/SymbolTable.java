@@ -86,6 +86,7 @@ final class SymbolTable {
     private int[] sizes = new int[256];
     private long[] nameOffsets = new long[256];
     private int[] nameStarts = new int[256];
+    private int[] nameLengths = new int[256];
     private byte[] bindings = new byte[256];
     private int count;
     private int named;
@@ -137,6 +138,7 @@ final class SymbolTable {
       sizes = Arrays.copyOf(sizes, length);
       nameOffsets = Arrays.copyOf(nameOffsets, length);
       nameStarts = Arrays.copyOf(nameStarts, length);
+      nameLengths = Arrays.copyOf(nameLengths, length);
       bindings = Arrays.copyOf(bindings, length);
     }
 
@@ -156,6 +158,7 @@ final class SymbolTable {
         long offset = nameOffsets[symbol];
         nameStarts[symbol] =
             offset < stringsBytes ? copy(bytes, strings, offset, stringsBytes) : -1;
+        nameLengths[symbol] = namesBytes - 1 - nameStarts[symbol];
       }
       window = new byte[0];
       named = count;
@@ -274,11 +277,7 @@ final class SymbolTable {
     }
 
     private int length(int symbol) {
-      int at = nameStarts[symbol];
-      while (names[at] != 0) {
-        at++;
-      }
-      return at - nameStarts[symbol];
+      return nameLengths[symbol];
     }
   }
 }
