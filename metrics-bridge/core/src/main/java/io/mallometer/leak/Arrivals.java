@@ -53,14 +53,18 @@ final class Arrivals {
     return seconds;
   }
 
+  /** Whether that is long enough to tell. */
+  boolean telling() {
+    return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
+  }
+
   /**
-   * Whether they keep arriving.
+   * Whether they keep arriving, if it is.
    *
    * @param since how many live samples of the site are too young to be idle
    */
   boolean continuing(long since) {
-    return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold
-        && in(1) >= 1
+    return in(1) >= 1
         && in(2) >= LeakThresholds.FEWEST_IN_LAST_THIRD
         && lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE
         && moments() >= LeakThresholds.FEWEST_MOMENTS

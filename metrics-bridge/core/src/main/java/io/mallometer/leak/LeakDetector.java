@@ -224,7 +224,8 @@ public final class LeakDetector {
     Verdict verdict = standing.verdict();
     double live = subject.sites().stream().mapToDouble(one -> one.liveBytes().value()).sum();
     boolean grows = verdict == Verdict.GROWING;
-    double growth = grows ? growing : judged.growthBytesPerHour();
+    double growth =
+        grows ? growing : verdict == Verdict.LEAK ? judged.growthBytesPerHour() : Double.NaN;
     double toLimit = verdict == Verdict.LEAK || grows ? room.secondsAt(growth) : Double.NaN;
     LeakEvidence evidence = evidence(subject, objects);
     boolean idle = judged.stale() > 0;

@@ -99,7 +99,8 @@ final class LeakTest {
             && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
                 >= LeakThresholds.FEWEST_EFFECTIVE
             && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
-            && bytes >= LeakThresholds.LEAST_BYTES;
+            && bytes >= LeakThresholds.LEAST_BYTES
+            && arrivals.telling();
     if (!enough) {
       return Verdict.HEALTHY;
     }

@@ -33,15 +33,19 @@ final class Sentence {
     return switch (verdict) {
       case LEAK -> who + keeps(judged) + growth + limit;
       case POOL -> who + keeps(judged) + "; no more of them come";
-      case GROWING ->
-          who
-              + " holds "
-              + bytes(liveBytes)
-              + (seen ? " that is used" : ", whether used or not is not known")
-              + growth
-              + limit;
+      case GROWING -> who + " holds " + bytes(liveBytes) + use(judged, seen) + growth + limit;
       case HEALTHY -> who + " holds " + bytes(liveBytes) + "; nothing points to a leak";
     };
+  }
+
+  private static String use(Judgement judged, boolean seen) {
+    if (!seen) {
+      return ", whether used or not is not known";
+    }
+    return judged.stale() == 0
+        ? " that is used"
+        : ", of which nothing touched %s for %s or more"
+            .formatted(bytes(judged.bytes().value()), time(judged.idleSeconds()));
   }
 
   private static String keeps(Judgement judged) {

@@ -7,7 +7,7 @@ import io.mallometer.Observation;
  *
  * @param startedNanos when observation began, by {@link System#nanoTime()}
  * @param endNanos when the latest epoch ended that says something
- * @param epochSeconds how long epochs are
+ * @param epochSeconds how long epochs were on average
  * @param floorSeconds the least threshold of idle time
  * @param voidTime when nothing was seen
  */
@@ -20,9 +20,16 @@ record Window(
     return new Window(
         observation.startedNanos(),
         observation.epochEndNanos(),
-        observation.epochSeconds(),
+        meanEpoch(observation),
         floorSeconds,
         voidTime);
+  }
+
+  /** The present epoch may be an odd one, and thresholds should not jump. */
+  private static double meanEpoch(Observation observation) {
+    long telling = observation.epochs() - observation.voidEpochs();
+    double seconds = (observation.epochEndNanos() - observation.startedNanos()) / NANOS;
+    return telling > 0 ? seconds / telling : observation.epochSeconds();
   }
 
   double seconds() {
