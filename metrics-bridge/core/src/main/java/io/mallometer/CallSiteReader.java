@@ -81,10 +81,15 @@ final class CallSiteReader {
     return latest;
   }
 
-  /** The latest reading if it is younger than this, else a new one. */
-  synchronized CallSites notOlderThan(Duration age) {
-    long oldest = Math.max(FRESH_NANOS, age.toNanos());
-    if (!everRead || nanoTime.getAsLong() - readAt >= oldest && costAllows()) {
+  /**
+   * The latest reading if it is younger than this, else a new one, as far as its cost allows.
+   *
+   * @param timeScale by what the pauses are divided
+   */
+  synchronized CallSites notOlderThan(Duration age, double timeScale) {
+    long now = nanoTime.getAsLong();
+    double pause = (nextByCost - readAt) / timeScale;
+    if (!everRead || now - readAt >= Math.max(age.toNanos(), pause)) {
       read();
     }
     return latest;

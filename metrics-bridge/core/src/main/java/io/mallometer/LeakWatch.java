@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * keeps it under a thousandth of the time, but once a minute; all divided by the time scale. The
  * sites that leak, the worst first, are watched for where they are last used.
  *
- * <p>Facades share it. The options of the one that was opened last hold, and leaks are looked for
- * as long as any asks for it; what one says is fine is fine for all.
+ * <p>Facades share it. Leaks are looked for while any that is open asks for it, by the options of
+ * the latest of these; what one says is fine is fine for all.
  */
 final class LeakWatch {
 
@@ -56,7 +56,9 @@ final class LeakWatch {
   private volatile LeakReport latest;
   private volatile Optional<LeakSummary> summary = Optional.empty();
 
-  /** Guarded by this, as is all below. */
+  /** Guarded by this, as is all below. Compared by identity. */
+  private final List<Wish> wishes = new ArrayList<>();
+
   private @Nullable LeakDetector detector;
 
   private LeakOptions detectorOptions = LeakOptions.off();
@@ -75,13 +77,32 @@ final class LeakWatch {
     this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
   }
 
-  /** What another facade asks for. */
-  synchronized void want(LeakOptions wanted) {
+  /** What an open facade asks for. */
+  record Wish(LeakOptions options) {}
+
+  /** Another facade is open. */
+  synchronized Wish want(LeakOptions wanted) {
+    Wish wish = new Wish(wanted);
+    wishes.add(wish);
     healthySites.add(wanted.healthySites());
-    if (wanted.enabled()) {
-      options = wanted;
-    } else if (!options.enabled()) {
-      latest = LeakReport.none(clock.instant(), NOT_WANTED);
+    choose();
+    return wish;
+  }
+
+  /** It is closed. */
+  synchronized void release(Wish wish) {
+    wishes.removeIf(held -> held == wish);
+    choose();
+  }
+
+  private void choose() {
+    LeakOptions chosen = LeakOptions.off();
+    for (Wish wish : wishes) {
+      chosen = wish.options().enabled() ? wish.options() : chosen;
+    }
+    options = chosen;
+    if (!chosen.enabled() && !wishes.isEmpty()) {
+      publish(LeakReport.none(clock.instant(), NOT_WANTED));
     }
   }
 
@@ -144,7 +165,7 @@ final class LeakWatch {
       interposer.observeUse(
           Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
     }
-    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current));
+    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
     Evidence evidence = interposer.evidence();
     LastUses uses = lastUses(evidence);
     return detector(current)
@@ -163,7 +184,8 @@ final class LeakWatch {
     return known;
   }
 
-  private void publish(LeakReport report) {
+  /** Makes these the latest verdicts. */
+  void publish(LeakReport report) {
     latest = report;
     boolean judged = report.observation().state() == Observation.State.ON;
     summary = judged ? Optional.of(summary(report)) : Optional.empty();

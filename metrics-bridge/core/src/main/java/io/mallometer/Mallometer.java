@@ -49,6 +49,7 @@ public final class Mallometer implements AutoCloseable {
   private final Poller poller;
   private final MallometerOptions options;
   private final Poller.Lease lease;
+  private final LeakWatch.Wish leakWish;
 
   /** What this facade's listeners hold; guarded by itself, as is {@link #closed}. */
   private final Set<Poller.Subscriber> subscribers = new HashSet<>();
@@ -62,7 +63,7 @@ public final class Mallometer implements AutoCloseable {
       poller.blackBox().want(options.recordPath().get());
     }
     poller.callSiteReader().nameBy(options.applicationPackages());
-    poller.leakWatch().want(options.leaks());
+    this.leakWish = poller.leakWatch().want(options.leaks());
     this.lease = poller.acquire(options.pollInterval());
   }
 
@@ -189,7 +190,10 @@ public final class Mallometer implements AutoCloseable {
    * under a thousandth of the time, on the poller's thread.
    */
   public LeakReport leaks() {
-    return poller.leakWatch().latest();
+    Status status = status();
+    return status.active()
+        ? poller.leakWatch().latest()
+        : LeakReport.none(clock().instant(), status.reason());
   }
 
   /**
@@ -299,6 +303,7 @@ public final class Mallometer implements AutoCloseable {
       subscribers.forEach(poller::unsubscribe);
       subscribers.clear();
     }
+    poller.leakWatch().release(leakWish);
     poller.release(lease);
   }
 

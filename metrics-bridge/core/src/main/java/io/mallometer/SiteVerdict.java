@@ -21,7 +21,7 @@ import java.util.List;
  * @param suspectedObjects those objects
  * @param liveBytes bytes in use
  * @param growthBytesPerHour what is suspected more each hour, or for {@link Verdict#GROWING} live;
- *     {@code NaN} if unknown
+ *     {@code NaN} for others, or if unknown
  * @param thresholdSeconds the idle time from which on objects of this site are suspected; {@code
  *     NaN} without slots
  * @param idleSeconds the smallest idle time among those suspected; {@code NaN} if none is

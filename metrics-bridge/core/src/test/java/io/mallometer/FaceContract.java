@@ -164,6 +164,43 @@ public abstract class FaceContract {
   }
 
   @Test
+  void whoLeaksIsShownBesideTheCounters() {
+    Mallometer mallometer = judging(VerdictsByHand.four());
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.addAll(
+        List.of(
+            gauge("native_malloc_leak_sites", 1, "verdict", "leak"),
+            gauge("native_malloc_leak_sites", 1, "verdict", "growing"),
+            gauge("native_malloc_leak_sites", 1, "verdict", "pool"),
+            gauge(
+                "native_malloc_leak_suspected_bytes",
+                1_300_000_000,
+                "site",
+                "com.shop.Report.render"),
+            gauge("native_malloc_leak_suspected_bytes", 0, "site", "other")));
+    assertThat(ours(face(mallometer, Map.of()))).containsExactlyInAnyOrderElementsOf(all);
+  }
+
+  @Test
+  void whoLeaksComesAndGoes() {
+    Mallometer mallometer = judging(VerdictsByHand.report());
+    Face face = face(mallometer, Map.of());
+    assertThat(ours(face))
+        .contains(gauge("native_malloc_leak_sites", 0, "verdict", "leak"))
+        .noneMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
+
+    library.judges(VerdictsByHand.four());
+    mallometer.poll();
+    assertThat(ours(face))
+        .contains(gauge("native_malloc_leak_sites", 1, "verdict", "leak"))
+        .anyMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
+
+    library.judges(LeakReport.none(Instant.EPOCH, "the observation ended"));
+    mallometer.poll();
+    assertThat(ours(face)).doesNotContain(gauge("native_malloc_leak_sites", 0, "verdict", "leak"));
+  }
+
+  @Test
   void whatIsNotSampledHasNoSamples() {
     SelfReport some = selfReport();
     library.reports(
@@ -388,6 +425,13 @@ public abstract class FaceContract {
     library.knows(sites);
     Mallometer mallometer = mallometer();
     mallometer.callSites();
+    mallometer.poll();
+    return mallometer;
+  }
+
+  private Mallometer judging(LeakReport report) {
+    Mallometer mallometer = mallometer();
+    library.judges(report);
     mallometer.poll();
     return mallometer;
   }

@@ -28,6 +28,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile Runnable onAllocator = () -> {};
   private volatile Runnable onCallSites = () -> {};
   private volatile List<String> applicationPackages = List.of();
+  private volatile Optional<LeakWatch> leakWatch = Optional.empty();
   private final AtomicInteger siteReadings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -40,9 +41,14 @@ public final class HandFedInterposer implements Interposer {
 
   /** A facade over this. */
   public Mallometer open() {
-    return new Mallometer(
-        new Poller(this, MemorySource.none(), clock()),
-        MallometerOptions.defaults().withPollInterval(NEVER));
+    Poller poller = new Poller(this, MemorySource.none(), clock());
+    leakWatch = Optional.of(poller.leakWatch());
+    return new Mallometer(poller, MallometerOptions.defaults().withPollInterval(NEVER));
+  }
+
+  /** What the sites' verdicts are from now on, for the facade that was opened last. */
+  public void judges(LeakReport report) {
+    leakWatch.orElseThrow().publish(report);
   }
 
   /** What the next poll reads. */

@@ -26,7 +26,7 @@ class MeterTest {
     library.remembers(everything());
     library.says(FaceContract.allocator(7_000));
     try (Mallometer mallometer = library.open()) {
-      Snapshot snapshot = mallometer.poll().with(mostNames());
+      Snapshot snapshot = mallometer.poll().with(mostNames()).with(mostLeaks());
 
       int series = Meter.all().stream().mapToInt(meter -> meter.series(snapshot).size()).sum();
 
@@ -59,6 +59,14 @@ class MeterTest {
             .mapToObj(i -> new SiteSummary.Share("name" + i, i))
             .toList();
     return new SiteSummary(Instant.EPOCH, most, most, List.of());
+  }
+
+  private static LeakSummary mostLeaks() {
+    List<SiteSummary.Share> most =
+        IntStream.rangeClosed(0, LeakSummary.STAYING)
+            .mapToObj(i -> new SiteSummary.Share("name" + i, i))
+            .toList();
+    return new LeakSummary(Instant.EPOCH, 9, 8, 7, most, List.of());
   }
 
   private static ProcessMemory everything() {

@@ -1,0 +1,301 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.mallometer.interposer.Interposer;
+import io.mallometer.leak.Evidence;
+import io.mallometer.leak.Room;
+import io.mallometer.leak.SampledObject;
+import io.mallometer.leak.UseOfSite;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** When sites are judged, and what is done with the verdicts. */
+class LeakWatchTest {
+
+  private static final long SECOND = 1_000_000_000L;
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final Library library = new Library();
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public Instant instant() {
+          return START.plusNanos(library.now);
+        }
+
+        @Override
+        public ZoneId getZone() {
+          return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+          return this;
+        }
+      };
+  private final CallSiteReader callSites = new CallSiteReader(library, clock, () -> library.now);
+  private final LeakWatch watch = new LeakWatch(library, callSites, clock, () -> library.now);
+
+  /** Leaks one object of 64 KiB every 20 s at one site, and sees the use of all of them. */
+  private static final class Library implements Interposer {
+    long now;
+    int readings;
+    long costNanos;
+    Duration shortestEpoch = Duration.ZERO;
+    List<Integer> watched = List.of();
+    String refusal = "";
+    String watchReason = "";
+    List<UseOfSite> seen = List.of();
+
+    @Override
+    public boolean present() {
+      return true;
+    }
+
+    @Override
+    public Snapshot read(Instant time) {
+      return Snapshot.absent(time, Status.counting());
+    }
+
+    @Override
+    public Optional<NativeCounters> process() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<NativeCounters> thread() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<AllocatorStatistics> allocator(Instant time) {
+      return Optional.empty();
+    }
+
+    @Override
+    public boolean trim() {
+      return false;
+    }
+
+    @Override
+    public CallSites callSites(Instant time, List<String> applicationPackages) {
+      return SitesByHand.reading(
+          time, List.of(SitesByHand.site(1, "com.shop.Cart.zip", "libzip.so", 64e3)));
+    }
+
+    @Override
+    public void observeUse(Duration epoch) {
+      shortestEpoch = epoch;
+    }
+
+    @Override
+    public Evidence evidence() {
+      readings++;
+      List<SampledObject> objects = new ArrayList<>();
+      for (long born = SECOND; born < now; born += 20 * SECOND) {
+        objects.add(new SampledObject(1, 64 << 10, 1, 1, born, born));
+      }
+      now += costNanos;
+      Observation some = VerdictsByHand.observation();
+      return new Evidence(
+          now,
+          new Observation(
+              Observation.State.ON,
+              "",
+              "cold",
+              1,
+              Math.max(2, now),
+              5,
+              now / (5 * SECOND),
+              0,
+              0,
+              0,
+              0,
+              0,
+              some.slots(),
+              0,
+              0,
+              0,
+              watchReason),
+          objects,
+          Map.of());
+    }
+
+    @Override
+    public String watchUse(List<Integer> sites) {
+      watched = sites;
+      return refusal;
+    }
+
+    @Override
+    public List<UseOfSite> usesSeen() {
+      return seen;
+    }
+  }
+
+  private void live(Duration time) {
+    long end = library.now + time.toNanos();
+    while (library.now < end) {
+      watch.evaluateIfDue(Room.UNKNOWN);
+      library.now += SECOND;
+    }
+  }
+
+  @Test
+  void sitesAreJudgedEvery15Seconds() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofMinutes(5));
+    assertThat(library.readings).isBetween(19, 21);
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void timesAreDividedByTheTimeScale() {
+    watch.want(LeakOptions.defaults().withTimeScale(5));
+    live(Duration.ofMinutes(5));
+    assertThat(library.readings).isBetween(95, 101);
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void aDearEvaluationIsRepeatedOnceAMinute() {
+    watch.want(LeakOptions.defaults());
+    library.costNanos = SECOND / 2;
+    live(Duration.ofMinutes(10));
+    assertThat(library.readings).isBetween(9, 11);
+  }
+
+  @Test
+  void nothingIsObservedUnlessSomebodyAsksForIt() {
+    watch.want(LeakOptions.off());
+    live(Duration.ofMinutes(1));
+    assertThat(library.readings).isZero();
+    assertThat(library.shortestEpoch).isZero();
+    assertThat(watch.latest().reason()).contains("mallometer.leak.enabled");
+    assertThat(watch.summary()).isEmpty();
+  }
+
+  @Test
+  void observationEndsWithTheFacadeThatAskedForIt() {
+    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
+    watch.want(LeakOptions.off());
+    live(Duration.ofSeconds(20));
+    assertThat(watch.summary()).isPresent();
+
+    watch.release(one);
+    int before = library.readings;
+    live(Duration.ofMinutes(1));
+    assertThat(library.readings).isEqualTo(before);
+    assertThat(watch.summary()).isEmpty();
+  }
+
+  @Test
+  void aLeakIsFoundAndWarnedOfOnceADay() throws Exception {
+    watch.want(LeakOptions.defaults());
+    try (Logged log = new Logged(Mallometer.class.getName())) {
+      live(Duration.ofHours(1));
+      assertThat(watch.latest().leaks()).extracting(SiteVerdict::number).containsExactly(1);
+      assertThat(log.messages()).hasSize(1).first().asString().contains("Cart.zip keeps");
+
+      live(Duration.ofMinutes(10));
+      assertThat(log.messages()).hasSize(1);
+
+      library.now += Duration.ofDays(1).toNanos();
+      live(Duration.ofMinutes(1));
+      assertThat(log.messages()).hasSize(2);
+    }
+  }
+
+  @Test
+  void aSiteThatIsSaidToBeFineIsNoAlarm() {
+    watch.want(LeakOptions.defaults().withHealthySites(List.of("com.shop.*")));
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).isEmpty();
+    assertThat(watch.latest().suspicious())
+        .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
+        .containsExactly(tuple(Verdict.LEAK, true));
+    assertThat(watch.summary().orElseThrow().leaking()).isZero();
+    assertThat(library.watched).isEmpty();
+  }
+
+  @Test
+  void whatIsSaidOfASiteHoldsAtOnceAndCanBeTakenBack() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    watch.acknowledge("com.shop.Cart.zip", true);
+    assertThat(watch.latest().leaks()).isEmpty();
+
+    watch.acknowledge("com.shop.Cart.zip", false);
+    assertThat(watch.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void leaksAreWatchedForTheirLastUse() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(library.watched).containsExactly(1);
+    assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())
+        .isEqualTo("no access was seen since it is watched");
+
+    library.seen =
+        List.of(
+            new UseOfSite(
+                1,
+                true,
+                library.now - 30 * SECOND,
+                "worker",
+                List.of(StackFrame.ofJava("a.B", "use", "", 0))));
+    Instant used = clock.instant().minusSeconds(30);
+    live(Duration.ofSeconds(30));
+    SiteVerdict leak = watch.latest().leaks().get(0);
+    assertThat(leak.lastWrite().time()).contains(used);
+    assertThat(leak.lastWrite().thread()).isEqualTo("worker");
+    assertThat(leak.lastWrite().frames()).hasSize(1);
+    assertThat(leak.lastAccess().unavailable()).isNotEmpty();
+  }
+
+  @Test
+  void whereNothingCanBeWatchedTheReasonIsGiven() {
+    watch.want(LeakOptions.defaults());
+    library.watchReason = "perf_event_open is forbidden";
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())
+        .isEqualTo("perf_event_open is forbidden");
+  }
+
+  @Test
+  void eachListenerIsToldOnceOfEachLeak() {
+    List<String> told = new ArrayList<>();
+    LeakNews news = new LeakNews(watch::latest, leak -> told.add(leak.site()), task -> task.run());
+    Snapshot any = Snapshot.absent(START, Status.counting());
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    news.accept(any);
+    assertThat(told).containsExactly("com.shop.Report.render");
+
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    assertThat(told).hasSize(2);
+
+    news.close();
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    assertThat(told).hasSize(2);
+  }
+}

@@ -1,0 +1,81 @@
+package io.mallometer;
+
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+
+/** Verdicts with figures that a test names. */
+public final class VerdictsByHand {
+
+  static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
+
+  private VerdictsByHand() {}
+
+  /** Of an evaluation while use is seen, in this order. */
+  public static LeakReport report(SiteVerdict... verdicts) {
+    return new LeakReport(TIME, observation(), Arrays.asList(verdicts), "");
+  }
+
+  /** Two leaks, one of them said to be fine, something that grows and a pool. */
+  public static LeakReport four() {
+    return report(
+        verdict(Verdict.LEAK, "com.shop.Report.render", 388, 1_300_000_000),
+        verdict(Verdict.LEAK, "com.shop.Cart.zip", 12, 40_000).acknowledged(true),
+        verdict(Verdict.GROWING, "com.shop.Store.open", 7, 0),
+        verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
+  }
+
+  /** A verdict whose figures all differ. */
+  public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
+    int dot = site.lastIndexOf('.');
+    boolean leak = verdict == Verdict.LEAK;
+    return new SiteVerdict(
+        verdict,
+        site,
+        "libzip.so",
+        number,
+        1,
+        List.of(
+            StackFrame.ofLibrary("libzip.so", "deflateInit2_", 31),
+            StackFrame.ofJava(site.substring(0, dot), site.substring(dot + 1), "Some.java", 12)),
+        site + " keeps memory",
+        leak ? 0.95 : Double.NaN,
+        new Estimate(bytes, bytes * bytes / 100, 40),
+        new Estimate(41_000, 1_000, 40),
+        bytes + 1,
+        leak ? 190_000_000 : Double.NaN,
+        300,
+        720,
+        1_800,
+        3_600,
+        0.25,
+        leak ? 25_200 : Double.NaN,
+        LeakEvidence.SLOTS,
+        TIME,
+        LastUse.seen(TIME, "worker", List.of(StackFrame.ofJava("a.B", "use", "B.java", 3))),
+        LastUse.unavailable("perf_event_open is forbidden"),
+        false);
+  }
+
+  /** One that works, with figures that all differ. */
+  public static Observation observation() {
+    return new Observation(
+        Observation.State.ON,
+        "",
+        "cold",
+        1_000_000_000,
+        900_000_000_000L,
+        5,
+        120,
+        2,
+        0.5,
+        700_000_000,
+        9_000_000,
+        16_000_000,
+        List.of(new Observation.Slots(4_096, 3_072, 435)),
+        1_361,
+        17,
+        3,
+        "perf_event_open is forbidden");
+  }
+}
