@@ -45,7 +45,7 @@ final class Sentence {
     return judged.stale() == 0
         ? " that is used"
         : ", of which nothing touched %s for %s or more"
-            .formatted(bytes(judged.bytes().value()), time(judged.idleSeconds()));
+            .formatted(bytes(judged.bytes().value()), atLeast(judged.idleSeconds()));
   }
 
   private static String keeps(Judgement judged) {
@@ -53,7 +53,7 @@ final class Sentence {
         .formatted(
             bytes(judged.bytes().value()),
             count(judged.objects().value()),
-            time(judged.idleSeconds()));
+            atLeast(judged.idleSeconds()));
   }
 
   /** Who allocates: the innermost Java method, and the site's name where that is another. */
@@ -96,6 +96,12 @@ final class Sentence {
   static String count(double objects) {
     double scale = objects < 100 ? 1 : Math.pow(10, Math.floor(Math.log10(objects)) - 1);
     return String.format(Locale.ROOT, "%,.0f", Math.round(objects / scale) * scale);
+  }
+
+  /** The same rounded down, so that it never claims more than was seen. */
+  private static String atLeast(double seconds) {
+    double unit = seconds < 2 * MINUTE ? 1 : seconds < 2 * HOUR ? MINUTE : HOUR;
+    return time(Math.floor(seconds / unit) * unit);
   }
 
   /** Such as {@code 7 h}. */
