@@ -1,0 +1,430 @@
+package io.mallometer.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Estimate;
+import io.mallometer.LeakEvidence;
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakProfile;
+import io.mallometer.LeakReport;
+import io.mallometer.Observation;
+import io.mallometer.SiteVerdict;
+import io.mallometer.SitesByHand;
+import io.mallometer.StackFrame;
+import io.mallometer.Verdict;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What verdicts say, and when they change. */
+class LeakDetectorTest {
+
+  private static final long SECOND = 1_000_000_000L;
+  private static final long START = 77 * SECOND;
+  private static final double MINUTE = 60;
+  private static final long KIB = 1 << 10;
+
+  private final Map<Integer, CallSite> sites = new HashMap<>();
+  private final Map<Integer, SiteUse> uses = new HashMap<>();
+  private final List<SampledObject> objects = new ArrayList<>();
+  private long voidEpochs;
+  private Observation.State state = Observation.State.ON;
+  private Room room = Room.UNKNOWN;
+  private LeakDetector detector = new LeakDetector(LeakOptions.defaults());
+
+  // ---- Verdicts
+
+  @Test
+  void objectsThatNobodyTouchesAndThatKeepComingAreALeak() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+
+    SiteVerdict verdict = settled(30 * MINUTE, 1);
+
+    assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.SLOTS);
+    assertThat(verdict.thresholdSeconds()).isEqualTo(300);
+    assertThat(verdict.idleSeconds()).isBetween(300.0, 330.0);
+    assertThat(verdict.confidence()).isBetween(0.7, 1.0);
+    // 50 of the 60 objects are older than five minutes, each sampled for sure.
+    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
+    assertThat(verdict.suspectedBytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
+    // 64 KiB every 30 s.
+    assertThat(verdict.growthBytesPerHour()).isBetween(7.2e6, 8.6e6);
+  }
+
+  @Test
+  void theSameAllMadeAtTheStartAreAPool() {
+    site(1, "Tables.load");
+    steadily(1, 0, 60, 2, 64 * KIB);
+    assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.POOL);
+  }
+
+  @Test
+  void nothingIsSaidBeforeArrivalsCanBeTold() {
+    site(1, "Tables.load");
+    steadily(1, 0, 60, 2, 64 * KIB);
+    assertThat(settled(14 * MINUTE, 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  @Test
+  void objectsThatAreUsedAreNeither() {
+    site(1, "Cache.fill");
+    for (int i = 0; i < 60; i++) {
+      object(1, i * 30, 1_780, 64 * KIB, 1, 1);
+    }
+    assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  @Test
+  void aThresholdFollowsWhatTheSiteDid() {
+    site(1, "Session.open");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    uses.put(1, new SiteUse(100, 90, sketch(400, 90), sketch(390, 90), Durations.NONE));
+
+    SiteVerdict verdict = settled(30 * MINUTE, 1);
+
+    assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
+    // Four times the idle time before the free, within the width of a bucket.
+    assertThat(verdict.thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
+  }
+
+  @Test
+  void idleObjectsThatComeBackAreNoLeak() {
+    site(1, "Store.keep");
+    steadily(1, 0, 120, 15, 64 * KIB);
+    // Few of its many gaps are longer than the threshold, but as many as there are idle objects.
+    float[] weights = new float[Durations.BUCKETS];
+    weights[Durations.bucket(20)] = 20_000;
+    weights[Durations.bucket(600)] = 150;
+    uses.put(1, new SiteUse(9, 0, Durations.NONE, Durations.NONE, new Durations(20_150, weights)));
+    assertThat(settled(30 * MINUTE, 1).verdict()).isNotEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void crumbsDoNotMatter() {
+    site(1, "Small.thing");
+    steadily(1, 0, 60, 30, 48);
+    assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  @Test
+  void timeInWhichNothingWasSeenIsNoIdleTime() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    evaluate(30 * MINUTE - 100);
+    voidEpochs = 1_000;
+    LeakReport report = evaluate(30 * MINUTE);
+    // All of the last 100 s were void, so the youngest idle object is 100 s older.
+    assertThat(report.sites().get(0).idleSeconds()).isBetween(300.0, 331.0);
+    assertThat(report.sites().get(0).suspectedObjects().value()).isBetween(45.0, 48.0);
+  }
+
+  @ParameterizedTest
+  @EnumSource(LeakProfile.class)
+  void theProfileSetsTheFloor(LeakProfile profile) {
+    detector = new LeakDetector(new LeakOptions(true, profile, 1, List.of()));
+    site(1, "Cart.zip");
+    steadily(1, 0, 600, 30, 64 * KIB);
+    assertThat(settled(300 * MINUTE, 1).thresholdSeconds()).isEqualTo(profile.floor().toSeconds());
+  }
+
+  @Test
+  void theTimeScaleDividesTheFloor() {
+    detector = new LeakDetector(LeakOptions.defaults().withTimeScale(10));
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 3, 64 * KIB);
+    SiteVerdict verdict = settled(3 * MINUTE, 1);
+    assertThat(verdict.thresholdSeconds()).isEqualTo(30);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  // ---- Without slots
+
+  @Test
+  void withoutObservationASiteIsAtMostGrowing() {
+    state = Observation.State.OFF;
+    site(1, "Cart.zip");
+    for (int minute = 0; minute <= 60; minute++) {
+      live(1, minute * 4e6);
+      object(1, minute * 60, 0, 4_000_000, 1, 0);
+      evaluate(minute * MINUTE);
+    }
+    live(1, 244e6);
+    SiteVerdict verdict = verdict(evaluate(61 * MINUTE), 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
+    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspectedBytes().value()).isNaN();
+    assertThat(verdict.confidence()).isNaN();
+    assertThat(verdict.growthBytesPerHour()).isBetween(200e6, 280e6);
+    assertThat(verdict.sentence()).contains("whether used or not is not known");
+  }
+
+  @Test
+  void ofObjectsAboveTheLargestSlotThereIsNoEvidence() {
+    site(1, "Huge.map");
+    for (int minute = 0; minute <= 61; minute++) {
+      live(1, minute * 17e6);
+      object(1, minute * 60, 0, 17 << 20, 1, 0);
+      evaluate(minute * MINUTE);
+    }
+    SiteVerdict verdict = verdict(evaluate(62 * MINUTE), 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
+    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.NONE);
+  }
+
+  @Test
+  void whatLevelsOffDoesNotGrow() {
+    site(1, "Cache.fill");
+    for (int minute = 0; minute <= 60; minute++) {
+      live(1, 100e6 * (1 - Math.exp(-minute / 8.0)));
+      evaluate(minute * MINUTE);
+    }
+    assertThat(verdict(evaluate(61 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  // ---- What is judged as one
+
+  @Test
+  void aLeakBehindASharedWrapperIsToldFromItsOtherCallers() {
+    site(1, "Wrapper.allocate");
+    site(2, "Wrapper.allocate");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    for (int i = 0; i < 60; i++) {
+      object(2, i * 30, 1_780, 64 * KIB, 1, 1);
+    }
+    settled(30 * MINUTE, 1);
+    assertThat(verdict(evaluate(30 * MINUTE), 1).verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(verdict(evaluate(30 * MINUTE), 2).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  @Test
+  void stacksOfOneNameThatEachHaveTooFewSamplesAreJudgedTogether() {
+    for (int stack = 0; stack < 20; stack++) {
+      site(stack, "Parser.node");
+      object(stack, 20 + stack * 70, 20 + stack * 70, 64 * KIB, 1, 1);
+      object(stack, 5 + stack * 70, 5 + stack * 70, 64 * KIB, 1, 1);
+    }
+    for (int i = 0; i < LeakThresholds.AGREEING; i++) {
+      evaluate(30 * MINUTE + i);
+    }
+    List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5).leaks();
+    assertThat(leaks).hasSize(1);
+    assertThat(leaks.get(0).stacks()).isEqualTo(20);
+    assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
+  }
+
+  // ---- Hysteresis
+
+  @Test
+  void aVerdictNeedsThreeEvaluationsThatAgree() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    assertThat(verdict(evaluate(30 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict(evaluate(30 * MINUTE + 15), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict(evaluate(30 * MINUTE + 30), 1).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void aLeakIsTakenBackAfterTwentyAndShowsWhatItWasUntilThen() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    objects.clear();
+    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      SiteVerdict still = verdict(evaluate(30 * MINUTE + i * 15), 1);
+      assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
+      assertThat(still.sentence()).isEqualTo(leak.sentence());
+      assertThat(still.since()).isEqualTo(leak.since());
+    }
+    assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  // ---- Words
+
+  @Test
+  void theSentenceSaysWhatWhoHowMuchAndUntilWhen() {
+    room = new Room(2e9, 1.4e9);
+    sites.put(
+        1,
+        site(
+            1,
+            "com.shop.ReportService.render",
+            StackFrame.ofLibrary("libzip.so", "deflateInit2_", 31),
+            StackFrame.ofJava("java.util.zip.Deflater", "init", "Deflater.java", 1),
+            StackFrame.ofJava("com.shop.ReportService", "render", "ReportService.java", 2)));
+    for (int i = 0; i < 60; i++) {
+      object(1, i * 30, i * 30, 30_000, 0.01, 1);
+    }
+    SiteVerdict verdict = settled(30 * MINUTE, 1);
+    assertThat(verdict.sentence())
+        .matches(
+            "Deflater\\.init from ReportService\\.render keeps 15\\d MB in 5,\\d00 objects that"
+                + " nothing touched for 5 min or more; \\+3\\d\\d MB/h; limit in about 1\\d\\d min");
+    assertThat(verdict.shareOfLimit()).isBetween(0.07, 0.08);
+    assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
+  }
+
+  // ---- Estimates
+
+  /** A tenth of what is old enough is used; objects are sampled and put into slots by chance. */
+  @Test
+  void theIntervalHoldsTheTruthIn94Of100Cases() {
+    java.util.Random random = new java.util.Random(11);
+    int covered = 0;
+    int told = 0;
+    for (int run = 0; run < 300; run++) {
+      objects.clear();
+      double truth = 0;
+      for (int i = 0; i < 3_000; i++) {
+        double birth = random.nextDouble() * 1_800;
+        long bytes = 1_000 + random.nextInt(60_000);
+        boolean used = random.nextDouble() < 0.1;
+        double last = used ? 1_790 : birth;
+        truth += 1_800 - last > 300 ? bytes : 0;
+        if (random.nextDouble() < 0.05) {
+          object(1, birth, last, bytes, 0.05, random.nextDouble() < 0.4 ? 0.4 : 0);
+        }
+      }
+      site(1, "Cart.zip");
+      Judgement judged = judgement();
+      if (judged.stale() >= LeakThresholds.FEWEST_STALE) {
+        told++;
+        covered += judged.bytes().low() <= truth && truth <= judged.bytes().high() ? 1 : 0;
+      }
+    }
+    System.out.printf("suspected bytes: %d of %d intervals hold the truth%n", covered, told);
+    assertThat(told).isEqualTo(300);
+    assertThat(covered / (double) told).isGreaterThanOrEqualTo(0.94);
+  }
+
+  private Judgement judgement() {
+    Observation observation = observation(1_800);
+    return LeakTest.judge(objects, SiteUse.NONE, Window.of(observation, 300, VoidTime.NONE));
+  }
+
+  // ---- What happened
+
+  private void site(int number, String name) {
+    int dot = name.lastIndexOf('.');
+    sites.put(
+        number,
+        site(
+            number,
+            name,
+            StackFrame.ofJava(name.substring(0, dot), name.substring(dot + 1), "", 0)));
+  }
+
+  private static CallSite site(int number, String name, StackFrame... frames) {
+    Estimate live = new Estimate(5e6, 0, 40);
+    return new CallSite(
+        number,
+        List.of(frames),
+        name,
+        "libzip.so",
+        40,
+        live,
+        live,
+        live,
+        live,
+        Double.NaN,
+        CallSite.Ages.UNKNOWN);
+  }
+
+  private void live(int number, double bytes) {
+    CallSite site = sites.get(number);
+    Estimate live = new Estimate(bytes, 0, 40);
+    sites.put(
+        number,
+        new CallSite(
+            number,
+            site.frames(),
+            site.name(),
+            site.library(),
+            40,
+            live,
+            live,
+            live,
+            live,
+            Double.NaN,
+            CallSite.Ages.UNKNOWN));
+  }
+
+  /** Objects that are used only when they are made. */
+  private void steadily(int site, double from, int count, double step, long bytes) {
+    for (int i = 0; i < count; i++) {
+      object(site, from + i * step, from + i * step, bytes, 1, 1);
+    }
+  }
+
+  private void object(
+      int site, double birth, double lastUse, long bytes, double probability, double placement) {
+    objects.add(
+        new SampledObject(
+            site, bytes, probability, placement, nanos(birth), placement > 0 ? nanos(lastUse) : 0));
+  }
+
+  private static Durations sketch(double seconds, int count) {
+    float[] weights = new float[Durations.BUCKETS];
+    weights[Durations.bucket(seconds)] = count;
+    return new Durations(count, weights);
+  }
+
+  private SiteVerdict settled(double seconds, int number) {
+    for (int i = 0; i < LeakThresholds.AGREEING; i++) {
+      evaluate(seconds);
+    }
+    return verdict(evaluate(seconds), number);
+  }
+
+  private static SiteVerdict verdict(LeakReport report, int number) {
+    Optional<SiteVerdict> found =
+        report.sites().stream().filter(site -> site.number() == number).findFirst();
+    assertThat(found).isPresent();
+    return found.get();
+  }
+
+  private LeakReport evaluate(double seconds) {
+    CallSites read = SitesByHand.reading(Instant.EPOCH, new ArrayList<>(sites.values()));
+    return detector.evaluate(
+        new Evidence(nanos(seconds), observation(seconds), objects, uses),
+        read,
+        Instant.EPOCH.plusSeconds((long) seconds),
+        room,
+        LastUses.unavailable("not watched"),
+        name -> false);
+  }
+
+  private Observation observation(double seconds) {
+    return new Observation(
+        state,
+        "",
+        "cold",
+        START,
+        nanos(seconds),
+        5,
+        (long) (seconds / 5) + voidEpochs,
+        voidEpochs,
+        0,
+        0,
+        0,
+        0,
+        List.of(),
+        0,
+        0,
+        0,
+        "");
+  }
+
+  private static long nanos(double seconds) {
+    return START + Math.round(seconds * SECOND);
+  }
+}
