@@ -36,6 +36,7 @@ class ServiceController {
         GET  /reports/latest               the latest report
         GET  /actuator/prometheus          the scrape
         GET  /actuator/nativememory        native memory, summarised
+        GET  /actuator/nativememory/page   the same as a page
         """
         .formatted(ReportLoad.MOST_REPORTS_PER_SECOND);
   }
