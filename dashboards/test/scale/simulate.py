@@ -17,12 +17,12 @@ import contextlib
 import itertools
 import json
 import math
+import os
 import pathlib
 import random
 import re
 import shutil
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -43,7 +43,7 @@ INSTANCES_OF_A_JOB = 20
 # Of the leaky service's scrape, what is not mallometer's included.
 SERIES_OF_A_SCRAPE = 210
 RATES_SECONDS = 3 * 3600
-# How often a query is repeated; the median counts.
+# How often a query is repeated; the fastest counts, which others on the machine disturbed least.
 ROUNDS = 3
 # As wide as a panel of half a screen.
 POINTS = 800
@@ -198,22 +198,39 @@ def prometheus(data):
         process.wait(60)
 
 
-def seconds_of(url, path, **parameters):
-    """The median time of a query, and how many series it answers."""
-    times = []
+class Cost:
+    """Of a query, or of several: time until the answer, processor time of Prometheus, series of the answer."""
+
+    def __init__(self, seconds=0.0, processor=0.0, series=0):
+        self.seconds, self.processor, self.series = seconds, processor, series
+
+    def __add__(self, other):
+        return Cost(self.seconds + other.seconds, self.processor + other.processor, self.series + other.series)
+
+
+def processor_seconds(process):
+    """What a process used so far."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cost_of(server, path, **parameters):
+    """The fastest of some rounds."""
+    url, process = server
+    rounds = []
     for _ in range(ROUNDS):
-        began = time.monotonic()
+        began, used = time.monotonic(), processor_seconds(process)
         result = expressions.query(url, path, **parameters)["result"]
-        times.append(time.monotonic() - began)
-    return statistics.median(times), len(result)
+        rounds.append(Cost(time.monotonic() - began, processor_seconds(process) - used, len(result)))
+    return min(rounds, key=lambda cost: cost.seconds)
 
 
 def substitute(expression, variables):
     return expressions.VARIABLE.sub(lambda name: variables[name[1] or name[2]], expression)
 
 
-def measure_panels(url, name, end):
-    """For each panel its time, all its queries one after the other, and the series that it draws."""
+def measure_panels(server, name, end):
+    """For each panel what all its queries, one after the other, cost."""
     dashboard = json.loads((DASHBOARDS / f"grafana/{name}.json").read_text())
     length = RANGES[name]
     step = max(STEP, math.ceil(length / POINTS))
@@ -221,23 +238,22 @@ def measure_panels(url, name, end):
     for variable in dashboard["templating"]["list"]:
         variables.setdefault(variable["name"], variable.get("allValue") or "1h")
     for panel in expressions.panels(dashboard):
-        took, drawn = 0, 0
+        cost = Cost()
         for target in panel["targets"]:
             query = substitute(target["expr"], variables)
             if target.get("instant"):
-                seconds, series = seconds_of(url, "query", query=query, time=end)
+                cost += cost_of(server, "query", query=query, time=end)
             else:
-                seconds, series = seconds_of(url, "query_range", query=query, start=end - length, end=end, step=step)
-            took, drawn = took + seconds, drawn + series
-        yield panel["title"], took, drawn
+                cost += cost_of(server, "query_range", query=query, start=end - length, end=end, step=step)
+        yield panel["title"], cost
 
 
-def measure_rules(url, end):
-    """For each rule its time and the series that it yields."""
+def measure_rules(server, end):
+    """For each rule what one evaluation costs."""
     for file in "recording.yml", "alerts.yml":
         for group in rules.load(rules.RULES / file)["groups"]:
             for rule in group["rules"]:
-                yield rule.get("record") or rule["alert"], *seconds_of(url, "query", query=rule["expr"], time=end)
+                yield rule.get("record") or rule["alert"], cost_of(server, "query", query=rule["expr"], time=end)
 
 
 def resident(process):
@@ -246,9 +262,12 @@ def resident(process):
 
 
 def table(heading, rows):
-    print(f"\n| {heading} | ms | series |\n|---|---|---|")
-    for title, seconds, series in rows:
-        print(f"| {title} | {seconds * 1000:.0f} | {series:,} |")
+    print(f"\n| {heading} | ms | processor ms | series |\n|---|---|---|---|")
+    whole = Cost()
+    for title, cost in rows:
+        whole += cost
+        print(f"| {title} | {cost.seconds * 1000:.0f} | {cost.processor * 1000:.0f} | {cost.series:,} |")
+    print(f"| all | {whole.seconds * 1000:.0f} | {whole.processor * 1000:.0f} | {whole.series:,} |")
     sys.stdout.flush()
 
 
@@ -308,9 +327,10 @@ def main():
         total = expressions.query(url, "query", query='count({__name__=~".+"})', time=end)["result"][0]["value"][1]
         print(f"{given.instances:,} instances with {series} series each; {int(total):,} series in all, recorded ones among them")
         say("measuring")
-        table("rule", sorted(measure_rules(url, end), key=lambda row: -row[1]))
+        server = url, process
+        table("rule", sorted(measure_rules(server, end), key=lambda row: -row[1].seconds))
         for name in "mallometer-fleet", "mallometer-overview", "mallometer-where":
-            table(f"panel of {name}", measure_panels(url, name, end))
+            table(f"panel of {name}", measure_panels(server, name, end))
         size = sum(path.stat().st_size for path in (directory / "data").rglob("*") if path.is_file())
         print(f"\nPrometheus: {resident(process) / 1e9:.1f} GB resident, {size / 1e6:.0f} MB on disk")
 
