@@ -115,11 +115,14 @@ bool scan_is_valid(void) {
 
 /* ---- Cooling ------------------------------------------------------------------------------------------- */
 
+/* ENOMEM says that glibc has unmapped some of a slot's pages; the others are cold all the same. */
+static bool becomes_cold(char *begin, size_t bytes) { return madvise(begin, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
+
 /* A program that locks its memory keeps the accessed bits of locked pages; slots are not worth that. */
 static void cool(char *begin, size_t bytes) {
-  if (madvise(begin, bytes, MADV_COLD) == 0) return;
+  if (becomes_cold(begin, bytes)) return;
   munlock(begin, bytes);
-  if (madvise(begin, bytes, MADV_COLD) != 0) cold_failed = true;
+  if (!becomes_cold(begin, bytes)) cold_failed = true;
 }
 
 /*

@@ -27,7 +27,7 @@ const char *scan_start(enum mallometer_leaks_method method);
 
 enum slot_seen { SLOT_MISSING, SLOT_IDLE, SLOT_TOUCHED };
 
-/* Reads what was touched since the last scan_cool(). False if that cannot be read. */
+/* Reads what was touched since the last scan_cool(). False, with errno, if that cannot be read. */
 bool scan_read(void);
 
 /* What the reading says of a slot, and whether of slots that were not touched it says anything. */
