@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 /* A process may have so many mappings, of which slots take two each. Half is left to the program. */
+#define USUAL_MAPPINGS 65530u
 #define MAPPINGS_OF_A_SLOT 2u
 #define EPOCHS_BETWEEN_COUNTS 32u
 
@@ -69,23 +71,25 @@ static size_t bytes_for_slots(void) {
   return share < arena_bytes ? share : arena_bytes;
 }
 
+/* ULONG_MAX if nobody tells. */
 static unsigned long count_mappings(void) {
   static char text[16384];
   unsigned long lines = 0;
+  ssize_t length;
   int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  for (ssize_t length; (length = read(file, text, sizeof text)) > 0;) {
+  if (file < 0) return ULONG_MAX;
+  while ((length = read(file, text, sizeof text)) > 0) {
     for (ssize_t i = 0; i < length; i++) lines += text[i] == '\n';
   }
   close(file);
-  return lines;
+  return length < 0 ? ULONG_MAX : lines;
 }
 
 /* Those that exist may stay. */
 static void bound_slots(void) {
   char text[32];
-  kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
-  unsigned long most = strtoul(text, NULL, 10) / 2, there = count_mappings();
+  size_t told = kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
+  unsigned long most = (told ? strtoul(text, NULL, 10) : USUAL_MAPPINGS) / 2, there = count_mappings();
   unsigned long for_slots = most > there ? (most - there) / MAPPINGS_OF_A_SLOT : 0;
   unsigned long opened = slots_totals().opened;
   slots_bound(opened + for_slots < SLOTS ? (uint32_t)(opened + for_slots) : SLOTS);
@@ -131,6 +135,7 @@ static void judge(uint64_t end, bool valid) {
   }
 }
 
+/* False, with errno, if nothing can be read; the epoch goes on then. */
 static bool end_epoch(void) {
   note_objects();
   if (!scan_read()) return false;
@@ -190,6 +195,9 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
+/* There is no descriptor or no memory for the moment. */
+static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
+
 static void observe_for_good(void) {
   uint64_t of_look = 0;
   for (;;) {
@@ -197,7 +205,7 @@ static void observe_for_good(void) {
     placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
     wait_for_the_end(monotonic_ns(), needed);
     uint64_t begin = cpu_time();
-    if (!end_epoch()) {
+    if (!end_epoch() && !passes(errno)) {
       fail("/proc/self/smaps can no longer be read");
       return;
     }
