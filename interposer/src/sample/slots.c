@@ -121,10 +121,10 @@ static char *reserve(const uint32_t **layout) {
   return NULL;
 }
 
-/* The program's own use of a limited address space comes first. */
-static bool address_space_is_limited(void) {
+/* The program's own use of what is limited comes first. */
+static bool is_limited(int resource) {
   struct rlimit limit;
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 /* Alternating, so that the kernel joins none to its neighbour; without memory. */
@@ -135,7 +135,8 @@ static void separate(char *pages) {
 const char *slots_start(void) {
   if (slots) return NULL;
   if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
-  if (address_space_is_limited()) return "the address space is limited (RLIMIT_AS)";
+  if (is_limited(RLIMIT_AS)) return "the address space is limited (RLIMIT_AS)";
+  if (is_limited(RLIMIT_DATA)) return "writable memory is limited (RLIMIT_DATA)";
   size_t bytes = whole_pages(SLOTS * sizeof(struct slot));
   void *records = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (records == MAP_FAILED) return "no memory for the records of slots";
