@@ -11,11 +11,13 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -326,6 +328,11 @@ static void made_smaller_past_the_hook(void) {
     memset(slots[i], (int)i, 40000);
     CHECK(libc_realloc(slots[i], 5000) == slots[i]);
     CHECK(malloc_usable_size(slots[i]) >= 5000 && malloc_usable_size(slots[i]) < 12288);
+  }
+  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* which some epochs see */
+  CHECK_EQUAL(observed().void_epochs, 0);
+  for (unsigned i = 0; i < COUNT; i++) {
+    memset(slots[i], (int)i, 5000);
     if (i % 2) {
       free(slots[i]);
       continue;
@@ -426,6 +433,34 @@ static void locked(int flags, bool before) {
   uint64_t resident = resident_bytes();
   works();
   CHECK(resident_bytes() < resident + (32u << 20));
+}
+
+/* Children of programs that ignore SIGCHLD leave nothing to wait for, which the trials must not depend on. */
+static void without_children(void) {
+  signal(SIGCHLD, SIG_IGN);
+  uint64_t begin = now_ns();
+  start();
+  CHECK(now_ns() - begin < 3000 * MILLISECOND);
+  CHECK(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
+  errno = 0;
+  CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
+}
+
+/* A program that runs out of descriptors for a while is observed again afterwards. */
+static void without_descriptors(void) {
+  struct rlimit limit, none = {0, 0};
+  void *slots[2];
+  epochs_of(20);
+  start();
+  in_slots(slots, 2, 1000, one_of_many);
+  CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  none.rlim_max = limit.rlim_max;
+  CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+  pause_ms(300);
+  CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
+  for (unsigned i = 0; i < 2; i++) free(slots[i]);
+  works();
 }
 
 static void in_a_child(void) {
@@ -764,6 +799,8 @@ int main(int argc, char **argv) {
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);
   if (strcmp(name, "locked_after") == 0) locked(MCL_CURRENT | MCL_FUTURE, false);
   if (strcmp(name, "fork") == 0) in_a_child();
+  if (strcmp(name, "childless") == 0) without_children();
+  if (strcmp(name, "descriptors") == 0) without_descriptors();
   if (strcmp(name, "estimates") == 0) estimates_have_no_bias();
   if (strcmp(name, "bounded") == 0) memory_is_bounded();
   if (strcmp(name, "churn") == 0) everything_at_once((unsigned)atoi(argv[2]));

@@ -124,8 +124,12 @@ struct trial {
   char stack_of_program[STACK_BYTES];
 };
 
+/* A process ends with the thread that started it: with a program that ends during a trial, whose memory it holds. */
+static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
 static int execute(void *argument) {
   const struct trial *trial = argument;
+  end_with_parent();
 #ifdef SYS_close_range
   syscall(SYS_close_range, 0, UINT32_MAX, 0);
 #endif
@@ -141,14 +145,22 @@ static int code_of(int status) {
   return KILLED;
 }
 
-/* Between the program and the trial. */
+/*
+ * Between the program and the trial. What a program has decided for its children is not for ours: of those of who
+ * ignores SIGCHLD nothing is left to wait for, and the number of one that has ended may be another's.
+ */
 static int keep(void *argument) {
   struct trial *trial = argument;
+  const struct sigaction usual = {.sa_handler = SIG_DFL};
+  end_with_parent();
+  sigaction(SIGCHLD, &usual, NULL);
   const struct timespec a_moment = {0, 500000};
   int status, program = clone(execute, end_of(trial->stack_of_program), CLONE_VM | CLONE_VFORK, trial);
   if (program < 0) _exit(NOT_STARTED);
   for (int moments = 0; moments < 2 * LONGEST_TRIAL_MS; moments++) {
-    if (wait4(program, &status, __WALL | WNOHANG, NULL) == program) _exit(code_of(status));
+    int ended = wait4(program, &status, __WALL | WNOHANG, NULL);
+    if (ended == program) _exit(code_of(status));
+    if (ended < 0) _exit(NOT_STARTED);
     nanosleep(&a_moment, NULL);
   }
   kill(program, SIGKILL);
