@@ -187,6 +187,39 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
+/* Also if it comes while objects are watched. */
+static void a_handler_that_comes_in_between_stays(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  signal(SIGTRAP, on_trap);
+  use_many(20000);
+  CHECK_EQUAL(traps_of_program, 0);
+}
+
+static int events_of_perf(void) {
+  char path[32], target[32];
+  int found = 0;
+  for (int file = 0; file < 256; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target);
+    found += length > 0 && memmem(target, (size_t)length, "perf_event", 10) != NULL;
+  }
+  return found;
+}
+
+/* The first event that a system has takes its processors some 20 ms, which is for who asks, not for who allocates. */
+static void who_asks_opens_the_first_event(void) {
+  start();
+  CHECK_EQUAL(events_of_perf(), 0);
+  watch_keeper();
+  watch_keeper();
+  CHECK_EQUAL(events_of_perf(), 1);
+  use_until_seen();
+  CHECK_EQUAL(mallometer_watch(NULL, 0), 0);
+  CHECK_EQUAL(events_of_perf(), 0);
+}
+
 /* By default the signal ends the program, and must go on to. */
 static void a_trap_for_nobody_ends_the_program(void) {
   start();
@@ -252,6 +285,8 @@ int main(int argc, char **argv) {
                {"unwanted", what_is_no_more_wanted_is_not_watched},
                {"traps", traps_of_others_reach_them},
                {"later", a_handler_that_comes_later_stays},
+               {"between", a_handler_that_comes_in_between_stays},
+               {"first", who_asks_opens_the_first_event},
                {"default", a_trap_for_nobody_ends_the_program},
                {"fork", children_watch_nothing_and_parents_go_on},
                {"threads", threads_come_and_go}};

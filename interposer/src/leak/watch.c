@@ -48,7 +48,9 @@ struct breakpoint {
 };
 _Static_assert(sizeof(struct breakpoint) == 128, "PERF_ATTR_SIZE_VER7");
 
+#define PERF_TYPE_SOFTWARE 1u
 #define PERF_TYPE_BREAKPOINT 5u
+#define SOFTWARE_DUMMY 9u
 #define BREAKPOINT_WRITE 2u
 #define BREAKPOINT_ANY 3u
 #define FLAG_DISABLED ((uint64_t)1 << 0)
@@ -87,6 +89,16 @@ static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
   int error = -errno;
   close((int)descriptor);
   return error;
+}
+
+/* Counts nothing. As open_breakpoint(). */
+static int open_dummy(void) {
+  struct breakpoint nothing = {.type = PERF_TYPE_SOFTWARE,
+                               .size = sizeof nothing,
+                               .config = SOFTWARE_DUMMY,
+                               .flags = FLAG_DISABLED | FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR};
+  long descriptor = syscall(SYS_perf_event_open, &nothing, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
+  return descriptor < 0 ? -errno : (int)descriptor;
 }
 
 /* A program may have closed all descriptors, and the number may be another file's by now. */
@@ -291,17 +303,42 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
   if (arm(watch, object->object)) watch->since_ns = now;
 }
 
+/*
+ * The first event that is opened makes Linux change its own code and wait for all processors, for 10 to 30 ms, and so
+ * does the first after a second without any. While something is watched who asked for it holds one, so that no thread
+ * waits in the middle of an allocation.
+ */
+static struct {
+  uint32_t busy;
+  bool held;
+  int descriptor;
+} first_event;
+
+static void hold_first_event(bool wanted_at_all) {
+  if (!hold(&first_event.busy)) return;
+  if (first_event.held && !wanted_at_all) close_breakpoint(first_event.descriptor);
+  if (!first_event.held && wanted_at_all) first_event.descriptor = open_dummy();
+  first_event.held = wanted_at_all;
+  let_go(&first_event.busy);
+}
+
 /* A thread that blocks the signal would hear of a touch when it no longer does, wherever it is then. */
 static bool hears_traps(void) {
   sigset_t blocked;
   return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
 }
 
+/* The program may have taken the signal since it was ours, and would not know what a touch is. */
+static bool has_signal(void) {
+  struct sigaction now;
+  return sigaction(SIGTRAP, NULL, &now) == 0 && handles_trap(&now);
+}
+
 void watch_new_object(const struct slot_object *object) {
   if (!is_wanted(object->sample.site)) return;
   int saved_errno = errno;
   struct watch *watch = &watches[object->sample.site % WATCHES];
-  if (hears_traps() && hold(&watch->busy)) {
+  if (hears_traps() && has_signal() && hold(&watch->busy)) {
     watch_instead(watch, object);
     let_go(&watch->busy);
   }
@@ -327,10 +364,12 @@ const char *watch_sites(const uint32_t *sites, uint32_t count) {
   __atomic_store_n(&wanted_count, 0, __ATOMIC_RELEASE);
   if (count == 0) {
     disarm_all();
+    hold_first_event(false);
     return NULL;
   }
   if (is_debugged()) return "a debugger is attached";
   if (!take_signal()) return "the program handles SIGTRAP itself";
+  hold_first_event(true);
   for (uint32_t i = 0; i < count; i++) __atomic_store_n(&wanted[i], sites[i], __ATOMIC_RELAXED);
   __atomic_store_n(&wanted_count, count, __ATOMIC_RELEASE);
   return NULL;
@@ -343,6 +382,8 @@ void watch_forked(void) {
     disarm(&watches[i]);
     let_go(&watches[i].busy);
   }
+  let_go(&first_event.busy);
+  hold_first_event(false);
   for (size_t i = 0; i < RECORDS; i++) let_go(&records[i].busy);
 }
 
