@@ -76,7 +76,7 @@ def mallometer(version, home, arguments, directory):
     log = directory / "verdicts.jsonl"
     options = [f"-Dverdicts={log}"]
     if arguments.trace:
-        options.append(f"-Dtrace={arguments.trace / f'jdk{version}.jsonl'}")
+        options.append(f"-Dtrace={arguments.trace.resolve() / f'kernels-jdk{version}.jsonl.gz'}")
     run(java(version, home, arguments, options, directory), {"LD_PRELOAD": library, "MALLOMETER_ONLY": "java"}, directory, arguments)
     moments = [json.loads(line) for line in log.read_text().splitlines()]
     if not moments:

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
  *
  * <p>Arguments: minutes of the kernels' time, how many times faster than the world's that runs, and
  * names such as {@code Leaking.Deflaters} of those to run, none for all. The property {@code
- * verdicts} names a file for what mallometer says of them.
+ * verdicts} names a file for what mallometer says of them, {@code trace} one for what that was made
+ * of.
  */
 public final class Kernels {
 
@@ -29,6 +30,8 @@ public final class Kernels {
     Pace pace = new Pace(scale);
     List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
     String verdicts = System.getProperty("verdicts");
+    String trace = System.getProperty("trace");
+    TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace);
     VerdictLog log = verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale);
     Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
         .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
@@ -39,6 +42,9 @@ public final class Kernels {
     }
     pace.until(duration);
     pace.end();
+    if (recorder != null) {
+      recorder.join();
+    }
     if (log != null) {
       log.close();
     }
