@@ -60,7 +60,7 @@ export class Application {
   constructor(program, properties) {
     this.directory = mkdtempSync(join(tmpdir(), 'mallometer-page-'));
     const exposed = ['--server.address=127.0.0.1', '--management.endpoints.web.exposure.include=health,nativememory'];
-    this.arguments = [...QUICK, ...program, ...(properties.length > 0 ? [...exposed, ...properties] : [])];
+    this.arguments = [...(process.env.PAGE_JVM?.split(' ') ?? QUICK), ...program, ...(properties.length > 0 ? [...exposed, ...properties] : [])];
   }
 
   async started() {

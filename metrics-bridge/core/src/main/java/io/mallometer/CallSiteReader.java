@@ -104,9 +104,15 @@ final class CallSiteReader {
     return history.changes(from, to, callSites());
   }
 
-  /** What groups of sites held in the last hour and hold now, the first so many of them. */
+  /**
+   * What groups of sites held in the last hour and hold now, the first so many of them; as of a
+   * reading that is not older than the poller's would be if it cost nothing.
+   */
   synchronized SiteTrends trends(Grouping grouping, int most) {
-    return history.trends(callSites(), grouping, most);
+    if (!everRead || nanoTime.getAsLong() - readAt >= PACE_NANOS) {
+      read();
+    }
+    return history.trends(latest, grouping, most);
   }
 
   /** Reads if it is time. */

@@ -257,7 +257,7 @@ public final class Mallometer implements AutoCloseable {
 
   /**
    * What call sites held in the last hour and hold now, taken together: those with most live bytes
-   * and those that grew most. Reads as {@link #callSites} does. Never throws.
+   * and those that grew most. Reads if the latest reading is older than 15 s. Never throws.
    *
    * @param most so many of each
    */

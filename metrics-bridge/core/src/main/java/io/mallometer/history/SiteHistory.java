@@ -11,9 +11,9 @@ import io.mallometer.history.FallingResolution.Span;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,20 +79,26 @@ public final class SiteHistory {
     List<SiteMoment> known = known(now);
     Map<String, List<CallSite>> members =
         now.sites().stream().collect(Collectors.groupingBy(grouping::keyOf));
-    List<SiteTrends.Group> all =
-        now.groupedBy(grouping).stream()
-            .map(group -> group(group, members.getOrDefault(group.key(), List.of()), known))
-            .toList();
-    Set<SiteTrends.Group> chosen = Collections.newSetFromMap(new IdentityHashMap<>());
-    all.stream().limit(most).forEach(chosen::add);
-    all.stream()
-        .filter(group -> group.growthBytes() > 0)
-        .sorted(Comparator.comparingDouble(SiteTrends.Group::growthBytes).reversed())
+    Map<String, Double> growth = new HashMap<>();
+    if (!known.isEmpty()) {
+      SiteMoment first = known.get(0);
+      SiteMoment last = known.get(known.size() - 1);
+      members.forEach((key, sites) -> growth.put(key, held(sites, last) - held(sites, first)));
+    }
+    List<SiteGroup> all = now.groupedBy(grouping);
+    Set<String> chosen = new HashSet<>();
+    all.stream().limit(most).forEach(group -> chosen.add(group.key()));
+    growth.entrySet().stream()
+        .filter(grown -> grown.getValue() > 0)
+        .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
         .limit(most)
-        .forEach(chosen::add);
+        .forEach(grown -> chosen.add(grown.getKey()));
     return new SiteTrends(
         known.stream().map(SiteMoment::time).toList(),
-        all.stream().filter(chosen::contains).toList(),
+        all.stream()
+            .filter(group -> chosen.contains(group.key()))
+            .map(group -> group(group, members.getOrDefault(group.key(), List.of()), known))
+            .toList(),
         now.reason());
   }
 
@@ -100,14 +106,12 @@ public final class SiteHistory {
       SiteGroup figures, List<CallSite> members, List<SiteMoment> known) {
     return new SiteTrends.Group(
         figures,
-        known.stream()
-            .map(
-                moment ->
-                    members.stream()
-                        .mapToDouble(site -> moment.liveBytesOrNone(site.number()))
-                        .sum())
-            .toList(),
+        known.stream().map(moment -> held(members, moment)).toList(),
         members.stream().limit(MOST_STACKS).toList());
+  }
+
+  private static double held(List<CallSite> sites, SiteMoment moment) {
+    return sites.stream().mapToDouble(site -> moment.liveBytesOrNone(site.number())).sum();
   }
 
   private static SiteChanges changes(SiteMoment first, SiteMoment second, CallSites now) {

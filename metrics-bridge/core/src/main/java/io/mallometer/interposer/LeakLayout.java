@@ -83,6 +83,7 @@ final class LeakLayout {
 
   /** {@code enum mallometer_option}. */
   static final int OPTION_SHORTEST_EPOCH = 3;
+
   static final int OPTION_EPOCH_OVER_COST = 4;
 
   private static final double NANOS = 1e9;

@@ -29,6 +29,7 @@ final class ObservedUse {
   private static final int MOST_OBJECTS = 65_536;
   private static final int FEWEST_OBJECTS = 1_024;
   private static final int MOST_ACCESSES = 128;
+
   /** The library's defaults, and the least that it takes for either. */
   private static final long EPOCH_MILLIS = 5_000;
 

@@ -11,6 +11,7 @@ import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,12 +61,14 @@ public final class Views {
   public Views(Mallometer mallometer, boolean trimAllowed) {
     this.mallometer = mallometer;
     this.trimAllowed = trimAllowed;
+    Clock clock = mallometer.clock();
     this.watched =
         Map.of(
-            "overview", new WrittenOnce(mallometer.clock(), this::overview),
-            "timeline", new WrittenOnce(mallometer.clock(), this::timeline),
-            "trends", new WrittenOnce(mallometer.clock(), this::trends),
-            "leaks", new WrittenOnce(mallometer.clock(), this::leaks));
+            // The age in it stays true, and a trim is seen at once.
+            "overview", new WrittenOnce(clock, 1, mallometer::snapshot, this::overview),
+            "timeline", new WrittenOnce(clock, 5, () -> this, this::timeline),
+            "leaks", new WrittenOnce(clock, 5, () -> this, this::leaks),
+            "trends", new WrittenOnce(clock, 15, () -> this, this::trends));
   }
 
   private OverviewView overview() {
@@ -135,7 +138,7 @@ public final class Views {
       }
       @Nullable WrittenOnce body = watched.get(name);
       if (body != null && !parameters.containsKey("all")) {
-        return new Answer.Exported(JSON, new Answer.Written(body.bytes(mallometer.snapshot())));
+        return new Answer.Exported(JSON, new Answer.Written(body.bytes()));
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));

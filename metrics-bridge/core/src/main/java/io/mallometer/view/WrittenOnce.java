@@ -1,6 +1,5 @@
 package io.mallometer.view;
 
-import io.mallometer.Snapshot;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
@@ -12,32 +11,42 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A view as JSON that is written once however many people ask for it: until the next snapshot, and
- * at most for a second, so that the age in it stays true. Thread-safe.
+ * A view as JSON that is written once for all who ask within some seconds, so that what it costs
+ * does not grow with them. Thread-safe.
  */
 final class WrittenOnce {
 
   private final Clock clock;
+  private final long seconds;
+  private final Supplier<?> subject;
   private final Supplier<? extends View> view;
 
   /** Guarded by this, as is all below. Compared by identity. */
-  private @Nullable Snapshot of;
+  private @Nullable Object of;
 
-  private long second;
+  private long writtenAt = Long.MIN_VALUE;
   private byte[] bytes = {};
 
-  WrittenOnce(Clock clock, Supplier<? extends View> view) {
+  /**
+   * A view that is written again when it is as old as {@code seconds}, or of another {@code
+   * subject}.
+   */
+  WrittenOnce(Clock clock, long seconds, Supplier<?> subject, Supplier<? extends View> view) {
     this.clock = clock;
+    this.seconds = seconds;
+    this.subject = subject;
     this.view = view;
   }
 
   /** Not to be changed. */
-  synchronized byte[] bytes(Snapshot latest) {
+  synchronized byte[] bytes() {
     long now = clock.instant().getEpochSecond();
-    if (of != latest || second != now) {
+    Object latest = subject.get();
+    // A clock that was set back must not keep what is old.
+    if (of != latest || now < writtenAt || now - writtenAt >= seconds) {
       bytes = written(view.get());
       of = latest;
-      second = now;
+      writtenAt = now;
     }
     return bytes;
   }

@@ -119,15 +119,26 @@ class PageViewsTest {
 
   /** However many people watch. */
   @Test
-  void whatIsWatchedIsWrittenOnceForEachSnapshot() {
+  void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
 
-    for (String view : List.of("overview", "timeline", "trends")) {
+    for (String view : List.of("overview", "timeline", "trends", "leaks")) {
       byte[] first = written(views, view);
       assertThat(written(views, view)).isSameAs(first);
-      mallometer.poll();
+      library.elapse(Duration.ofSeconds(15));
       assertThat(written(views, view)).isNotSameAs(first);
     }
+  }
+
+  /** What a trim did is seen at once. */
+  @Test
+  void anOverviewIsOfTheLatestSnapshot() {
+    Views views = new Views(mallometer);
+    byte[] before = written(views, "overview");
+
+    mallometer.poll();
+
+    assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
   @Test
