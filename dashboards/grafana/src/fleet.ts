@@ -11,10 +11,6 @@ const top = (expression: string) => `topk(${MOST}, ${byInstance(expression)})`;
 const byJob = (expression: string) => `sum by (namespace, job) (${expression})`;
 const live = `native_malloc_live_bytes{${selected}}`;
 const hourly = `instance:native_malloc_live_bytes:deriv1h{${selected}} * 3600`;
-const started = `process_start_time_seconds{${selected}}`;
-// Whoever runs since before that moment; a restart in place counts as new.
-const old = `${started} == ${started} offset $compare`;
-const marked = (series: string, age: string) => `label_replace(${series}, "age", "${age}", "", "")`;
 const secondsToLimit =
   `(cgroup_memory_limit_bytes{${selected}} - cgroup_memory_working_set_bytes{${selected}})` +
   ` / (instance:native_malloc_live_bytes:deriv1h{${selected}} > 0)`;
@@ -101,15 +97,13 @@ const development = [
 const deploys = [
   graph(
     'Young and old processes',
-    'Mean live memory of processes younger than the chosen time, and of the others. While a deploy rolls, it is new code beside old; new code well above old at the ' +
+    'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old; new code well above old at the ' +
       'same load is what the deploy brought.',
     'bytes',
     HALF,
     [
       {
-        expression:
-          `${marked(`avg by (job) (${live} and (${old}))`, 'old')}` +
-          ` or ${marked(`avg by (job) (${live} unless (${old}))`, 'young')}`,
+        expression: `avg by (job, age) (job:native_malloc_live_bytes_by_age:avg{${selectedJobs}})`,
         legend: '{{age}} {{job}}',
       },
     ],
