@@ -347,6 +347,39 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 60000));
 }
 
+/* What becomes larger may grow into the place of a slot that was unmapped. */
+static void made_larger_past_the_hook(void) {
+  enum { COUNT = 12, BEFORE = 200, AFTER = 6000 };
+  unsigned char *slots[COUNT];
+  unsigned grown = 0;
+  void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+  void (*libc_free)(void *);
+  void *(*libc_realloc)(void *, size_t);
+  find(&libc_free, libc, "free");
+  find(&libc_realloc, libc, "realloc");
+  epochs_of(60000);
+  start();
+  in_slots((void **)slots, COUNT, BEFORE, by_malloc);
+  for (unsigned i = 0; i < COUNT; i++) {
+    for (unsigned j = 0; slots[i] && j < COUNT; j++) {
+      if (!slots[j] || (uintptr_t)slots[j] / 4096 != (uintptr_t)slots[i] / 4096 + 1) continue;
+      libc_free(slots[j]);
+      slots[j] = NULL;
+      unsigned char *larger = libc_realloc(slots[i], AFTER);
+      grown += larger == slots[i];
+      CHECK(malloc_usable_size(larger) >= AFTER);
+      for (unsigned at = 0; at < AFTER; at++) larger[at] = (unsigned char)(at % 251);
+      if (grown % 2) larger = realloc(larger, 2 * AFTER);
+      for (unsigned at = 0; at < AFTER; at++) CHECK_EQUAL(larger[at], at % 251);
+      free(larger);
+      slots[i] = NULL;
+    }
+  }
+  CHECK(grown >= 2);
+  for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
+  CHECK(mapped_bytes() < 1 << 20); /* though no epoch has ended */
+}
+
 /* A process may have 65,530 mappings, and one that has many keeps them for itself. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
@@ -794,6 +827,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "past") == 0) freed_past_the_hook();
   if (strcmp(name, "twice") == 0) freed_twice();
   if (strcmp(name, "smaller") == 0) made_smaller_past_the_hook();
+  if (strcmp(name, "larger") == 0) made_larger_past_the_hook();
   if (strcmp(name, "crowded") == 0) crowded();
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);

@@ -425,10 +425,14 @@ int mallometer_configure(uint32_t option, uint64_t value) {
   }
 }
 
-/* glibc counts slots that it has unmapped as if it had mapped them, too. */
+/*
+ * glibc counts slots that it has unmapped as if it had mapped them, too. Those that nobody has noticed yet may take its
+ * figure below 0.
+ */
 static void add_what_slots_took(struct mallometer_allocator_state *figures) {
-  uint64_t retired = slots_totals().retired_bytes;
+  uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;
   if (figures->kind != MALLOMETER_ALLOCATOR_GLIBC) return;
+  if ((int64_t)mapped < 0) retired -= mapped;
   figures->mapped_bytes += retired;
   figures->system_bytes += retired;
   figures->used_bytes += retired;

@@ -264,8 +264,14 @@ uint32_t slot_class(size_t size, size_t alignment) {
 
 size_t slot_excess(size_t size, size_t alignment) { return taken_by(size, smallest_offset(alignment)) - size; }
 
+static bool has_slot(uint32_t class) {
+  if ((uint32_t)__atomic_load_n(&lists[class].free_head, __ATOMIC_RELAXED) != NONE) return true;
+  return __atomic_load_n(&slots_opened, __ATOMIC_RELAXED) < __atomic_load_n(&most_opened, __ATOMIC_RELAXED);
+}
+
 double slots_left(uint32_t class) {
   uint32_t in_use = __atomic_load_n(&lists[class].in_use, __ATOMIC_RELAXED);
+  if (!has_slot(class)) return 0;
   return 1 - (double)in_use / classes[class].slots;
 }
 
@@ -292,7 +298,7 @@ void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
   object[-1] = (taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED;
 }
 
-/* False if glibc has made the object smaller in its place, or somebody has written where nobody may. */
+/* False if glibc has made the object smaller or larger in its place, or somebody has written where nobody may. */
 static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
   const size_t *object = (const size_t *)slot->object;
   size_t offset = slot->object - begin;
@@ -367,12 +373,21 @@ bool slot_leave(const void *object, struct slot_object *left) {
   return true;
 }
 
-/* As much as glibc has left of it. */
-static size_t room_of(const struct slot *slot) {
-  size_t room = slot->taken - (slot->object - slot_address((uint32_t)(slot - slots)));
-  size_t of_chunk = (((const size_t *)slot->object)[-1] & ~(size_t)7) - 2 * sizeof(size_t);
-  return of_chunk < room ? of_chunk : room;
+static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
+
+/*
+ * The bytes of its pages: as many as glibc has left of them, or has added where a slot behind it was unmapped. What is
+ * written there does not count unless it looks like that.
+ */
+static size_t pages_of(const struct slot *slot) {
+  const size_t *object = (const size_t *)slot->object;
+  size_t offset = offset_of(slot), all = object[-2] + (object[-1] & ~(size_t)7);
+  bool by_glibc = object[-2] == offset - 2 * sizeof(size_t) && (object[-1] & 7) == IS_MAPPED && all % PAGE == 0 &&
+                  all > offset && all < SIZE_MAX / 2;
+  return by_glibc ? all : slot->taken;
 }
+
+static size_t room_of(const struct slot *slot) { return pages_of(slot) - offset_of(slot); }
 
 size_t slot_room(const void *object) {
   uint64_t state;
@@ -384,8 +399,7 @@ size_t slot_usable(const void *object) {
   uint64_t state;
   const struct slot *slot = slot_of(object, &state);
   if (!slot) return 0;
-  size_t room = room_of(slot);
-  return slot->usable < room ? slot->usable : room;
+  return pages_of(slot) == slot->taken ? slot->usable : room_of(slot);
 }
 
 /* Under mlockall() pages cannot be given back unless they are unlocked. */
@@ -406,13 +420,6 @@ static void count_retired(uint64_t bytes) {
   __atomic_fetch_add(&retired_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* Where glibc has made the object smaller in its place, pages are missing at its end. */
-static size_t missing(const struct slot *slot) {
-  const size_t *object = (const size_t *)slot->object;
-  size_t left = object[-2] + (object[-1] & ~(size_t)7);
-  return object[-1] & IS_MAPPED && left % PAGE == 0 && left < slot->taken ? slot->taken - left : 0;
-}
-
 void slot_give_back(const struct slot_object *left) {
   struct slot *slot = &slots[left->number];
   uint32_t class = class_of_number(left->number);
@@ -422,8 +429,9 @@ void slot_give_back(const struct slot_object *left) {
   if (whole) {
     clear(slot, begin);
   } else {
-    count_retired(missing(slot));
-    madvise(begin, slot->taken, MADV_DONTNEED);
+    size_t bytes = pages_of(slot);
+    count_retired(slot->taken - bytes); /* below 0, modulo 2^64, where there are more than there were */
+    madvise(begin, bytes, MADV_DONTNEED);
   }
   errno = saved_errno;
   uncount(slot, class);

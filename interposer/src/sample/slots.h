@@ -78,7 +78,7 @@ uint32_t slot_class(size_t size, size_t alignment);
 /* How much more memory an object of this size takes in a slot than it has bytes. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* What is left of a class, from 1 to 0. */
+/* What is left of a class, from 1 to 0; 0 too while no slot may be opened. */
 double slots_left(uint32_t class);
 
 /* What all objects in slots take beyond their bytes, in whole pages. */
@@ -155,7 +155,7 @@ struct slots_totals {
   uint32_t opened;      /* that were ever in use */
   uint64_t taken_bytes; /* whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* that glibc has unmapped, and had never mapped */
+  uint64_t retired_bytes; /* that glibc has unmapped, and had never mapped; modulo 2^64 */
 };
 
 struct slots_totals slots_totals(void);
