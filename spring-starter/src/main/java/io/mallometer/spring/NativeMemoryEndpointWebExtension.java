@@ -40,6 +40,7 @@ public final class NativeMemoryEndpointWebExtension {
    * @param metric what sizes mean in a report that shows one figure: {@code live}, {@code
    *     live-objects}, {@code allocated} or {@code allocated-objects}
    * @param all whether {@code leaks} are to have healthy sites, too: {@code true} or {@code false}
+   * @param format of {@code leaks}: {@code json}, {@code text} or {@code html}
    * @return 400 with the reason, if a parameter makes no sense; 501 with the reason, if there are
    *     no call sites to report
    */
@@ -60,7 +61,8 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String from,
       @org.springframework.lang.Nullable @Nullable String to,
       @org.springframework.lang.Nullable @Nullable String metric,
-      @org.springframework.lang.Nullable @Nullable String all) {
+      @org.springframework.lang.Nullable @Nullable String all,
+      @org.springframework.lang.Nullable @Nullable String format) {
     if (view.equals("page")) {
       return page();
     }
@@ -73,6 +75,7 @@ public final class NativeMemoryEndpointWebExtension {
     put(parameters, "to", to);
     put(parameters, "metric", metric);
     put(parameters, "all", all);
+    put(parameters, "format", format);
     return response(endpoint.views().answer(view, parameters));
   }
 

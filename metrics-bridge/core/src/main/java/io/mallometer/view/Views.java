@@ -3,10 +3,12 @@ package io.mallometer.view;
 import io.mallometer.CallSites;
 import io.mallometer.Choice;
 import io.mallometer.Grouping;
+import io.mallometer.LeakReport;
 import io.mallometer.Mallometer;
 import io.mallometer.ProcessMemory;
 import io.mallometer.Snapshot;
 import io.mallometer.TrimReport;
+import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
 import io.mallometer.view.Answer.Outcome;
@@ -128,7 +130,8 @@ public final class Views {
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters by name; those that a view does not have are ignored. See {@link SiteQuery};
    *     reports have {@code metric} besides, what sizes mean where there is one figure; {@code
-   *     leaks} has {@code all}, whether healthy sites are wanted, too
+   *     leaks} has {@code all}, whether healthy sites are wanted, too, and {@code format}: {@code
+   *     json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
     try {
@@ -142,12 +145,23 @@ public final class Views {
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
-        case "leaks" -> Told.ok(LeaksView.of(mallometer.leaks(), all(parameters)));
+        case "leaks" -> leaks(parameters);
         default -> view(name).map(Told::ok).orElseGet(() -> unknown(name));
       };
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
     }
+  }
+
+  private Answer leaks(Map<String, String> parameters) {
+    LeakReport report = mallometer.leaks();
+    boolean all = all(parameters);
+    @Nullable String format = parameters.get("format");
+    if (format == null || format.equals("json")) {
+      return Told.ok(LeaksView.of(report, all));
+    }
+    LeakFormat wanted = Choice.of("format", format, LeakFormat.values(), LeakFormat::id);
+    return new Answer.Exported(wanted.contentType(), out -> wanted.write(report, all, out));
   }
 
   /** Whether sites are wanted, too, that are healthy. */

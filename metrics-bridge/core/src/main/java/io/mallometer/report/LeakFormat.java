@@ -1,0 +1,53 @@
+package io.mallometer.report;
+
+import io.mallometer.LeakReport;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+
+/** The formats in which verdicts are written for people. */
+public enum LeakFormat {
+  /** Lines of text. */
+  TEXT("text", "text/plain;charset=UTF-8", new LeakText()),
+  /** One HTML file that needs no other. */
+  HTML("html", "text/html;charset=UTF-8", new LeakPage());
+
+  /** Writes verdicts. */
+  interface Writing {
+    void write(LeakReport leaks, boolean all, Appendable out) throws IOException;
+  }
+
+  private final String id;
+  private final String contentType;
+  private final Writing writing;
+
+  LeakFormat(String id, String contentType, Writing writing) {
+    this.id = id;
+    this.contentType = contentType;
+    this.writing = writing;
+  }
+
+  /** The name in addresses and options. */
+  public String id() {
+    return id;
+  }
+
+  /** The media type. */
+  public String contentType() {
+    return contentType;
+  }
+
+  /**
+   * Writes verdicts. Flushes the stream and does not close it.
+   *
+   * @param all also those that are healthy
+   */
+  public void write(LeakReport leaks, boolean all, OutputStream out) throws IOException {
+    Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    writing.write(leaks, all, writer);
+    writer.flush();
+  }
+}

@@ -1,0 +1,99 @@
+package io.mallometer.report;
+
+import io.mallometer.Estimate;
+import io.mallometer.LastUse;
+import io.mallometer.LeakReport;
+import io.mallometer.Observation;
+import io.mallometer.SiteVerdict;
+import io.mallometer.StackFrame;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Verdicts as lines of text: what each says, on what it stands, and who allocated. */
+final class LeakText implements LeakFormat.Writing {
+
+  @Override
+  public void write(LeakReport leaks, boolean all, Appendable out) throws IOException {
+    line(out, headline(leaks));
+    List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
+    if (shown.isEmpty()) {
+      line(out, "No call site is thought to leak, to grow or to keep a pool.");
+    }
+    for (SiteVerdict verdict : shown) {
+      line(out, "");
+      line(out, "%-8s %s".formatted(verdict.verdict().tag(), verdict.sentence()));
+      for (String fact : facts(verdict)) {
+        line(out, "         " + fact);
+      }
+      for (StackFrame frame : verdict.frames()) {
+        line(out, "           " + frame);
+      }
+    }
+  }
+
+  /** When, and whether use was seen. */
+  static String headline(LeakReport leaks) {
+    Observation observation = leaks.observation();
+    String seen =
+        observation.hasSeen()
+            ? "%d epochs of observation".formatted(observation.epochs())
+            : "the use of objects is not observed: "
+                + (observation.reason().isEmpty() ? "not yet" : observation.reason());
+    return "Leaks at %s; %s".formatted(leaks.time(), seen);
+  }
+
+  /** What a verdict's sentence does not say. */
+  static List<String> facts(SiteVerdict verdict) {
+    List<String> facts = new ArrayList<>();
+    facts.add(
+        "%s%s since %s, by %s%s"
+            .formatted(
+                verdict.verdict().tag(),
+                known(verdict.confidence(), " (confidence %.2f)"),
+                verdict.since(),
+                verdict.evidence().tag(),
+                verdict.acknowledged() ? "; said to be fine" : ""));
+    Estimate bytes = verdict.suspectedBytes();
+    if (bytes.value() > 0) {
+      facts.add(
+          String.format(
+              Locale.ROOT,
+              "suspected %,.0f bytes (%,.0f to %,.0f) of %,.0f live%s",
+              bytes.value(),
+              bytes.low(),
+              bytes.high(),
+              verdict.liveBytes(),
+              known(100 * verdict.shareOfLimit(), ", %.0f %% of the limit")));
+    }
+    facts.add("last access " + words(verdict.lastAccess()));
+    facts.add("last write " + words(verdict.lastWrite()));
+    facts.add(
+        "site %d of %s%s, allocated by"
+            .formatted(
+                verdict.number(),
+                verdict.library(),
+                verdict.stacks() > 1 ? " and %d more stacks".formatted(verdict.stacks() - 1) : ""));
+    return facts;
+  }
+
+  private static String known(double value, String format) {
+    return Double.isFinite(value) ? String.format(Locale.ROOT, format, value) : "";
+  }
+
+  private static String words(LastUse use) {
+    return use.time().isEmpty()
+        ? "not available: " + use.unavailable()
+        : "%s by %s at %s"
+            .formatted(
+                use.time().get(),
+                use.thread(),
+                use.frames().stream().findFirst().map(StackFrame::toString).orElse("?"));
+  }
+
+  /** Names may be anybody's; a terminal shall not obey them. */
+  private static void line(Appendable out, String text) throws IOException {
+    out.append(text.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
+  }
+}

@@ -1,0 +1,62 @@
+package io.mallometer.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.LeakReport;
+import io.mallometer.Verdict;
+import io.mallometer.VerdictsByHand;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** Verdicts for people to read. */
+class LeakFormatTest {
+
+  @Test
+  void textSaysWhatEachSiteKeepsAndWhoAllocatedIt() throws IOException {
+    assertThat(written(LeakFormat.TEXT, VerdictsByHand.four()))
+        .startsWith("Leaks at 2026-01-01T00:00:00Z; 120 epochs of observation\n")
+        .contains(
+            """
+            leak     com.shop.Report.render keeps memory
+                     leak (confidence 0.95) since 2026-01-01T00:00:00Z, by slots
+            """)
+        .containsPattern(
+            "suspected 1,300,000,000 bytes \\([\\d,]+ to [\\d,]+\\) of 1,300,000,001 live, 25 % of"
+                + " the limit")
+        .contains("last access 2026-01-01T00:00:00Z by worker at a.B.use(B.java:3)")
+        .contains("last write not available: perf_event_open is forbidden")
+        .contains("           com.shop.Report.render(Some.java:12)\n")
+        .contains("; said to be fine")
+        .contains("growing  com.shop.Store.open keeps memory")
+        .contains("pool     com.shop.Pool.fill keeps memory");
+  }
+
+  @Test
+  void withoutObservationTheReasonIsGiven() throws IOException {
+    for (LeakFormat format : LeakFormat.values()) {
+      assertThat(written(format, LeakReport.none(Instant.EPOCH, "MALLOMETER_LEAKS says so")))
+          .contains("not observed: MALLOMETER_LEAKS says so")
+          .contains("No call site is thought to leak");
+    }
+  }
+
+  @Test
+  void namesCannotBecomeMarkupOrEscapeSequences() throws IOException {
+    LeakReport report =
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.LEAK, "a.B<script>\u001b[2J.c\"&", 1, 70_000));
+    assertThat(written(LeakFormat.HTML, report))
+        .doesNotContain("<script")
+        .contains("a.B&lt;script&gt;?[2J.c&quot;&amp;");
+    assertThat(written(LeakFormat.TEXT, report)).doesNotContain("\u001b");
+  }
+
+  private static String written(LeakFormat format, LeakReport report) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    format.write(report, false, out);
+    return out.toString(StandardCharsets.UTF_8);
+  }
+}
