@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -16,18 +17,29 @@ import picocli.CommandLine.Option;
 final class LeaksCommand implements Callable<Integer> {
 
   private static final int FRAMES = 6;
+  private static final long PACE_MILLIS = 30_000;
 
   @Mixin private Target target = new Target();
 
   @Option(names = "--all", description = "healthy call sites too")
   private boolean all;
 
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      description =
+          "watch for so long first, such as 10m: a JVM that runs neither agent nor starter is"
+              + " observed only while it is asked")
+  private @Nullable String duration;
+
   @Option(names = "--json", description = "as JSON")
   private boolean json;
 
   @Override
   public Integer call() throws Exception {
+    Duration span = duration == null ? Duration.ZERO : Target.span("--duration", duration);
     try (Source source = target.open()) {
+      watch(source, span);
       Source.Reply reply = asked(source);
       Output out = Output.standard();
       if (json) {
@@ -37,7 +49,9 @@ final class LeaksCommand implements Callable<Integer> {
       }
       List<Json> sites = reply.json().list();
       if (sites.isEmpty()) {
-        out.line("No call site is thought to leak, to grow or to keep a pool.");
+        out.line(
+            "No call site is thought to leak, to grow or to keep a pool. That takes minutes of"
+                + " observation, which --duration grants.");
       }
       for (Json site : sites) {
         show(site, out);
@@ -45,6 +59,20 @@ final class LeaksCommand implements Callable<Integer> {
       out.flush();
     }
     return ExitCode.OK;
+  }
+
+  /** The JVM forgets who does not ask for two minutes. */
+  private static void watch(Source source, Duration span) throws Exception {
+    long end = System.nanoTime() + span.toNanos();
+    Progress progress = Progress.begin("watching " + source.name(), span);
+    try {
+      for (long left = span.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+        source.get("nativememory").body().close();
+        Thread.sleep(Math.min(left, PACE_MILLIS));
+      }
+    } finally {
+      progress.end();
+    }
   }
 
   private Source.Reply asked(Source source) throws Failure, IOException {
