@@ -103,7 +103,8 @@ class CallSitesUnderStressTest {
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    assertThat(figure(output, "grown")).as("blocks of new threads at most").isLessThan(1 << 20);
+    // And what is known of the use of sites, with the pages that slots may always take.
+    assertThat(figure(output, "grown")).as("blocks of new threads").isLessThan(5 << 20);
     // Two copies of the bridge.
     assertThat(figure(output, "recordedcallsitesnamed")).isLessThanOrEqualTo(2 * MOST_SITES);
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
