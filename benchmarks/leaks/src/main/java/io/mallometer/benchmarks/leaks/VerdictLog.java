@@ -92,9 +92,7 @@ final class VerdictLog implements AutoCloseable {
   }
 
   private static String frames(java.util.List<StackFrame> frames) {
-    return frames.stream()
-        .map(frame -> quoted(frame.toString()))
-        .collect(Collectors.joining(","));
+    return frames.stream().map(frame -> quoted(frame.toString())).collect(Collectors.joining(","));
   }
 
   private static String quoted(String text) {
