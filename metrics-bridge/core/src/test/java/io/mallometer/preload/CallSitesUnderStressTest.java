@@ -85,7 +85,7 @@ class CallSitesUnderStressTest {
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options(collector(run), "-XX:ErrorFile=" + crash, "-Xmx256m")
             .options("-XX:-CreateCoredumpOnCrash", "-XX:MaxMetaspaceSize=128m")
-            .timeout(Duration.ofSeconds(seconds + 60))
+            .timeout(Duration.ofSeconds(seconds + 150))
             .run(SitesUnderStress.class, Integer.toString(seconds), run.end());
     String output = result.output();
     System.out.println(run + "\n" + output.substring(Math.max(0, output.length() - 1_000)));
