@@ -40,7 +40,7 @@ public final class RecordedProgram {
   private static void leak() throws InterruptedException {
     List<ByteBuffer> held = new ArrayList<>();
     while (true) {
-      ByteBuffer buffer = ByteBuffer.allocateDirect(4 * MIB);
+      ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
       for (int at = 0; at < buffer.capacity(); at += 4096) {
         buffer.put(at, (byte) 1);
       }
