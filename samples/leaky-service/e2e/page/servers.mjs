@@ -72,7 +72,7 @@ export class Application {
     });
     this.process.stdout.on('data', data => this.log += data);
     this.process.stderr.on('data', data => this.log += data);
-    const deadline = Date.now() + 90_000;
+    const deadline = Date.now() + 240_000;
     while (!/Started \w+ in [\d.]+ seconds/.test(this.log)) {
       if (Date.now() > deadline || this.process.exitCode !== null) {
         await this.stop();

@@ -7,7 +7,8 @@ import {Application} from './servers.mjs';
 
 const [viewers = 50, seconds = 60] = process.argv.slice(2).map(Number);
 // As page.js has it, in seconds.
-const SCHEDULE = {overview: 5, timeline: 15, trends: 30, blackbox: 600};
+const SCHEDULE = {overview: 10, timeline: 15, leaks: 30, trends: 60, blackbox: 600};
+const WARMING_REQUESTS = 24_000;
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], {encoding: 'utf8'}));
 
 const pause = time => new Promise(resolve => setTimeout(resolve, 1000 * time));
@@ -52,16 +53,15 @@ async function measured(pid, work) {
 
 // As a service runs, and not as a test does.
 process.env.PAGE_JVM ??= '-Xmx128m';
-const application = await Application.sample('--leaky.load.reports-per-second=5');
+const application = await Application.sample('--leaky.load.reports-per-second=0');
 try {
   const base = `http://127.0.0.1:${application.managementPort}/ops/actuator/nativememory/`;
   const {pid} = application.process;
   const crowd = time => Promise.all(Array.from({length: viewers}, () => view(base, Date.now() + 1000 * time)));
-  // Until what answers is compiled, as it is after some hours.
+  // Until what answers is compiled, as it is after some hours: before, the compiler is what one measures.
   const agent = new Agent({keepAlive: true, maxSockets: 1});
-  for (const until = Date.now() + 1000 * seconds; Date.now() < until;) {
-    await ask(agent, base + 'overview');
-    await ask(agent, base + 'timeline');
+  for (let i = 0; i < WARMING_REQUESTS; i++) {
+    await ask(agent, base + ['overview', 'timeline', 'trends', 'leaks'][i % 4]);
   }
   agent.destroy();
   const rounds = [];

@@ -614,10 +614,10 @@
   const SECOND = 1000;
   const LONGEST_PAUSE = 60 * SECOND;
   const jobs = [
-    {view: 'overview', every: 5 * SECOND, show: showOverview},
+    {view: 'overview', every: 10 * SECOND, show: showOverview},
     {view: 'timeline', every: 15 * SECOND, show: showTimeline},
-    {view: 'trends', every: 30 * SECOND, show: showTrends},
-    {view: 'leaks', every: 15 * SECOND, show: showLeaks},
+    {view: 'trends', every: 60 * SECOND, show: showTrends},
+    {view: 'leaks', every: 30 * SECOND, show: showLeaks},
     {view: 'blackbox', every: 600 * SECOND, show: showLife},
   ];
   const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, views: ['overview']};
