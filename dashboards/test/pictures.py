@@ -52,12 +52,12 @@ def main(minutes):
             )
         )
         time.sleep(minutes * 60)
-        verdicts = expressions.query(prometheus.url, "query", query="native_malloc_leak_sites")["result"]
+        suspected = expressions.query(prometheus.url, "query", query="native_malloc_leak_suspected_bytes")["result"]
         into = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         subprocess.run(
             ["node", "picture.mjs", prometheus.url, "--seconds", str(minutes * 60 - 20), "--interval", str(INTERVAL)]
             + ["--var", f"compare={minutes * 20}s", "--into", into]
-            + ([] if verdicts else ["--absent", "native_malloc_leak_"])
+            + ([] if suspected else ["--absent", "native_malloc_leak_suspected_bytes"])
             + sorted((REPOSITORY / "dashboards/grafana").glob("mallometer-*.json")),
             cwd=REPOSITORY / "dashboards/test/render",
             check=True,
