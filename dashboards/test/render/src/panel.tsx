@@ -137,7 +137,7 @@ function Heatmap({ panel, frames, range, theme, width, height }: Shown) {
       {rows.map(({ name, times, counts }, row) => (
         <g key={name} transform={`translate(0 ${height - (row + 1) * high})`}>
           <text y={high * 0.7} fill={theme.colors.text.secondary} fontSize={10}>
-            {formattedValueToString(format(Number(name)))}
+            {name === '+Inf' ? 'more' : formattedValueToString(format(Number(name)))}
           </text>
           {counts.map((count: number, at: number) => (
             <rect
