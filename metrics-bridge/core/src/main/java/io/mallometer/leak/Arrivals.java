@@ -68,7 +68,12 @@ final class Arrivals {
         && in(2) >= LeakThresholds.FEWEST_IN_LAST_THIRD
         && lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE
         && moments() >= LeakThresholds.FEWEST_MOMENTS
-        && !ended(since);
+        && lasting(since);
+  }
+
+  /** Whether nothing says that they do not arrive any more, if they once did. */
+  boolean lasting(long since) {
+    return in(2) >= 1 && !fallsOff() && !ended(since);
   }
 
   private int third(Birth birth) {
@@ -79,22 +84,39 @@ final class Arrivals {
     return others.stream().filter(birth -> third(birth) == third).count();
   }
 
-  /** Wilson's, with as many equal samples as the weighted ones count for. */
   private double lowerBoundOfLateShare() {
-    double late = 0;
-    double all = 0;
-    for (Birth birth : others) {
-      all += birth.weight();
-      late += third(birth) > 0 ? birth.weight() : 0;
-    }
-    return wilsonLow(late / all, effective(others));
+    return wilson(share(others, 1), effective(others), -LeakThresholds.ARRIVAL_ERRORS);
   }
 
-  static double wilsonLow(double share, double count) {
-    double z2 = LeakThresholds.ARRIVAL_ERRORS * LeakThresholds.ARRIVAL_ERRORS;
+  /** Whether the last third has surely much less than the first: what a program warms up with. */
+  private boolean fallsOff() {
+    List<Birth> ends = others.stream().filter(birth -> third(birth) != 1).toList();
+    double high = wilson(share(ends, 2), effective(ends), LeakThresholds.ARRIVAL_ERRORS);
+    return high < LeakThresholds.FALLEN_SHARE;
+  }
+
+  /** What of the weight was born in a third or later. */
+  private double share(List<Birth> births, int from) {
+    double late = 0;
+    double all = 0;
+    for (Birth birth : births) {
+      all += birth.weight();
+      late += third(birth) >= from ? birth.weight() : 0;
+    }
+    return late / all;
+  }
+
+  /**
+   * An end of Wilson's interval.
+   *
+   * @param count as many equal samples as the weighted ones count for
+   * @param errors how many standard errors off, below zero for the lower end
+   */
+  static double wilson(double share, double count, double errors) {
+    double z2 = errors * errors;
     double spread = share * (1 - share) / count + z2 / (4 * count * count);
     double centre = share + z2 / (2 * count);
-    return (centre - LeakThresholds.ARRIVAL_ERRORS * Math.sqrt(spread)) / (1 + z2 / count);
+    return (centre + errors * Math.sqrt(spread)) / (1 + z2 / count);
   }
 
   /** As many equally weighted samples would tell as much (Kish). */

@@ -16,7 +16,9 @@ import io.mallometer.Verdict;
  * @param bytes what they stand for
  * @param objects what they stand for
  * @param growthBytesPerHour what is idle more each hour
- * @param confidence how likely the verdict is right; {@code NaN} unless it is leak
+ * @param confidence how likely a leak is one; {@code NaN} if it is none
+ * @param refutesLeak whether what was a leak is none any more: less is asked to stay one than to
+ *     become one
  */
 record Judgement(
     Verdict verdict,
@@ -28,7 +30,8 @@ record Judgement(
     Estimate bytes,
     Estimate objects,
     double growthBytesPerHour,
-    double confidence) {
+    double confidence,
+    boolean refutesLeak) {
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
@@ -44,7 +47,8 @@ record Judgement(
         UNKNOWN,
         UNKNOWN,
         Double.NaN,
-        Double.NaN);
+        Double.NaN,
+        true);
   }
 
   /** No object is idle. */
@@ -59,6 +63,7 @@ record Judgement(
         Estimate.ZERO,
         Estimate.ZERO,
         0,
-        Double.NaN);
+        Double.NaN,
+        true);
   }
 }

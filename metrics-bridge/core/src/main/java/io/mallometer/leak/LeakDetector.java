@@ -27,8 +27,11 @@ import java.util.function.Predicate;
  * judged, those are judged together, by name and library: together they have the evidence that one
  * alone has not. A site that could be judged alone is never in such a group.
  *
- * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so, and a leak
- * is taken back after {@link LeakThresholds#AGREEING_TO_CLEAR}: one epoch proves nothing.
+ * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch
+ * proves nothing. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} find
+ * something that speaks against it: that its arrivals have ended or fallen off, that its objects
+ * are used again, or that too few are left. With few samples what would not convict does not
+ * acquit.
  *
  * <p>An evaluation of n samples takes a time of n log n: some milliseconds for 10,000. Not
  * thread-safe.
@@ -70,8 +73,9 @@ public final class LeakDetector {
     }
 
     Standing after(Verdict raw, Judgement judged, Instant time) {
-      if (raw == verdict) {
-        return new Standing(verdict, since, raw, 0, judged);
+      boolean stays = verdict == Verdict.LEAK && !judged.refutesLeak();
+      if (raw == verdict || stays) {
+        return new Standing(verdict, since, verdict, 0, judged);
       }
       int now = raw == next ? agreeing + 1 : 1;
       int needed =
@@ -173,9 +177,10 @@ public final class LeakDetector {
     }
     List<CallSite> sites = few.stream().map(one -> one.sites().get(0)).toList();
     Judgement judged = judge(evidence, sites, objects);
-    return judged.verdict() == Verdict.HEALTHY
-        ? few
-        : List.of(new Subject(key, mostLiveFirst(sites), judged));
+    boolean telling =
+        judged.verdict() != Verdict.HEALTHY
+            && judged.stale() >= LeakThresholds.FEWEST_STALE_TOGETHER;
+    return telling ? List.of(new Subject(key, mostLiveFirst(sites), judged)) : few;
   }
 
   private static List<CallSite> mostLiveFirst(List<CallSite> sites) {

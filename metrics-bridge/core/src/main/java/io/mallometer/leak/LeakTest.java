@@ -74,9 +74,15 @@ final class LeakTest {
     Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
     Estimate objects = Share.of(old, stale, object -> 1).times(total(old, object -> 1));
     double oldest = stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow();
-    Verdict verdict = verdict(inSlots, stale, arrivals, lag, bytes.value());
+    boolean enough = enough(stale, arrivals, bytes.value());
+    long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
+    boolean lasting =
+        enough
+            && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU
+            && arrivals.lasting(since);
+    boolean leaks = lasting && arrivals.continuing(since);
     return new Judgement(
-        verdict,
+        leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
         threshold,
         stale.size(),
         stale.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
@@ -85,30 +91,18 @@ final class LeakTest {
         bytes,
         objects,
         growth(old, arrivals, lag) * ofBytes.share(),
-        verdict == Verdict.LEAK ? LeakThresholds.confidence(oldest / threshold) : Double.NaN);
+        lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
+        !lasting);
   }
 
-  private Verdict verdict(
-      List<SampledObject> inSlots,
-      List<SampledObject> stale,
-      Arrivals arrivals,
-      double lag,
-      double bytes) {
-    boolean enough =
-        stale.size() >= LeakThresholds.FEWEST_STALE
-            && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
-                >= LeakThresholds.FEWEST_EFFECTIVE
-            && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
-            && bytes >= LeakThresholds.LEAST_BYTES
-            && arrivals.telling();
-    if (!enough) {
-      return Verdict.HEALTHY;
-    }
-    long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
-    boolean leaks =
-        arrivals.continuing(since)
-            && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU;
-    return leaks ? Verdict.LEAK : Verdict.POOL;
+  /** Whether so much is idle, for so long, that it is a leak or a pool. */
+  private boolean enough(List<SampledObject> stale, Arrivals arrivals, double bytes) {
+    return stale.size() >= LeakThresholds.FEWEST_STALE
+        && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
+            >= LeakThresholds.FEWEST_EFFECTIVE
+        && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
+        && bytes >= LeakThresholds.LEAST_BYTES
+        && arrivals.telling();
   }
 
   /** For how long most of the idle objects were used, in seconds. */
@@ -139,11 +133,12 @@ final class LeakTest {
     return new Arrivals.Birth(window.ageSeconds(object), object.slotWeight(), object.probability());
   }
 
-  /** Born since use is seen, at least so long ago, and not too large to be seen. */
+  /** At least so old, and in a slot, or so young and small that it could have been in one. */
   private boolean isOlder(SampledObject object, double seconds) {
-    return object.bornNanos() - window.startedNanos() >= 0
-        && window.ageSeconds(object) >= seconds
-        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
+    boolean comparable =
+        object.bornNanos() - window.startedNanos() >= 0
+            && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
+    return window.ageSeconds(object) >= seconds && (object.inSlot() || comparable);
   }
 
   private static double medianAgeWeight(SampledObject object) {

@@ -19,8 +19,9 @@ package io.mallometer.leak;
  *       that could be it takes {@link #ARRIVAL_SPAN} thresholds or more; of the others, a share
  *       whose lower bound (Wilson) is {@link #ARRIVAL_SHARE} or more was born in the last two
  *       thirds of that time, at least one in the middle third and {@link #FEWEST_IN_LAST_THIRD} in
- *       the last; they were born at {@link #FEWEST_MOMENTS} moments or more; and if none had been
- *       born since, that would not be strange.
+ *       the last; the last third is not surely far below the first ({@link #FALLEN_SHARE}); they
+ *       were born at {@link #FEWEST_MOMENTS} moments or more; and if none had been born since, that
+ *       would not be strange ({@link #ENDED}).
  *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
  *       #PLATEAU} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
  *       as far as that has been seen.
@@ -33,6 +34,9 @@ public final class LeakThresholds {
 
   /** SWAT's and any fixed idle time are fooled by a few odd objects. */
   static final int FEWEST_STALE = 5;
+
+  /** Stacks that are judged together are picked for having idle objects: chance has many tries. */
+  static final int FEWEST_STALE_TOGETHER = 10;
 
   /** Where weights differ, a few heavy samples must not stand for many. */
   static final double FEWEST_EFFECTIVE = 3.5;
@@ -56,7 +60,13 @@ public final class LeakThresholds {
   /** Steady arrivals have a share of 0.67; those that fall off like 1/t one of 0.27 and less. */
   static final double ARRIVAL_SHARE = 0.35;
 
-  /** Standard errors below the share at which its lower bound lies: 84 %, one-sided. */
+  /**
+   * Of what was born in the first third and the last, the last has this share at least, unless that
+   * may be chance: steady arrivals have a half.
+   */
+  static final double FALLEN_SHARE = 0.25;
+
+  /** Standard errors between a share and its bounds: 84 %, one-sided. */
   static final double ARRIVAL_ERRORS = 1;
 
   /**
@@ -135,9 +145,9 @@ public final class LeakThresholds {
    * sites that leak and sites that do not, {@code VerdictSimulationTest}, rounded down. The test
    * measures it again. What is wrong early is a timeout that has not run out once.
    */
-  private static final double[] CONFIDENCE = {0.7, 0.95, 0.98, 0.99};
+  private static final double[] CONFIDENCE = {0.7, 0.95, 0.98};
 
-  private static final double[] CONFIDENT_AGES = {0, 4, 6, 9};
+  private static final double[] CONFIDENT_AGES = {0, 4, 6};
 
   private LeakThresholds() {}
 
