@@ -51,7 +51,8 @@ class AnswerNamesTest {
             leaks.state leaks.reason leaks.method leaks.epochs leaks.voidEpochs leaks.epochSeconds
             leaks.cpuSeconds leaks.residentBytes leaks.limitBytes leaks.slots.bytes
             leaks.slots.count leaks.slots.inUse leaks.placed leaks.notPlaced leaks.tooLarge
-            leaks.watchReason
+            leaks.watchReason leaks.sites.leak leaks.sites.growing leaks.sites.pool
+            leaks.suspected.name leaks.suspected.liveBytes
             mallometer.build mallometer.allocator mallometer.mode mallometer.byteUnit
             mallometer.footprintBytes mallometer.overheadSeconds mallometer.pollSeconds
             mallometer.threadsWithoutBlock mallometer.hugeThresholdBytes

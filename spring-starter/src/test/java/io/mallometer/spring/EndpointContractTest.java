@@ -59,7 +59,21 @@ class EndpointContractTest extends FaceContract {
       addShares(shown, "library", body.holders().libraries());
       addShares(shown, "site", body.holders().sites());
     }
+    if (body.leaks().sites() != null) {
+      addLeaks(shown, body.leaks());
+    }
     return shown;
+  }
+
+  private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
+    NativeMemoryView.Verdicts sites = leaks.sites();
+    shown.add(gauge("native_malloc_leak_sites", sites.leak(), "verdict", "leak"));
+    shown.add(gauge("native_malloc_leak_sites", sites.growing(), "verdict", "growing"));
+    shown.add(gauge("native_malloc_leak_sites", sites.pool(), "verdict", "pool"));
+    for (NativeMemoryView.Share share : leaks.suspected()) {
+      shown.add(
+          gauge("native_malloc_leak_suspected_bytes", share.liveBytes(), "site", share.name()));
+    }
   }
 
   private static void addBreakdown(List<Published> shown, BreakdownView breakdown) {

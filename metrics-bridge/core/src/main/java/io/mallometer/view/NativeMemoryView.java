@@ -1,5 +1,6 @@
 package io.mallometer.view;
 
+import io.mallometer.LeakSummary;
 import io.mallometer.NativeCounters;
 import io.mallometer.Observation;
 import io.mallometer.SelfReport;
@@ -8,6 +9,7 @@ import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -237,6 +239,9 @@ public record NativeMemoryView(
    * @param notPlaced those for which no slot or memory was left
    * @param tooLarge those that are larger than the largest slot
    * @param watchReason why the place of the last use cannot be looked for; empty if it can
+   * @param sites how many call sites have a verdict; null if nothing is observed
+   * @param suspected what the worst leaks keep, by name, most first, the last being {@code other};
+   *     empty if nothing leaks
    */
   public record Leaks(
       String state,
@@ -252,9 +257,11 @@ public record NativeMemoryView(
       long placed,
       long notPlaced,
       long tooLarge,
-      String watchReason) {
+      String watchReason,
+      @Nullable Verdicts sites,
+      List<Share> suspected) {
 
-    private static Leaks of(Observation observation) {
+    private static Leaks of(Observation observation, Optional<LeakSummary> summary) {
       return new Leaks(
           observation.state().tag(),
           observation.reason(),
@@ -269,7 +276,23 @@ public record NativeMemoryView(
           observation.placed(),
           observation.notPlaced(),
           observation.tooLarge(),
-          observation.watchReason());
+          observation.watchReason(),
+          summary.map(Verdicts::of).orElse(null),
+          Holders.shares(summary.map(LeakSummary::suspected).orElse(List.of())));
+    }
+  }
+
+  /**
+   * How many call sites have a verdict, without those that are said to be fine.
+   *
+   * @param leak objects that nobody touches keep coming
+   * @param growing ever more memory that is used, or of whose use nothing is known
+   * @param pool objects that nobody touches, and no more of them come
+   */
+  public record Verdicts(int leak, int growing, int pool) {
+
+    private static Verdicts of(LeakSummary summary) {
+      return new Verdicts(summary.leaking(), summary.growing(), summary.pools());
     }
   }
 
@@ -296,7 +319,7 @@ public record NativeMemoryView(
         knownOrNull(snapshot.ageSeconds(clock)),
         snapshot.process().map(Counters::of).orElse(null),
         snapshot.sites().map(Holders::of).orElse(null),
-        Leaks.of(observation),
+        Leaks.of(observation, snapshot.leaks()),
         Self.of(snapshot.self()));
   }
 
