@@ -741,7 +741,10 @@
     setText(result, 'Trimming');
     element('trim').disabled = true;
     try {
-      const response = await fetch('trim', {method: 'POST', credentials: 'same-origin', headers: {Accept: 'application/json', ...tokenHeaders()}});
+      const response = await fetch('trim', {
+        method: 'POST', credentials: 'same-origin', body: '{}',
+        headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...tokenHeaders()},
+      });
       if ([401, 403, 405].includes(response.status)) {
         trimRefused = 'Trimming is not allowed to you here. If the application was started again, reload this page.';
         setText(result, '');
