@@ -31,7 +31,7 @@ public final class Kernels {
     List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
     String verdicts = System.getProperty("verdicts");
     String trace = System.getProperty("trace");
-    TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace);
+    TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace, scale);
     VerdictLog log = verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale);
     Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
         .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))

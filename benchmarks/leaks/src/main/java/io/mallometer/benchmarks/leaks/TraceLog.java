@@ -16,15 +16,18 @@ final class TraceLog extends Thread {
 
   private final Path file;
   private final Pace pace;
+  private final Duration epoch;
 
-  private TraceLog(Path file, Pace pace) {
+  private TraceLog(Path file, Pace pace, Duration epoch) {
     super("trace");
     this.file = file;
     this.pace = pace;
+    this.epoch = epoch;
   }
 
-  static TraceLog start(Path file, Pace pace) {
-    TraceLog log = new TraceLog(file, pace);
+  /** Records with epochs that are to be no longer than the verdicts' own. */
+  static TraceLog start(Path file, Pace pace, double scale) {
+    TraceLog log = new TraceLog(file, pace, Duration.ofMillis((long) (5000 / scale)));
     log.start();
     return log;
   }
@@ -32,6 +35,7 @@ final class TraceLog extends Thread {
   @Override
   public void run() {
     Interposer library = Interposer.ofThisProcess();
+    library.observeUse(epoch);
     try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(file)) {
       for (Duration next = INTERVAL; !pace.isOver(); next = next.plus(INTERVAL)) {
         pace.until(next);
