@@ -1,7 +1,6 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.view.Answer.Told;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.util.Map;
@@ -9,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -70,30 +70,32 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Asks the allocator to give free memory back, which may take seconds, or says that a call site
-   * is fine, whatever the verdict on it.
+   * Asks the allocator to give free memory back; may take seconds.
    *
-   * @param view {@code trim} or {@code leaks}
-   * @param site of leaks, the name of the call site
-   * @param fine of leaks, false to take back what was said
+   * @param view {@code trim}
    * @return null for any other
    */
   @WriteOperation
-  public @Nullable Object change(
-      @Selector String view,
-      @org.springframework.lang.Nullable @Nullable String site,
-      @org.springframework.lang.Nullable @Nullable Boolean fine) {
-    Told told = told(view, site, fine);
-    return told == null ? null : body(told.view());
+  public @Nullable Object trim(@Selector String view) {
+    return view.equals("trim") ? body(views.trim().view()) : null;
   }
 
-  /** Null if there is nothing of that name to change. */
-  @Nullable Told told(String view, @Nullable String site, @Nullable Boolean fine) {
-    return switch (view) {
-      case "trim" -> views.trim();
-      case "leaks" -> views.acknowledgeLeak(site, fine == null || fine);
-      default -> null;
-    };
+  /**
+   * Says that the call sites of a name are fine, whatever the verdict on them.
+   *
+   * @param view {@code leaks}
+   * @param site the name; one that ends in {@code *} is the beginning of a name
+   * @return the verdicts; null for any other view
+   */
+  @WriteOperation
+  public @Nullable Object acknowledge(@Selector String view, @Selector String site) {
+    return view.equals("leaks") ? body(views.acknowledgeLeak(site, true).view()) : null;
+  }
+
+  /** Takes that back. */
+  @DeleteOperation
+  public @Nullable Object suspect(@Selector String view, @Selector String site) {
+    return view.equals("leaks") ? body(views.acknowledgeLeak(site, false).view()) : null;
   }
 
   Views views() {

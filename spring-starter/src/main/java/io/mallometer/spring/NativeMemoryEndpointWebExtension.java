@@ -115,22 +115,15 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Trims, or says that a call site is fine.
+   * Trims.
    *
-   * @param view {@code trim} or {@code leaks}; anything else is 404
-   * @param site of leaks, the name of the call site
-   * @param fine of leaks, false to take back what was said
-   * @return 200 if it was done, 400 if the site is missing, 429 if a trim was too early, 501
-   *     without the native library
+   * @param view {@code trim}; anything else is 404
+   * @return 200 if it was done, 429 if it was too early, 501 without the native library
    */
   @WriteOperation
-  public WebEndpointResponse<Object> change(
-      @Selector String view,
-      @org.springframework.lang.Nullable @Nullable String site,
-      @org.springframework.lang.Nullable @Nullable Boolean fine) {
-    Answer.Told told = endpoint.told(view, site, fine);
-    return told == null
-        ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)
-        : json(told);
+  public WebEndpointResponse<Object> trim(@Selector String view) {
+    return view.equals("trim")
+        ? json(endpoint.views().trim())
+        : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
   }
 }

@@ -140,7 +140,7 @@ public final class Views {
         return report(format.get(), parameters);
       }
       @Nullable WrittenOnce body = watched.get(name);
-      if (body != null && !parameters.containsKey("all")) {
+      if (body != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
         return new Answer.Exported(JSON, new Answer.Written(body.bytes()));
       }
       return switch (name) {
@@ -209,10 +209,7 @@ public final class Views {
    * @param site the name; one that ends in {@code *} is the beginning of a name
    * @return the verdicts
    */
-  public Told acknowledgeLeak(@Nullable String site, boolean fine) {
-    if (site == null || site.isBlank()) {
-      return Told.refused(Outcome.WRONG, "site is missing: the name of the call site that is fine");
-    }
+  public Told acknowledgeLeak(String site, boolean fine) {
     mallometer.acknowledgeLeak(site, fine);
     return Told.ok(LeaksView.of(mallometer.leaks(), false));
   }

@@ -1,0 +1,133 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.SiteVerdict;
+import io.mallometer.VerdictsByHand;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Verdicts over HTTP, whatever is preloaded. */
+@Tag("application")
+@Tag("jersey")
+class LeakEndpointTest {
+
+  private static final String PATH = "/actuator/nativememory/leaks";
+
+  private static final HandFedInterposer LIBRARY =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+
+  private static Mallometer mallometer;
+  private static RunningApplication application;
+
+  @BeforeAll
+  static void start() {
+    mallometer = LIBRARY.open();
+    SpringApplication spring = new SpringApplication(TestApplication.class);
+    spring.addInitializers(
+        context ->
+            ((GenericApplicationContext) context)
+                .registerBean("mallometer", Mallometer.class, () -> mallometer));
+    application =
+        RunningApplication.start(
+            spring,
+            "--management.endpoint.nativememory.access=unrestricted",
+            "--management.endpoints.web.exposure.include=nativememory,health",
+            "--management.endpoint.health.show-details=always");
+  }
+
+  @BeforeEach
+  void judge() {
+    LIBRARY.judges(VerdictsByHand.four());
+    mallometer.poll();
+  }
+
+  @AfterAll
+  static void stop() {
+    application.close();
+    mallometer.close();
+  }
+
+  @Test
+  void anArrayOfVerdictsWithTheirStacks() {
+    List<Map<String, Object>> verdicts = verdicts(application.get(PATH));
+
+    assertThat(verdicts)
+        .extracting(one -> one.get("verdict"))
+        .containsExactly("leak", "leak", "growing", "pool");
+    assertThat(verdicts.get(0))
+        .containsEntry("site", "com.shop.Report.render")
+        .containsEntry("sentence", "com.shop.Report.render keeps memory")
+        .containsEntry("suspectedBytes", 1_300_000_000)
+        .containsEntry("growthBytesPerHour", 1.9e8)
+        .containsEntry("acknowledged", false)
+        .containsEntry(
+            "frames",
+            List.of("libzip.so!deflateInit2_+0x1f", "com.shop.Report.render(Some.java:12)"))
+        .containsEntry("lastWrite", Map.of("unavailable", "perf_event_open is forbidden"))
+        .containsKeys("lastAccess", "since", "evidence", "secondsToLimit", "shareOfLimit");
+  }
+
+  @Test
+  void whatIsUnknownIsLeftOut() {
+    assertThat(verdicts(application.get(PATH)).get(3))
+        .containsEntry("verdict", "pool")
+        .doesNotContainKeys("confidence", "growthBytesPerHour", "secondsToLimit");
+  }
+
+  @Test
+  void whetherHealthySitesAreWantedIsTrueOrFalse() {
+    assertThat(verdicts(application.get(PATH + "?all=true"))).hasSize(4);
+    HttpResponse<String> wrong = application.response(PATH + "?all=perhaps");
+    assertThat(wrong.statusCode()).isEqualTo(400);
+    assertThat(wrong.body()).contains("all is 'perhaps'");
+  }
+
+  @Test
+  void textAndHtmlForPeople() {
+    assertThat(application.get(PATH + "?format=text")).startsWith("Leaks at ");
+    assertThat(application.get(PATH + "?format=html")).startsWith("<!DOCTYPE html>");
+    assertThat(application.response(PATH + "?format=pdf").statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void aSiteIsSaidToBeFineAndThatIsTakenBack() {
+    String site = PATH + "/com.shop.Report.render";
+
+    HttpResponse<String> fine = application.send("POST", "local.server.port", site);
+    assertThat(fine.statusCode()).isEqualTo(200);
+    assertThat(verdicts(fine.body()).get(0)).containsEntry("acknowledged", true);
+    assertThat(leaking()).doesNotContain("com.shop.Report.render");
+
+    HttpResponse<String> again = application.send("DELETE", "local.server.port", site);
+    assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(leaking()).contains("com.shop.Report.render");
+  }
+
+  private static List<String> leaking() {
+    return mallometer.leaks().leaks().stream().map(SiteVerdict::site).toList();
+  }
+
+  @Test
+  void healthNamesTheWorst() {
+    assertThat(application.get("/actuator/health"))
+        .contains("\"leaks\":1", "com.shop.Report.render keeps memory");
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<Map<String, Object>> verdicts(String json) {
+    return (List<Map<String, Object>>) (List<?>) JsonParserFactory.getJsonParser().parseList(json);
+  }
+}
