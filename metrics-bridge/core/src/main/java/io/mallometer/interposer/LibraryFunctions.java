@@ -38,9 +38,14 @@ final class LibraryFunctions {
 
   private LibraryFunctions() {}
 
-  /** Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value. */
-  static int mallometer_snapshot(long snapshot, int origin) {
-    return call(SNAPSHOT, snapshot, origin);
+  /**
+   * Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value.
+   *
+   * @param snapshotAndOrigin its address and the origin, put together once: a poll is to make as
+   *     few objects as it can
+   */
+  static int mallometer_snapshot(Object[] snapshotAndOrigin) {
+    return SNAPSHOT.invokeInt(snapshotAndOrigin);
   }
 
   /** The same for the calling thread. */
@@ -49,8 +54,8 @@ final class LibraryFunctions {
   }
 
   /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
-  static int mallometer_self(long self) {
-    return call(SELF, self);
+  static int mallometer_self(Object[] self) {
+    return SELF.invokeInt(self);
   }
 
   /**
