@@ -37,8 +37,9 @@ def main():
             if age >= printed * 60:
                 printed += 1
                 counts = collections.Counter(site["verdict"] for site in sites)
-                state = json.loads(answers["nativememory"])["leaks"]
-                print(f"{age / 60:3.0f} min  {dict(counts) or 'all healthy'}  {state}", flush=True)
+                seen = json.loads(answers["nativememory"])["leaks"]
+                print(f"{age / 60:3.0f} min  {dict(counts) or 'all healthy'}  observation {seen['state']}, {seen['epochs']} epochs, "
+                      f"{seen['voidEpochs']} void, {seen['cpuSeconds']:.2f} s of processor time, {seen['placed']} objects placed", flush=True)
             time.sleep(SCRAPED_EVERY_SECONDS)
         for site in json.loads(get(f"{demo.url}/actuator/nativememory/leaks")):
             print(f"{site['verdict']}: {site['site']}: {site['sentence']}")
