@@ -54,7 +54,7 @@ class ContextsTest {
     try (ConfigurableApplicationContext context =
         Contexts.with("outer", MeterRegistry.class, outer).run()) {
       assertThat(ours(outer)).contains("mallometer.active");
-      assertThat(mbeans()).hasSize(3);
+      assertThat(mbeans()).hasSize(4);
       assertThat(context.getBean(NativeMemoryMBeans.class).registered()).isTrue();
     }
 
@@ -67,12 +67,12 @@ class ContextsTest {
     ConfigurableApplicationContext second = Contexts.with(counting).run();
     assertThat(scrape(first)).contains("native_malloc_request_size_bytes_count 22");
     assertThat(scrape(second)).contains("native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(3);
+    assertThat(mbeans()).hasSize(4);
 
     first.close();
     assertThat(scrape(second))
         .contains("mallometer_active 1.0", "native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(3);
+    assertThat(mbeans()).hasSize(4);
 
     second.close();
   }
@@ -84,9 +84,9 @@ class ContextsTest {
         assertThat(child.getBean(Mallometer.class)).isSameAs(counting);
         assertThat(child.getBean(NativeMemoryMBeans.class))
             .isSameAs(parent.getBean(NativeMemoryMBeans.class));
-        assertThat(mbeans()).hasSize(3);
+        assertThat(mbeans()).hasSize(4);
       }
-      assertThat(mbeans()).hasSize(3);
+      assertThat(mbeans()).hasSize(4);
       assertThat(scrape(parent))
           .containsOnlyOnce("# TYPE native_malloc_live_bytes gauge")
           .containsOnlyOnce("# TYPE native_malloc_request_size_bytes histogram");
@@ -112,7 +112,7 @@ class ContextsTest {
         assertThat(scrape(context))
             .containsOnlyOnce("native_malloc_live_bytes 600000.0")
             .containsOnlyOnce("native_malloc_request_size_bytes_count 22");
-        assertThat(mbeans()).hasSize(3);
+        assertThat(mbeans()).hasSize(4);
       }
       assertThat(mbeans()).isEmpty();
     }
@@ -122,7 +122,7 @@ class ContextsTest {
   void lazyApplicationIsVisibleFromOutside() {
     try (ConfigurableApplicationContext context =
         Contexts.with(counting).lazyInitialization(true).run()) {
-      assertThat(mbeans()).hasSize(3);
+      assertThat(mbeans()).hasSize(4);
       assertThat(scrape(context))
           .contains("native_malloc_live_bytes 600000.0")
           .contains("native_malloc_request_size_bytes_count 22");

@@ -36,7 +36,7 @@ class DevtoolsTest {
     assertThat(application.lines("# TYPE mallometer_active gauge")).hasSize(1);
     assertThat(application.lines("mallometer_active 1.0")).hasSize(1);
     assertThat(application.lines("# TYPE native_malloc_request_size_bytes histogram")).hasSize(1);
-    assertThat(application.output()).contains("MBeans: 3, pollers: 1");
+    assertThat(application.output()).contains("MBeans: 4, pollers: 1");
   }
 
   private void copyIntoDirectory(Class<?> type) throws Exception {
