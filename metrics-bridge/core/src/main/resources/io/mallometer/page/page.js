@@ -469,8 +469,12 @@
 
   // ---- Leaks
 
+  // What an empty list of verdicts means: nothing is wrong only where the use of objects is observed.
+  let observation = {isOn: false, text: ''};
+
   function showLeaks(leaks) {
-    empty('leaks', leaks.length > 0 ? '' : 'No code looks like a leak.');
+    const nothing = observation.isOn ? 'No code looks like a leak.' : `No code is known to leak. ${observation.text}`;
+    empty('leaks', leaks.length > 0 ? '' : nothing);
     fill(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}`),
       make('p', {}, leak.sentence ?? ''),
@@ -504,17 +508,16 @@
     return make('details', {}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
   }
 
-  function showLeakState(leaks, isAsked) {
-    if (!isAsked) {
-      empty('leaks', 'Leaks are not observed in this process.');
-    }
+  function showLeakState(leaks) {
     const states = {
       on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs.`,
       starting: 'What this system can observe is being tried out.',
       off: 'Whether objects are still used is not observed.',
       failed: 'Whether objects are still used cannot be observed.',
     };
-    setText(element('leaks-note'), leaks ? [states[leaks.state] ?? leaks.state, leaks.reason].filter(text => text).join(' ') : '');
+    const text = leaks ? [states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(' ') : '';
+    observation = {isOn: leaks?.state === 'on', text};
+    setText(element('leaks-note'), text);
   }
 
   // ---- The rest
@@ -643,7 +646,7 @@
     showAllocator(overview.allocator, overview.trimAllowed);
     showBudget(overview.budget);
     showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
-    showLeakState(overview.memory.leaks, overview.views.includes('leaks'));
+    showLeakState(overview.memory.leaks);
     showDownloads(overview.views, overview.exports);
   }
 
