@@ -101,7 +101,9 @@ async function everyPanelIsDrawn(page) {
   for (const property of ['--part-0', '--part-7', '--part-9']) {
     assert.ok(await pixels(page, 'resident', property) > 500, `resident: ${property}`);
   }
-  assert.ok(await pixels(page, 'charged', '--part-0') > 500, 'charged: this process');
+  // In the cgroup of a whole machine this process is a thin line below what others use.
+  const charged = await Promise.all(['--part-0', '--part-3', '--part-4', '--part-7', '--part-9'].map(property => pixels(page, 'charged', property)));
+  assert.ok(Math.max(...charged) > 500, `charged: ${charged}`);
   for (const chart of ['live', 'bytes-rate', 'calls-rate']) {
     assert.ok(await pixels(page, chart, '--accent') > 10, chart);
   }
