@@ -123,7 +123,9 @@ final class DiagnosisRules {
 
   private void leaking(List<SiteVerdict> found) {
     SiteVerdict worst = found.get(0);
-    double seconds = least(worst.secondsToLimit(), secondsToLimit());
+    // Its own time: the process may grow faster for another reason, of which growth() tells.
+    double own = worst.secondsToLimit();
+    double seconds = Double.isNaN(own) ? secondsToLimit() : own;
     boolean limited = seconds < FAR.toSeconds();
     String inShort =
         limited
@@ -146,10 +148,6 @@ final class DiagnosisRules {
         .filter(Trend::grows)
         .map(growing -> Math.max(0, (limitBytes() - usedBytes()) / growing.bytesPerSecond()))
         .orElse(Double.NaN);
-  }
-
-  private static double least(double a, double b) {
-    return Double.isNaN(a) || b < a ? b : a;
   }
 
   private void growth() {

@@ -83,6 +83,13 @@ class DiagnosisTest {
   }
 
   @Test
+  void whatElseGrowsIsNotTheLeaks() {
+    Diagnosis both = diagnosis(memory(400, 1000), growing(2), leaks(leak("a.B.c", 25_000)));
+
+    assertThat(both.sentence()).isEqualTo("A leak in a.B.c will reach the limit in about 7 h");
+  }
+
+  @Test
   void theWorstOfSeveralLeaksIsNamedAndTheOthersCounted() {
     Diagnosis diagnosis =
         diagnosis(
