@@ -658,15 +658,31 @@
     return response.json();
   }
 
-  // One request after the other, those that are due.
+  async function perform(job) {
+    const answer = await ask(job.view);
+    // A little earlier or later each time, so that many viewers do not ask at once.
+    job.due = Date.now() + job.every * (0.9 + 0.2 * Math.random());
+    job.show(answer);
+  }
+
+  // One request after the other, those that are due. A view that fails keeps none of the others from being shown, unless
+  // it is the first: then nobody is there.
   async function askAll() {
+    let failed = null;
     for (const job of jobs) {
       if (state.views.includes(job.view) && Date.now() >= job.due && !isIdle()) {
-        const answer = await ask(job.view);
-        // A little earlier or later each time, so that many viewers do not ask at once.
-        job.due = Date.now() + job.every * (0.9 + 0.2 * Math.random());
-        job.show(answer);
+        try {
+          await perform(job);
+        } catch (error) {
+          failed ??= error;
+          if (job === jobs[0]) {
+            break;
+          }
+        }
       }
+    }
+    if (failed) {
+      throw failed;
     }
   }
 
