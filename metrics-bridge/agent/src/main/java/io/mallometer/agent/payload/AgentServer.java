@@ -141,6 +141,8 @@ final class AgentServer implements AutoCloseable {
     try (exchange) {
       exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
       exchange.getResponseHeaders().set("Cache-Control", "no-store");
+      // A click on the page may trim: nobody is to lay another page over it.
+      exchange.getResponseHeaders().set("X-Frame-Options", "DENY");
       String path = exchange.getRequestURI().getPath();
       switch (exchange.getRequestMethod()) {
         case "GET", "HEAD" -> get(exchange, path.substring(1));

@@ -78,6 +78,7 @@ class AgentServerTest {
     start(OPTIONS);
 
     HttpResponse<String> text = get("/metrics");
+    assertThat(text.headers().firstValue("X-Frame-Options")).contains("DENY");
     assertThat(type(text)).startsWith("text/plain; version=0.0.4");
     assertThat(Published.parse(text.body()))
         .anyMatch(sample -> sample.name().equals("native_malloc_live_bytes"));
