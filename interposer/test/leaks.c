@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,6 +81,25 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
+/* What a processor first touched lately is not cooled before it has touched more, or somebody asks it to cool. */
+static void empty_batches(void) {
+  cpu_set_t mine;
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED);
+  CHECK_EQUAL(sched_getaffinity(0, sizeof mine, &mine), 0);
+  for (int i = 0; i < CPU_SETSIZE; i++) {
+    if (!CPU_ISSET(i, &mine)) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(i, &one);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    munlock(page, 4096);
+    madvise(page, 4096, MADV_COLD);
+  }
+  CHECK_EQUAL(sched_setaffinity(0, sizeof mine, &mine), 0);
+  munmap(page, 4096);
+}
+
 /* Objects that came to live in slots, a few in each epoch; the others are freed. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
@@ -95,6 +115,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
       }
     }
   }
+  for (unsigned i = 0; i < count; i++) ((volatile char *)slots[i])[0] = 0;
+  empty_batches();
 }
 
 /* How many objects in slots were last used before this moment, of all of this size that live in slots. */

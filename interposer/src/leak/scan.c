@@ -17,7 +17,7 @@
 #define PAGE ((size_t)4096)
 /* Behind the first page; pages of odd number are told apart from the others as slots are. */
 #define FIRST_CANARY 1u
-enum { CANARIES = 8, IDLE_CANARIES = 2 };
+enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS, "a page is left between them and slots");
 
 static enum mallometer_leaks_method clear_by;
@@ -118,7 +118,13 @@ bool scan_is_valid(void) {
 /* ENOMEM says that glibc has unmapped some of a slot's pages; the others are cold all the same. */
 static bool becomes_cold(char *begin, size_t bytes) { return madvise(begin, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 
-/* A program that locks its memory keeps the accessed bits of locked pages; slots are not worth that. */
+/*
+ * Linux also passes over a page which the processor that first touched it still keeps in a batch, on the way to the
+ * list of pages; that may last while that processor touches no 31 new pages. It then reads as touched once more, and is
+ * cooled again. The call empties the batch of the processor it runs on.
+ *
+ * A program that locks its memory keeps the accessed bits of locked pages; slots are not worth that.
+ */
 static void cool(char *begin, size_t bytes) {
   if (becomes_cold(begin, bytes)) return;
   munlock(begin, bytes);
@@ -169,7 +175,6 @@ static bool prepare_canaries(void) {
   char *first = canary(0);
   if (mprotect(first, (CANARIES + IDLE_CANARIES) * PAGE, PROT_READ | PROT_WRITE) != 0) return false;
   for (uint32_t i = 1; i < CANARIES + IDLE_CANARIES; i += 2) madvise(canary(i), PAGE, MADV_RANDOM);
-  memset(first, 1, (CANARIES + IDLE_CANARIES) * PAGE);
   return true;
 }
 
@@ -185,9 +190,17 @@ static const char *failed(const char *what) {
   return why;
 }
 
-const char *scan_start(enum mallometer_leaks_method method) {
-  clear_by = method;
-  if (!prepare_canaries()) return failed("pages cannot be made accessible");
+/* New pages, which are cooled at once, so that they leave this processor's batch before the thread leaves it. */
+static void renew_canaries(void) {
+  for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
+    madvise(canary(i), PAGE, MADV_DONTNEED);
+    memset(canary(i), 1, PAGE);
+    madvise(canary(i), PAGE, MADV_COLD);
+  }
+}
+
+static const char *try_scan(enum mallometer_leaks_method method) {
+  renew_canaries();
   if (!scan_read()) return failed("/proc/self/smaps cannot be read");
   errno = 0;
   scan_cool();
@@ -198,4 +211,15 @@ const char *scan_start(enum mallometer_leaks_method method) {
   if (!scan_read()) return failed("/proc/self/smaps cannot be read");
   if (!scan_is_valid()) return "a page that is touched does not read as touched";
   return idle_canaries_read_as_idle() ? NULL : "a page that is cold reads as touched";
+}
+
+const char *scan_start(enum mallometer_leaks_method method) {
+  clear_by = method;
+  if (!prepare_canaries()) return failed("pages cannot be made accessible");
+  const char *cannot = NULL;
+  for (unsigned tried = 0; tried < MOST_TRIALS; tried++) {
+    cannot = try_scan(method);
+    if (!cannot) break;
+  }
+  return cannot;
 }
