@@ -8,6 +8,7 @@ import io.mallometer.leak.Room;
 import io.mallometer.leak.UseOfSite;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,6 +60,7 @@ final class LeakWatch {
   /** Guarded by this, as is all below. Compared by identity. */
   private final List<Wish> wishes = new ArrayList<>();
 
+  private @Nullable HealthySitesFile healthySitesFile;
   private @Nullable LeakDetector detector;
 
   private LeakOptions detectorOptions = LeakOptions.off();
@@ -85,8 +87,23 @@ final class LeakWatch {
     Wish wish = new Wish(wanted);
     wishes.add(wish);
     healthySites.add(wanted.healthySites());
+    wanted.healthySitesFile().ifPresent(this::keepIn);
     choose();
     return wish;
+  }
+
+  /** The first file that is asked for. */
+  private void keepIn(Path path) {
+    if (healthySitesFile == null) {
+      healthySitesFile = new HealthySitesFile(path);
+      healthySites.add(healthySitesFile.read());
+    } else if (!healthySitesFile.path().equals(path)) {
+      LOGGER.log(
+          Level.WARNING,
+          "Healthy call sites are kept in {0} already, not in {1}",
+          healthySitesFile.path(),
+          path);
+    }
   }
 
   /** It is closed. */
@@ -122,6 +139,9 @@ final class LeakWatch {
       healthySites.add(List.of(site));
     } else {
       healthySites.remove(site);
+    }
+    if (healthySitesFile != null) {
+      healthySitesFile.put(site.strip(), fine);
     }
     LeakReport known = latest;
     publish(

@@ -198,7 +198,7 @@ public final class Mallometer implements AutoCloseable {
 
   /**
    * Says that the sites of a name are fine, whatever their verdict, or takes that back. Holds for
-   * all facades until the process ends; {@link LeakOptions#healthySites()} is for longer.
+   * all facades until the process ends, or for longer with {@link LeakOptions#healthySitesFile()}.
    *
    * @param site the name; one that ends in {@code *} is the beginning of a name
    */

@@ -8,6 +8,7 @@ import io.mallometer.leak.Evidence;
 import io.mallometer.leak.Room;
 import io.mallometer.leak.SampledObject;
 import io.mallometer.leak.UseOfSite;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** When sites are judged, and what is done with the verdicts. */
 class LeakWatchTest {
@@ -144,6 +146,10 @@ class LeakWatchTest {
   }
 
   private void live(Duration time) {
+    live(watch, time);
+  }
+
+  private void live(LeakWatch watch, Duration time) {
     long end = library.now + time.toNanos();
     while (library.now < end) {
       watch.evaluateIfDue(Room.UNKNOWN);
@@ -237,6 +243,26 @@ class LeakWatchTest {
 
     watch.acknowledge("com.shop.Cart.zip", false);
     assertThat(watch.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void whatIsSaidOfASiteOutlivesTheProcessInAFile(@TempDir Path directory) {
+    LeakOptions options = LeakOptions.defaults().withHealthySitesFile(directory.resolve("healthy"));
+    watch.want(options);
+    watch.acknowledge("com.shop.Cart.zip", true);
+
+    LeakWatch next = new LeakWatch(library, callSites, clock, () -> library.now);
+    next.want(options);
+    live(next, Duration.ofHours(1));
+    assertThat(next.latest().suspicious())
+        .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
+        .containsExactly(tuple(Verdict.LEAK, true));
+    next.acknowledge("com.shop.Cart.zip", false);
+
+    LeakWatch last = new LeakWatch(library, callSites, clock, () -> library.now);
+    last.want(options);
+    live(last, Duration.ofMinutes(1));
+    assertThat(last.latest().leaks()).hasSize(1);
   }
 
   @Test

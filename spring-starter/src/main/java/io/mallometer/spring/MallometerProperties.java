@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -99,12 +100,15 @@ public record MallometerProperties(
    *     cannot wait for minutes.
    * @param healthySites Names of call sites that are known to be fine. They get a verdict, but no
    *     meter, notification or warning. One that ends in * is the beginning of a name.
+   * @param healthySitesFile File that keeps the names of which somebody says at run time that they
+   *     are fine. Without it they are forgotten when the process ends.
    */
   public record Leak(
       @DefaultValue("true") boolean enabled,
       @DefaultValue("service") LeakProfile profile,
       @DefaultValue("1") double timeScale,
-      @Nullable List<String> healthySites) {}
+      @Nullable List<String> healthySites,
+      @Nullable String healthySitesFile) {}
 
   /**
    * Trimming the allocator: making it give free memory back.
@@ -150,7 +154,9 @@ public record MallometerProperties(
             .withApplicationPackages(applicationPackages(scannedPackages))
             .withLeaks(leaks());
     String path = record.path();
-    return path == null || path.isBlank() ? options : options.withRecordPath(recordPath(path));
+    return path == null || path.isBlank()
+        ? options
+        : options.withRecordPath(path("mallometer.record.path", path));
   }
 
   private List<String> applicationPackages(List<String> otherwise) {
@@ -167,19 +173,26 @@ public record MallometerProperties(
           "Remove mallometer.leak.time-scale, which is for tests.");
     }
     List<String> healthy = leak.healthySites();
+    String file = leak.healthySitesFile();
     return new LeakOptions(
-        leak.enabled(), leak.profile(), leak.timeScale(), healthy == null ? List.of() : healthy);
+        leak.enabled(),
+        leak.profile(),
+        leak.timeScale(),
+        healthy == null ? List.of() : healthy,
+        file == null || file.isBlank()
+            ? Optional.empty()
+            : Optional.of(path("mallometer.leak.healthy-sites-file", file)));
   }
 
-  private static Path recordPath(String path) {
+  private static Path path(String property, String path) {
     try {
       return Path.of(path);
     } catch (InvalidPathException e) {
       throw new MallometerPropertyException(
-          "mallometer.record.path",
+          property,
           path,
           "must be the path of a file",
-          "Set mallometer.record.path to a file on a volume that survives the container.");
+          "Set %s to a file on a volume that survives the container.".formatted(property));
     }
   }
 

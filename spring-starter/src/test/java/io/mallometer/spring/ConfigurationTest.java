@@ -28,6 +28,7 @@ class ConfigurationTest {
   private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
       Set.of(
           "mallometer.leak.healthy-sites",
+          "mallometer.leak.healthy-sites-file",
           "mallometer.record.path",
           "mallometer.sites.application-packages",
           "mallometer.trim.interval");
@@ -47,6 +48,7 @@ class ConfigurationTest {
             "mallometer.leak.profile",
             "mallometer.leak.time-scale",
             "mallometer.leak.healthy-sites",
+            "mallometer.leak.healthy-sites-file",
             "mallometer.record.path",
             "mallometer.sites.application-packages",
             "mallometer.trim.interval",

@@ -131,7 +131,7 @@ class LeakDetectorTest {
   @ParameterizedTest
   @EnumSource(LeakProfile.class)
   void theProfileSetsTheFloor(LeakProfile profile) {
-    detector = new LeakDetector(new LeakOptions(true, profile, 1, List.of()));
+    detector = new LeakDetector(LeakOptions.defaults().withProfile(profile));
     site(1, "Cart.zip");
     steadily(1, 0, 600, 30, 64 * KIB);
     assertThat(settled(300 * MINUTE, 1).thresholdSeconds()).isEqualTo(profile.floor().toSeconds());
