@@ -6,9 +6,7 @@ import io.mallometer.Snapshot;
 import io.mallometer.Status;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
@@ -29,9 +27,7 @@ public final class Entry {
   public static String start(Map<String, String> options, String version) {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
-    Optional<Path> record = Optional.ofNullable(options.get("record")).map(Path::of);
-    MallometerOptions defaults = MallometerOptions.defaults();
-    Mallometer mallometer = open(record.map(defaults::withRecordPath).orElse(defaults));
+    Mallometer mallometer = open(BridgeOptions.of(options));
     LateRegistration.start(mallometer);
     String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
     return said(mallometer.snapshot(), version) + served;

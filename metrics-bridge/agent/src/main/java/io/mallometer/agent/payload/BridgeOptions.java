@@ -1,0 +1,60 @@
+package io.mallometer.agent.payload;
+
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakProfile;
+import io.mallometer.MallometerOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
+final class BridgeOptions {
+
+  private BridgeOptions() {}
+
+  /**
+   * The options that were given, by name; the others have their defaults.
+   *
+   * @throws IllegalArgumentException if one is not understood
+   */
+  static MallometerOptions of(Map<String, String> options) {
+    MallometerOptions all = MallometerOptions.defaults().withLeaks(leaks(options));
+    @Nullable String record = options.get("record");
+    all = record == null ? all : all.withRecordPath(Path.of(record));
+    return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
+  }
+
+  private static LeakOptions leaks(Map<String, String> options) {
+    if (options.getOrDefault("leak.enabled", "true").equals("false")) {
+      return LeakOptions.off();
+    }
+    LeakOptions leaks =
+        LeakOptions.defaults().withHealthySites(list(options.get("leak.healthySites")));
+    @Nullable String profile = options.get("leak.profile");
+    leaks = profile == null ? leaks : leaks.withProfile(profile(profile));
+    @Nullable String file = options.get("leak.healthySitesFile");
+    return file == null ? leaks : leaks.withHealthySitesFile(Path.of(file));
+  }
+
+  private static LeakProfile profile(String name) {
+    return LeakProfile.byId(name)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "leak.profile \"%s\" is none of real-time, interactive, service and batch"
+                        .formatted(name)));
+  }
+
+  /** Separated by commas or blanks: commas on the command line separate options. */
+  private static List<String> list(@Nullable String text) {
+    List<String> names = new ArrayList<>();
+    for (String name : text == null ? new String[0] : text.split("[, ]")) {
+      if (!name.isEmpty()) {
+        names.add(name);
+      }
+    }
+    return names;
+  }
+}

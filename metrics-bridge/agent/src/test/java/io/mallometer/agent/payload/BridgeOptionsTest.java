@@ -1,0 +1,54 @@
+package io.mallometer.agent.payload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakProfile;
+import io.mallometer.MallometerOptions;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the agent's options mean to the bridge. */
+class BridgeOptionsTest {
+
+  @Test
+  void noneAreTheDefaults() {
+    assertThat(BridgeOptions.of(Map.of())).isEqualTo(MallometerOptions.defaults());
+  }
+
+  @Test
+  void eachIsPassedOn() {
+    MallometerOptions options =
+        BridgeOptions.of(
+            Map.of(
+                "record", "/tmp/box",
+                "sites.applicationPackages", "com.shop org.cart",
+                "leak.profile", "real-time",
+                "leak.healthySites", "com.shop.Catalogue.load, com.shop.cache.*",
+                "leak.healthySitesFile", "/var/lib/shop/healthy"));
+
+    assertThat(options.recordPath()).contains(Path.of("/tmp/box"));
+    assertThat(options.applicationPackages()).containsExactly("com.shop", "org.cart");
+    assertThat(options.leaks())
+        .isEqualTo(
+            LeakOptions.defaults()
+                .withProfile(LeakProfile.REAL_TIME)
+                .withHealthySites(List.of("com.shop.Catalogue.load", "com.shop.cache.*"))
+                .withHealthySitesFile(Path.of("/var/lib/shop/healthy")));
+  }
+
+  @Test
+  void leaksNeedNotBeLookedFor() {
+    assertThat(BridgeOptions.of(Map.of("leak.enabled", "false")).leaks().enabled()).isFalse();
+  }
+
+  @Test
+  void anUnknownProfileIsRefused() {
+    assertThatThrownBy(() -> BridgeOptions.of(Map.of("leak.profile", "eager")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("real-time, interactive, service and batch");
+  }
+}
