@@ -5,8 +5,6 @@ import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -166,21 +164,6 @@ public final class HandFedInterposer implements Interposer {
   }
 
   private Clock clock() {
-    return new Clock() {
-      @Override
-      public Instant instant() {
-        return now;
-      }
-
-      @Override
-      public ZoneId getZone() {
-        return ZoneOffset.UTC;
-      }
-
-      @Override
-      public Clock withZone(ZoneId zone) {
-        return this;
-      }
-    };
+    return new ClockOf(() -> now);
   }
 }

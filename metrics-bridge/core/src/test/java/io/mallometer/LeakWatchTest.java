@@ -3,7 +3,6 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.mallometer.interposer.Interposer;
 import io.mallometer.leak.Evidence;
 import io.mallometer.leak.Room;
 import io.mallometer.leak.SampledObject;
@@ -12,12 +11,9 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,28 +24,12 @@ class LeakWatchTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   private final Library library = new Library();
-  private final Clock clock =
-      new Clock() {
-        @Override
-        public Instant instant() {
-          return START.plusNanos(library.now);
-        }
-
-        @Override
-        public ZoneId getZone() {
-          return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-          return this;
-        }
-      };
+  private final Clock clock = new ClockOf(() -> START.plusNanos(library.now));
   private final CallSiteReader callSites = new CallSiteReader(library, clock, () -> library.now);
   private final LeakWatch watch = new LeakWatch(library, callSites, clock, () -> library.now);
 
   /** Leaks one object of 64 KiB every 20 s at one site, and sees the use of all of them. */
-  private static final class Library implements Interposer {
+  private static final class Library extends SilentInterposer {
     long now;
     int readings;
     long costNanos;
@@ -59,34 +39,8 @@ class LeakWatchTest {
     String watchReason = "";
     List<UseOfSite> seen = List.of();
 
-    @Override
-    public boolean present() {
-      return true;
-    }
-
-    @Override
-    public Snapshot read(Instant time) {
-      return Snapshot.absent(time, Status.counting());
-    }
-
-    @Override
-    public Optional<NativeCounters> process() {
-      return Optional.empty();
-    }
-
-    @Override
-    public Optional<NativeCounters> thread() {
-      return Optional.empty();
-    }
-
-    @Override
-    public Optional<AllocatorStatistics> allocator(Instant time) {
-      return Optional.empty();
-    }
-
-    @Override
-    public boolean trim() {
-      return false;
+    Library() {
+      super(Status.counting());
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.lang.ref.WeakReference;
 import java.time.Clock;
@@ -311,10 +310,14 @@ class PollerTest {
   }
 
   /** Counts readings, and fails as told. */
-  private static final class Readings implements Interposer {
+  private static final class Readings extends SilentInterposer {
     final AtomicInteger readings = new AtomicInteger();
     volatile boolean present = true;
     volatile @Nullable Throwable failure;
+
+    Readings() {
+      super(Status.counting());
+    }
 
     void awaitReadings(int more) throws InterruptedException {
       int enough = readings.get() + more;
@@ -347,18 +350,8 @@ class PollerTest {
     }
 
     @Override
-    public Optional<NativeCounters> thread() {
-      return process();
-    }
-
-    @Override
     public Optional<AllocatorStatistics> allocator(Instant time) {
       return Optional.of(FaceContract.allocator(Double.NaN));
-    }
-
-    @Override
-    public boolean trim() {
-      return false;
     }
   }
 }

@@ -3,15 +3,12 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import io.mallometer.prometheus.NativeMemoryCollector;
 import io.prometheus.client.Collector.MetricFamilySamples;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -38,7 +36,8 @@ class RobustnessTest {
       MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
 
   private final GrowingLibrary library = new GrowingLibrary();
-  private final JumpingClock clock = new JumpingClock();
+  private final AtomicReference<Duration> ahead = new AtomicReference<>(Duration.ZERO);
+  private final Clock clock = new ClockOf(() -> Instant.now().plus(ahead.get()));
 
   /** Thousands of scrapes as fast as they go, while the counters are read 100 times a second. */
   @Test
@@ -92,7 +91,7 @@ class RobustnessTest {
             assertThat((double) mallometer.poll().process().orElseThrow().frees())
                 .isGreaterThan(before);
           });
-      clock.jump(Duration.ofMinutes(5));
+      ahead.updateAndGet(time -> time.plus(Duration.ofMinutes(5)));
       assertThat(value(collector.collect(), "mallometer_snapshot_age_seconds"))
           .isGreaterThanOrEqualTo(300);
       released.countDown();
@@ -132,7 +131,7 @@ class RobustnessTest {
       List<Double> frees = new ArrayList<>();
       for (Duration jump :
           List.of(Duration.ofHours(-1), Duration.ofDays(3650), Duration.ofDays(-7300))) {
-        clock.jump(jump);
+        ahead.updateAndGet(time -> time.plus(jump));
         List<MetricFamilySamples> families = collector.collect();
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
@@ -195,34 +194,14 @@ class RobustnessTest {
     };
   }
 
-  private static final class JumpingClock extends Clock {
-
-    private volatile Duration ahead = Duration.ZERO;
-
-    void jump(Duration by) {
-      ahead = ahead.plus(by);
-    }
-
-    @Override
-    public Instant instant() {
-      return Clock.systemUTC().instant().plus(ahead);
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
-  }
-
   /** Each reading finds one more free. */
-  private static final class GrowingLibrary implements Interposer {
+  private static final class GrowingLibrary extends SilentInterposer {
 
     private final AtomicLong readings = new AtomicLong();
+
+    GrowingLibrary() {
+      super(Status.counting());
+    }
 
     void awaitReadings(int more) throws InterruptedException {
       long enough = readings.get() + more;
@@ -230,11 +209,6 @@ class RobustnessTest {
         Thread.sleep(10);
       }
       assertThat(readings).hasValueGreaterThanOrEqualTo(enough);
-    }
-
-    @Override
-    public boolean present() {
-      return true;
     }
 
     @Override
@@ -259,21 +233,6 @@ class RobustnessTest {
               counters.hugeAllocations(),
               counters.threads(),
               counters.complete()));
-    }
-
-    @Override
-    public Optional<NativeCounters> thread() {
-      return process();
-    }
-
-    @Override
-    public Optional<AllocatorStatistics> allocator(Instant time) {
-      return Optional.empty();
-    }
-
-    @Override
-    public boolean trim() {
-      return false;
     }
   }
 }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import io.mallometer.CgroupMemory;
 import io.mallometer.ChargedPart;
 import io.mallometer.Logged;
-import io.mallometer.NativeCounters;
 import io.mallometer.ProcessMemory;
 import io.mallometer.Recording;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
 import io.mallometer.SelfReport;
+import io.mallometer.SilentInterposer;
 import io.mallometer.SiteSummary;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
@@ -42,37 +42,7 @@ class BlackBoxTest {
 
   /** A JVM without the library. */
   private static final Interposer ABSENT =
-      new Interposer() {
-        @Override
-        public boolean present() {
-          return false;
-        }
-
-        @Override
-        public Snapshot read(Instant time) {
-          return Snapshot.absent(time, new Status(State.UNAVAILABLE, "", ""));
-        }
-
-        @Override
-        public Optional<NativeCounters> process() {
-          return Optional.empty();
-        }
-
-        @Override
-        public Optional<NativeCounters> thread() {
-          return Optional.empty();
-        }
-
-        @Override
-        public Optional<io.mallometer.AllocatorStatistics> allocator(Instant time) {
-          return Optional.empty();
-        }
-
-        @Override
-        public boolean trim() {
-          return false;
-        }
-      };
+      new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
 
   @TempDir private Path directory;
   private Path path = Path.of("unset");

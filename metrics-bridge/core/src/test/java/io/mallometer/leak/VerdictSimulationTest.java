@@ -27,6 +27,7 @@ class VerdictSimulationTest {
 
   /** {@code -Dsoak.seed=8} makes another hour. */
   private static final long SEED = Long.getLong("soak.seed", 7);
+
   private static final int SITES_OF_A_KIND = 6;
   private static final double HOUR = 3_600;
   private static final double VOID_SHARE = 0.05;
