@@ -120,7 +120,7 @@ static void the_last_use_is_seen(void) {
   CHECK(any && any->frames > 1 && is_in(any->stack[0], (const void *)(uintptr_t)reader));
   CHECK(is_in(any->stack[1], (const void *)(uintptr_t)use_an_object));
   CHECK(any->monotonic_ns >= any->born_ns && any->born_ns > 0);
-  CHECK(any->thread_id > (uint32_t)getpid());
+  CHECK(any->thread_id != 0 && any->thread_id != (uint32_t)getpid());
   CHECK(strcmp(any->thread_name, "watch") == 0);
   const struct mallometer_access *write = access_of(site_of_keeper(), MALLOMETER_WRITE);
   CHECK(is_in(write->stack[0], (const void *)(uintptr_t)writer));

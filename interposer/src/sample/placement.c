@@ -10,6 +10,7 @@
 
 /* What counts of a site. Lost updates do no harm: q has to be known, not to be exactly that. */
 struct share {
+  uint32_t first; /* epoch with a sample; 0 before */
   uint32_t epoch;
   uint32_t samples; /* in that epoch */
   uint32_t before;  /* in the one before */
@@ -46,6 +47,13 @@ void placement_observe(const struct slot_observer *who) { __atomic_store_n(&obse
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+
+/* Notes that it is sampled in this epoch. */
+static bool returns(struct share *share) {
+  uint32_t now = load(&epoch), first = load(&share->first);
+  if (first == 0) store(&share->first, now);
+  return first != 0 && now - first >= EPOCHS_BEFORE_SLOTS;
+}
 
 /* The samples of the site in this epoch, with this one, or in the one before. */
 static uint32_t samples_of(struct share *share) {
@@ -118,6 +126,7 @@ void *placement_move(const struct sample *sample, const struct live_sample *live
     return NULL;
   }
   struct share *share = &shares[live->site];
+  if (!returns(share)) return NULL;
   struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
   uint64_t random = sampler_random(sample->block);
   double drawn = (double)(random >> 11) * 0x1p-53;

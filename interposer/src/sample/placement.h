@@ -12,6 +12,10 @@
  *     q = min(1, B / samples of the site in this epoch or the one before, the larger)
  *       * min(1, (r L / live slots of the site)^2)
  *
+ * once the site's first sample is E epochs old, and 0 before: most call sites of a program are its start's, which keep
+ * what they made for good and come back no more. They would take all slots, and a site that is sampled only once cannot
+ * be told a leak anyway.
+ *
  * Sites that allocate much are so placed as often as others, those that keep what they allocate fill their share ever
  * more slowly (the cube root of time), and when little is left all shares shrink together, so that a new site still
  * finds room. Where nothing is left for a site q is 0: what it allocates then is not seen, and counted as not placed.
@@ -26,6 +30,7 @@
 
 #define PLACED_IN_AN_EPOCH 4.0 /* B */
 #define LIVE_BEFORE_FEWER 32.0 /* L */
+#define EPOCHS_BEFORE_SLOTS 6u /* E */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /* Reserves what is known of each site, once. False if there is no memory. */

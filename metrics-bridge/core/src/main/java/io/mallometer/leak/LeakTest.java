@@ -4,8 +4,11 @@ import io.mallometer.Estimate;
 import io.mallometer.Verdict;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The test for one site, or for several that are judged as one: {@link LeakThresholds} says what it
@@ -26,11 +29,25 @@ final class LeakTest {
   private final Window window;
   private final double threshold;
 
+  /**
+   * By site, when the first was born of its objects in slots; those before had no chance of one.
+   */
+  private final Map<Integer, Long> firstInSlot = new HashMap<>();
+
   private LeakTest(List<SampledObject> live, SiteUse use, Window window) {
     this.live = live;
     this.use = use;
     this.window = window;
     this.threshold = threshold(use, window);
+    for (SampledObject object : live) {
+      if (object.inSlot()) {
+        firstInSlot.merge(object.site(), object.bornNanos(), LeakTest::earlier);
+      }
+    }
+  }
+
+  private static long earlier(long one, long other) {
+    return one - other < 0 ? one : other;
   }
 
   /**
@@ -121,8 +138,15 @@ final class LeakTest {
     List<SampledObject> idle = stale.stream().filter(object -> isOlder(object, lag)).toList();
     boolean mostly = Share.of(old, idle, object -> 1).share() >= LeakThresholds.MOSTLY_IDLE;
     return mostly
-        ? old.stream().map(this::birth).toList()
+        ? live.stream().filter(object -> isArrival(object, lag)).map(this::birth).toList()
         : idle.stream().map(this::birthInSlot).toList();
+  }
+
+  /** Those that came before the first had a slot tell as much of when objects arrive. */
+  private boolean isArrival(SampledObject object, double seconds) {
+    return window.ageSeconds(object) >= seconds
+        && object.bornNanos() - window.startedNanos() >= 0
+        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
   }
 
   private Arrivals.Birth birth(SampledObject object) {
@@ -135,10 +159,14 @@ final class LeakTest {
 
   /** At least so old, and in a slot, or so young and small that it could have been in one. */
   private boolean isOlder(SampledObject object, double seconds) {
-    boolean comparable =
-        object.bornNanos() - window.startedNanos() >= 0
-            && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
-    return window.ageSeconds(object) >= seconds && (object.inSlot() || comparable);
+    return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
+  }
+
+  private boolean isComparable(SampledObject object) {
+    @Nullable Long first = firstInSlot.get(object.site());
+    return first != null
+        && object.bornNanos() - first >= 0
+        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
   }
 
   private static double medianAgeWeight(SampledObject object) {

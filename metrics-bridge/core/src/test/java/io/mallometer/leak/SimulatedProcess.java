@@ -33,6 +33,9 @@ final class SimulatedProcess {
 
   private static final double LIVE_IN_SLOTS = 32;
 
+  /** How old a site's first sample is before one of its samples is put into a slot. */
+  private static final double BEFORE_SLOTS = 6 * EPOCH;
+
   private final Random random;
   private final double voidShare;
   private final List<Site> sites = new ArrayList<>();
@@ -57,6 +60,7 @@ final class SimulatedProcess {
     private long placed;
     private long freed;
     private double nextBirth;
+    private double firstSample = Double.NaN;
     private int samplesOfEpoch;
     private int samplesOfLastEpoch;
     private int inSlots;
@@ -87,9 +91,10 @@ final class SimulatedProcess {
     private void give(double birth) {
       freeUntil(birth);
       samplesOfEpoch++;
+      firstSample = Double.isNaN(firstSample) ? birth : firstSample;
       double share = Math.min(1, PLACED_IN_AN_EPOCH / Math.max(1, samplesOfLastEpoch));
       double room = Math.min(1, Math.pow(LIVE_IN_SLOTS / Math.max(1, inSlots), 2));
-      double placement = share * room;
+      double placement = birth - firstSample < BEFORE_SLOTS ? 0 : share * room;
       boolean slot = random.nextDouble() < placement;
       Sample sample = new Sample(birth, birth + kind.life().of(birth, random));
       sample.placement = slot ? placement : 0;
