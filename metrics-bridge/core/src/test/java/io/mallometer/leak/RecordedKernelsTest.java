@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * What was recorded of real programs is judged again: the last six minutes of 40 in which the
  * kernels of {@code benchmarks/leaks} ran side by side, 20 times as fast as the world, on JDK 17
  * and 25. Twelve of them leak, thirteen only look so, and a JVM with its libraries is around them.
- * The processes themselves found 23 of the 24 leaks, with what they knew of the minutes before.
+ * The processes themselves found all 24 leaks, with what they knew of the minutes before.
  */
 class RecordedKernelsTest {
 
@@ -63,10 +63,10 @@ class RecordedKernelsTest {
   }
 
   @Test
-  void nineOfTenLeaksAreFound() {
+  void nineteenOfTwentyLeaksAreFound() {
     int found = FOUND.stream().mapToInt(Set::size).sum();
 
-    assertThat(found / (2.0 * LEAKING)).isGreaterThanOrEqualTo(0.9);
+    assertThat(found / (2.0 * LEAKING)).isGreaterThanOrEqualTo(0.95);
   }
 
   @Test
