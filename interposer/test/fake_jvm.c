@@ -29,6 +29,7 @@ static struct {
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
+  int instruction; /* at which the innermost frame is */
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
@@ -80,7 +81,8 @@ void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
   trace->frames = behaviour.answer;
   if (!behaviour.tells_nothing) {
     trace->frames = 2;
-    trace->frame[0] = (struct frame){7, behaviour.meets_new_methods ? new_method() : (jmethodID)(void *)&methods[0]};
+    trace->frame[0] = (struct frame){behaviour.instruction,
+                                     behaviour.meets_new_methods ? new_method() : (jmethodID)(void *)&methods[0]};
     trace->frame[1] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
   }
   busy = false;
@@ -268,6 +270,28 @@ static void frames_without_room_for_a_method_are_counted(void) {
   CHECK_EQUAL(self().frames_without_method, 10);
 }
 
+static NOINLINE void allocate_from(int first, int last) {
+  for (behaviour.instruction = first; behaviour.instruction <= last; behaviour.instruction++) free(keeper(100));
+}
+
+static NOINLINE void allocate_many(int round) {
+  static const int first[] = {0, 20000, 7}, last[] = {16383, 20009, 7};
+  allocate_from(first[round], last[round]);
+}
+
+/* Stacks that are known are so for good. */
+static void a_full_table_is_counted(void) {
+  attach();
+  uint64_t before = 0;
+  for (int round = 0; round < 3; round++) {
+    allocate_many(round);
+    CHECK_EQUAL(self().call_sites, 16384);
+    if (round == 0) before = self().samples_without_site;
+  }
+  CHECK(before > 0 && before < 100); /* the test and the JVM have sites of their own */
+  CHECK_EQUAL(self().samples_without_site, before + 10);
+}
+
 /* It never gives an id back. */
 static void ids_come_to_an_end(void) {
   attach();
@@ -364,12 +388,14 @@ int main(int argc, char **argv) {
                {"refusal", a_refusal_is_no_attachment},
                {"reentry", nobody_asks_while_being_answered},
                {"silence", no_answer_is_counted},
+               {"full", a_full_table_is_counted},
                {"ids", ids_come_to_an_end},
                {"methods", frames_without_room_for_a_method_are_counted},
                {"end", the_end_waits_for_who_asks},
                {"endless", the_end_comes_even_so},
                {"fork", children_have_no_jvm}};
   CHECK(argc == 2);
+  behaviour.instruction = 7;
   sem_init(&is_asked, 0, 0);
   sem_init(&may_answer, 0, 0);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

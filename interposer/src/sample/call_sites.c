@@ -18,6 +18,7 @@ enum {
   SITE_SLOTS = 32768,
   MOST_NATIVE_FRAMES = 128,
   FRAMES_WHEN_CROWDED = 8,
+  FRAMES_WHEN_FULL = 4,
   LIVE = 65536,
   PROBES = 64,
 };
@@ -292,14 +293,20 @@ static uint32_t time_of_birth(void) { return (uint32_t)(clock_ns(CLOCK_MONOTONIC
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
+/* In quarters, of sites or of the nodes of their stacks. */
+static uint32_t room_taken(void) {
+  uint32_t of_sites = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED) / (SITES / 4);
+  uint32_t of_nodes = __atomic_load_n(&memory->stacks.taken, __ATOMIC_RELAXED) / (STACK_NODES / 4);
+  return of_sites > of_nodes ? of_sites : of_nodes;
+}
+
 /*
  * Compilers meet ever new stacks in their recursions. From when half of the room is taken, stacks without Java frames
- * are kept with their innermost frames only, so that the other half is for the program's.
+ * are kept with their innermost frames only, and with fewer in the last quarter, so that the rest is for the program's.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
-  bool crowded = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED) > SITES / 2;
-  if (!crowded || count <= FRAMES_WHEN_CROWDED || is_java_frame(frames[count - 1])) return count;
-  return FRAMES_WHEN_CROWDED;
+  uint32_t taken = room_taken(), most = taken < 2 ? count : taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
+  return count <= most || is_java_frame(frames[count - 1]) ? count : most;
 }
 
 /* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
