@@ -590,7 +590,7 @@ MALLOMETER_API int mallometer_leaks_start(void);
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 
 /*
- * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 4,096 are known. One
+ * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 8,192 are known. One
  * of which nothing was placed is none: two threads had met a new site at once.
  * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
  * evidence is NULL, or evidence_size is not the library's own; -ENODATA: nothing is observed.

@@ -356,6 +356,24 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
+/* What is sampled once for a few bytes does not take the room of what comes later and is more. */
+static void large_ones_find_room(void) {
+  static void *kept[20];
+  uint64_t path = 88172645463325252u;
+  for (unsigned i = 0; i < 300000; i++) {
+    path = path * 6364136223846793005u + 1442695040888963407u;
+    free(right(path ^ path >> 32, 100));
+  }
+  struct mallometer_report report = self();
+  printf("%u sites, %" PRIu64 " samples without\n", report.call_sites, report.samples_without_site);
+  CHECK(report.call_sites > 1000 && report.call_sites < 1600);
+  CHECK(report.samples_without_site > 1000);
+  for (int i = 0; i < 20; i++) kept[i] = keeper(50000);
+  double live = live_bytes_of_keeper();
+  CHECK(live > 0.8 * 20 * 50000 && live < 1.2 * 20 * 50000);
+  for (int i = 0; i < 20; i++) free(kept[i]);
+}
+
 /* ---- fork --------------------------------------------------------------------------------------------- */
 
 static volatile int stop;
@@ -413,6 +431,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "defaults") == 0) call_sites_are_recorded_by_default();
   if (strcmp(what, "deep") == 0) deep_stacks_are_cut_and_counted();
   if (strcmp(what, "crowded") == 0) crowded_stacks_are_cut();
+  if (strcmp(what, "room") == 0) large_ones_find_room();
   if (strcmp(what, "forks") == 0) children_go_on_recording();
   return 0;
 }

@@ -66,6 +66,8 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   return &memory->sites[known - 1];
 }
 
+static bool takes(uint32_t site) { return evidence_of(site) != NULL; }
+
 static void placed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (evidence) __atomic_fetch_add(&evidence->placed, 1, __ATOMIC_RELAXED);
@@ -91,7 +93,7 @@ void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns) {
 }
 
 bool evidence_start(void) {
-  static const struct slot_observer observer = {placed, freed};
+  static const struct slot_observer observer = {takes, placed, freed};
   if (memory) return true;
   void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return false;

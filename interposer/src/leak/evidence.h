@@ -3,7 +3,7 @@
  * square root of two, in which each object in a slot counts for as many as it stands for.
  *
  * The threads that free objects write them, and the one that looks at the slots; nothing is locked. Sites come in as
- * they get their first slot, 4,096 at most.
+ * they get their first slot, 8,192 at most.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H
@@ -15,7 +15,7 @@
 #include "mallometer.h"
 #include "sample/slots.h"
 
-#define MOST_SITES_WITH_EVIDENCE 4096u
+#define MOST_SITES_WITH_EVIDENCE 8192u
 
 /* Reserves memory, once, and learns of objects from now on. False if there is none. */
 bool evidence_start(void);

@@ -18,7 +18,9 @@ enum {
   SITE_SLOTS = 32768,
   MOST_NATIVE_FRAMES = 128,
   FRAMES_WHEN_CROWDED = 8,
-  FRAMES_WHEN_FULL = 4,
+  FRAMES_WHEN_FULL = 6,
+  BYTES_WHEN_CROWDED = 4096,
+  BYTES_WHEN_FULL = 65536,
   LIVE = 65536,
   PROBES = 64,
 };
@@ -184,14 +186,14 @@ static uint32_t instead_of(uint32_t fresh, uint32_t found) {
 }
 
 /* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
-static uint32_t site_of(const uint64_t *frames, uint32_t count) {
+static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new) {
   uint64_t hash = hash_of(frames, count);
   uint32_t fresh = NO_SITE;
   for (uint64_t i = 0; i < PROBES; i++) {
     uint32_t *slot = &memory->slots[(hash + i) % SITE_SLOTS];
     uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (found == 0) {
-      if (fresh == NO_SITE) fresh = new_site(hash, frames, count);
+      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count);
       if (fresh == NO_SITE) return NO_SITE;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
@@ -309,10 +311,21 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
   return count <= most || is_java_frame(frames[count - 1]) ? count : most;
 }
 
+/*
+ * A JVM's start samples thousands of stacks once, for a few bytes each. They shall not take the place of what comes
+ * later and is more, so in the second half of the room a new site's first sample must stand for so many bytes. Where
+ * every allocation is sampled each counts.
+ */
+static bool deserves_site(const struct sample *sample) {
+  uint32_t taken = room_taken();
+  if (taken < 2 || sample->probability >= 1) return true;
+  return (double)sample->bytes / sample->probability >= (taken < 3 ? BYTES_WHEN_CROWDED : BYTES_WHEN_FULL);
+}
+
 /* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
  */
 static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
-  uint32_t site = site_of(frames, kept_frames(frames, count));
+  uint32_t site = site_of(frames, kept_frames(frames, count), deserves_site(sample));
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return sample->object;

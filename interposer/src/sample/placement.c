@@ -112,6 +112,11 @@ static void *put(const struct sample *sample, const struct live_sample *live, do
   return object;
 }
 
+static bool is_taken(uint32_t site) {
+  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
+  return !who || who->takes(site);
+}
+
 static void tell_of_placed(const void *object) {
   const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
   struct slot_object placed;
@@ -132,7 +137,8 @@ void *placement_move(const struct sample *sample, const struct live_sample *live
   double drawn = (double)(random >> 11) * 0x1p-53;
   if (drawn >= chances.if_there_were_room) return NULL;
   int saved_errno = errno;
-  void *object = drawn < chances.as_it_is ? put(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
+  bool drawn_for_slot = drawn < chances.as_it_is && is_taken(live->site);
+  void *object = drawn_for_slot ? put(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
   errno = saved_errno;
   count(object ? &totals.placed : &totals.not_placed);
   if (!object) return NULL;

@@ -67,6 +67,8 @@ struct placement_totals placement_totals(void);
  * inside of malloc's family: allocates nothing, locks nothing.
  */
 struct slot_observer {
+  /* Whether there is room to remember objects of this site. If not, none is placed. */
+  bool (*takes)(uint32_t site);
   void (*placed)(const struct slot_object *object);
   void (*freed)(const struct slot_object *object);
 };

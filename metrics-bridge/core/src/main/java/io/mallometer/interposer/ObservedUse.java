@@ -25,7 +25,7 @@ final class ObservedUse {
   private static final int NO_DATA = -61;
 
   private static final int SITES_AT_ONCE = 128;
-  private static final int MOST_SITES = 4_096;
+  private static final int MOST_SITES = 8_192;
   private static final int MOST_OBJECTS = 65_536;
   private static final int FEWEST_OBJECTS = 1_024;
   private static final int MOST_ACCESSES = 128;
