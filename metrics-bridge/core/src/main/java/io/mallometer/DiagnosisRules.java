@@ -35,6 +35,7 @@ final class DiagnosisRules {
   private final Snapshot snapshot;
   private final Optional<Trend> trend;
   private final LeakReport leaks;
+  private final Duration leastObservation;
   private final List<Finding> findings = new ArrayList<>();
 
   /** Of the finding that gives the sentence. */
@@ -42,10 +43,12 @@ final class DiagnosisRules {
 
   private Severity severity = Severity.FINE;
 
-  private DiagnosisRules(Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
+  private DiagnosisRules(
+      Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks, Duration leastObservation) {
     this.snapshot = snapshot;
     this.trend = Trend.of(history);
     this.leaks = leaks;
+    this.leastObservation = leastObservation;
   }
 
   /**
@@ -53,9 +56,11 @@ final class DiagnosisRules {
    *
    * @param history the last hour, oldest first
    * @param leaks the latest verdicts
+   * @param leastObservation how long use must have been observed for a leak to be told
    */
-  static Diagnosis diagnosis(Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
-    DiagnosisRules rules = new DiagnosisRules(snapshot, history, leaks);
+  static Diagnosis diagnosis(
+      Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks, Duration leastObservation) {
+    DiagnosisRules rules = new DiagnosisRules(snapshot, history, leaks, leastObservation);
     rules.limit();
     rules.leaks();
     rules.growth();
@@ -107,7 +112,7 @@ final class DiagnosisRules {
     List<SiteVerdict> found = leaks.leaks();
     if (!found.isEmpty()) {
       leaking(found);
-    } else if (leaks.observation().hasSeen()) {
+    } else if (observedForLongEnough()) {
       fine("leaks", "No code keeps more and more objects that nobody uses");
     } else {
       String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
@@ -121,8 +126,15 @@ final class DiagnosisRules {
     }
   }
 
+  private boolean observedForLongEnough() {
+    Observation seen = leaks.observation();
+    return seen.hasSeen()
+        && seen.epochEndNanos() - seen.startedNanos() >= leastObservation.toNanos();
+  }
+
   private void leaking(List<SiteVerdict> found) {
-    SiteVerdict worst = found.get(0);
+    List<NamedLeak> named = NamedLeak.of(found);
+    NamedLeak worst = named.get(0);
     // Its own time: the process may grow faster for another reason, of which growth() tells.
     double own = worst.secondsToLimit();
     double seconds = Double.isNaN(own) ? secondsToLimit() : own;
@@ -130,15 +142,14 @@ final class DiagnosisRules {
     String inShort =
         limited
             ? "A leak in %s will reach the limit in %s"
-                .formatted(worst.site(), Words.roughly(Duration.ofSeconds((long) seconds)))
-            : "A leak in %s keeps %s"
-                .formatted(worst.site(), Words.bytes(worst.suspectedBytes().value()));
+                .formatted(worst.worst().site(), Words.roughly(Duration.ofSeconds((long) seconds)))
+            : "A leak in %s keeps %s".formatted(worst.worst().site(), Words.bytes(worst.bytes()));
     found(
         "leaks",
         limited && seconds < SOON.toSeconds() ? Severity.ALARM : Severity.ATTENTION,
-        found.size() == 1
+        named.size() == 1
             ? inShort
-            : inShort + ", and %d more code sites leak".formatted(found.size() - 1),
+            : inShort + ", and %d more code sites leak".formatted(named.size() - 1),
         worst.sentence());
   }
 

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.TreeSet;
 
@@ -83,10 +84,10 @@ final class HealthySitesFile {
 
   /** As a whole or not at all. */
   private void write(TreeSet<String> names) throws IOException {
-    Path directory = path.toAbsolutePath().getParent();
-    Path written = Files.createTempFile(directory, path.getFileName() + ".", ".new");
+    Path written = Path.of(path + "." + ProcessHandle.current().pid() + ".new");
     try {
-      Files.write(written, names);
+      Files.deleteIfExists(written);
+      Files.write(written, names, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
       Files.move(written, path, StandardCopyOption.ATOMIC_MOVE);
     } finally {
       Files.deleteIfExists(written);

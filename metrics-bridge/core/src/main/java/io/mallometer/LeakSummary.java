@@ -3,6 +3,7 @@ package io.mallometer;
 import io.mallometer.SiteSummary.Share;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How many sites leak, and what the worst of them keep, in few names: what the meters show. Sites
@@ -39,6 +40,11 @@ public record LeakSummary(
   public LeakSummary {
     suspected = List.copyOf(suspected);
     worst = List.copyOf(worst);
+  }
+
+  /** The leak that keeps most, with what leaks under the same name; empty if none does. */
+  public Optional<String> worstInWords() {
+    return NamedLeak.of(worst).stream().findFirst().map(NamedLeak::sentence);
   }
 
   /** How many sites have a verdict. */

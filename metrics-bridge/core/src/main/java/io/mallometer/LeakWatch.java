@@ -15,11 +15,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -118,9 +116,18 @@ final class LeakWatch {
       chosen = wish.options().enabled() ? wish.options() : chosen;
     }
     options = chosen;
+    if (!chosen.enabled() && !watched.isEmpty()) {
+      watched = List.of();
+      interposer.watchUse(watched);
+    }
     if (!chosen.enabled() && !wishes.isEmpty()) {
       publish(LeakReport.none(clock.instant(), NOT_WANTED));
     }
+  }
+
+  /** How long use must have been observed before anything can be called a leak. */
+  Duration leastObservation() {
+    return LeakDetector.leastObservation(options);
   }
 
   /** The latest verdicts. */
@@ -259,7 +266,7 @@ final class LeakWatch {
     Instant now = clock.instant();
     return (site, write) ->
         seen.stream()
-            .filter(use -> use.site() == site && use.write() == write)
+            .filter(use -> use.site() == site && (use.write() || !write))
             .max(Comparator.comparingLong(UseOfSite::nanos))
             .map(
                 use ->
@@ -282,12 +289,9 @@ final class LeakWatch {
   private void warn() {
     Instant now = clock.instant();
     warned.values().removeIf(time -> !time.plus(WARNED_FOR).isAfter(now));
-    Set<String> names = new HashSet<>();
     List<String> lines = new ArrayList<>();
-    for (SiteVerdict leak : latest.leaks()) {
-      if (names.add(leak.site())
-          && warned.size() < MOST_WARNED
-          && warned.putIfAbsent(leak.site(), now) == null) {
+    for (NamedLeak leak : NamedLeak.of(latest.leaks())) {
+      if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.worst().site(), now) == null) {
         lines.add("Native memory leaks: " + leak.sentence());
       }
     }

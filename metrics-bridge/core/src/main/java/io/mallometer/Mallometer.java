@@ -252,7 +252,8 @@ public final class Mallometer implements AutoCloseable {
 
   /** How it stands with native memory, in one sentence and with its reasons. */
   public Diagnosis diagnosis() {
-    return DiagnosisRules.diagnosis(snapshot(), history(), leaks());
+    return DiagnosisRules.diagnosis(
+        snapshot(), history(), leaks(), poller.leakWatch().leastObservation());
   }
 
   /**

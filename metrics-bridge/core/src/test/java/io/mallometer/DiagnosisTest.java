@@ -19,6 +19,7 @@ class DiagnosisTest {
   private static final double MIB = 1 << 20;
   private static final double UNKNOWN = Double.NaN;
   private static final double NO_LIMIT = Double.NaN;
+  private static final Duration LEAST_OBSERVATION = Duration.ofMinutes(10);
   private static final LeakReport NO_LEAKS = LeakReport.none(Instant.EPOCH, "");
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -199,11 +200,11 @@ class DiagnosisTest {
         snapshot(Status.counting(), memory(400, 1000))
             .with(Optional.of(allocator().withAdvice(List.of())));
 
-    Diagnosis diagnosis = DiagnosisRules.diagnosis(keeping, steady(), NO_LEAKS);
+    Diagnosis diagnosis = diagnosis(keeping, steady(), NO_LEAKS);
     assertThat(diagnosis.severity()).isEqualTo(Severity.ATTENTION);
     assertThat(diagnosis.sentence()).isEqualTo("50.0 MiB is kept by glibc arenas, not used");
     assertThat(text(diagnosis, "retained")).isEqualTo("64 arenas");
-    assertThat(text(DiagnosisRules.diagnosis(fine, steady(), NO_LEAKS), "retained"))
+    assertThat(text(diagnosis(fine, steady(), NO_LEAKS), "retained"))
         .isEqualTo("The allocator keeps 50.0 MiB that is free, too little to act on");
   }
 
@@ -227,7 +228,7 @@ class DiagnosisTest {
   @Test
   void withoutTheLibraryItSaysThatNothingIsCountedAndWhy() {
     Diagnosis diagnosis =
-        DiagnosisRules.diagnosis(
+        diagnosis(
             snapshot(
                 new Status(State.UNAVAILABLE, "the library is not preloaded", ""),
                 memory(400, 1000)),
@@ -243,7 +244,7 @@ class DiagnosisTest {
   @Test
   void withoutTheLibraryALimitThatIsNearIsStillSeen() {
     Diagnosis diagnosis =
-        DiagnosisRules.diagnosis(
+        diagnosis(
             snapshot(new Status(State.UNAVAILABLE, "", ""), memory(960, 1000)),
             List.of(),
             NO_LEAKS);
@@ -259,7 +260,7 @@ class DiagnosisTest {
 
   private static Diagnosis diagnosis(
       ProcessMemory memory, List<HistoryPoint> history, LeakReport leaks) {
-    return DiagnosisRules.diagnosis(snapshot(Status.counting(), memory), history, leaks);
+    return diagnosis(snapshot(Status.counting(), memory), history, leaks);
   }
 
   private static Snapshot snapshot(Status status, ProcessMemory memory) {
@@ -337,5 +338,21 @@ class DiagnosisTest {
         .map(Finding::text)
         .findFirst()
         .orElseThrow();
+  }
+
+  @Test
+  void noLeakIsSaidOnlyAfterEnoughObservation() {
+    LeakReport none = VerdictsByHand.report();
+    Snapshot fine = snapshot(Status.counting(), ProcessMemory.unknown());
+
+    assertThat(text(DiagnosisRules.diagnosis(fine, steady(), none, LEAST_OBSERVATION), "leaks"))
+        .startsWith("No code keeps more and more");
+    assertThat(text(DiagnosisRules.diagnosis(fine, steady(), none, Duration.ofHours(1)), "leaks"))
+        .isEqualTo("Not observed for long enough to tell a leak");
+  }
+
+  private static Diagnosis diagnosis(
+      Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
+    return DiagnosisRules.diagnosis(snapshot, history, leaks, LEAST_OBSERVATION);
   }
 }

@@ -57,7 +57,7 @@ final class NativeMemoryDetails {
 
   private static void addLeaks(Map<String, Object> details, LeakSummary leaks) {
     details.put("leaks", leaks.leaking());
-    leaks.worst().stream().findFirst().ifPresent(worst -> details.put("leak", worst.sentence()));
+    leaks.worstInWords().ifPresent(words -> details.put("leak", words));
   }
 
   private static void addCgroup(Map<String, Object> details, CgroupMemory cgroup) {

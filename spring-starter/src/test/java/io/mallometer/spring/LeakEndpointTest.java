@@ -81,10 +81,12 @@ class LeakEndpointTest {
   }
 
   @Test
-  void whatIsUnknownIsLeftOut() {
+  void whatIsUnknownIsLeftOutOrNull() {
     assertThat(verdicts(application.get(PATH)).get(3))
         .containsEntry("verdict", "pool")
-        .doesNotContainKeys("confidence", "growthBytesPerHour", "secondsToLimit");
+        .containsKeys("site", "frames", "suspectedBytes")
+        .containsEntry("growthBytesPerHour", null)
+        .doesNotContainKeys("confidence", "secondsToLimit");
   }
 
   @Test

@@ -95,6 +95,13 @@ public final class LeakDetector {
     this.trend = new LiveTrend(floorSeconds);
   }
 
+  /** Three floors: what came first has to be idle for one of them, and others to come for two. */
+  public static Duration leastObservation(LeakOptions options) {
+    double floors = 1 + LeakThresholds.ARRIVAL_SPAN;
+    return Duration.ofNanos(
+        (long) (floors * options.profile().floor().toNanos() / options.timeScale()));
+  }
+
   /** How long to wait between two evaluations. */
   public static Duration pace(LeakOptions options) {
     return Duration.ofNanos((long) (LeakThresholds.PACE_SECONDS * NANOS / options.timeScale()));

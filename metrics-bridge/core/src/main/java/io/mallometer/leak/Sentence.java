@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** A verdict in plain words. */
-final class Sentence {
+public final class Sentence {
 
   private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB"};
   private static final double MINUTE = 60;
@@ -81,7 +81,7 @@ final class Sentence {
   }
 
   /** Such as {@code 1.3 GB}. */
-  static String bytes(double bytes) {
+  public static String bytes(double bytes) {
     int unit = 0;
     double value = bytes;
     while (value >= 999.5 && unit < UNITS.length - 1) {

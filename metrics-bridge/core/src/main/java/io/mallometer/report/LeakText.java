@@ -85,11 +85,21 @@ final class LeakText implements LeakFormat.Writing {
   private static String words(LastUse use) {
     return use.time().isEmpty()
         ? "not available: " + use.unavailable()
-        : "%s by %s at %s"
-            .formatted(
-                use.time().get(),
-                use.thread(),
-                use.frames().stream().findFirst().map(StackFrame::toString).orElse("?"));
+        : "%s by %s at %s".formatted(use.time().get(), use.thread(), where(use.frames()));
+  }
+
+  /** The innermost frame, and the first of Java if it is another. */
+  private static String where(List<StackFrame> frames) {
+    if (frames.isEmpty()) {
+      return "?";
+    }
+    StackFrame innermost = frames.get(0);
+    return frames.stream()
+        .filter(frame -> frame.kind() != StackFrame.Kind.NATIVE)
+        .findFirst()
+        .filter(java -> java != innermost)
+        .map(java -> "%s, from %s".formatted(innermost, java))
+        .orElseGet(innermost::toString);
   }
 
   /** Names may be anybody's; a terminal shall not obey them. */

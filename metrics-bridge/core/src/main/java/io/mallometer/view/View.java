@@ -3,6 +3,10 @@ package io.mallometer.view;
 import io.mallometer.report.JsonWriter;
 import java.io.IOException;
 import java.io.Writer;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashMap;
@@ -13,9 +17,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one question is answered: a record of records, strings, numbers, truths, lists and maps. The
  * names of its components are those in JSON, in their order. JSON has no NaN: what is unknown is
- * null here, and left out there.
+ * null here, and left out there unless it is {@link Always} there.
  */
 public interface View {
+
+  /** A component that is null in JSON too while it is unknown. */
+  @Target(ElementType.RECORD_COMPONENT)
+  @Retention(RetentionPolicy.RUNTIME)
+  @interface Always {}
 
   /**
    * This view as ordered maps, lists, strings, numbers and truths, without what is unknown. Every
@@ -41,11 +50,13 @@ public interface View {
   }
 
   private static Map<String, Object> treeOf(Record fields) {
-    Map<String, Object> tree = new LinkedHashMap<>();
+    Map<String, @Nullable Object> tree = new LinkedHashMap<>();
     for (RecordComponent component : fields.getClass().getRecordComponents()) {
       @Nullable Object value = value(component, fields);
       if (value != null) {
         tree.put(component.getName(), treeOf(value));
+      } else if (component.isAnnotationPresent(Always.class)) {
+        tree.put(component.getName(), null);
       }
     }
     return tree;
