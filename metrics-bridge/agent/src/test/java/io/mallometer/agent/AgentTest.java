@@ -27,7 +27,9 @@ class AgentTest {
     int port = freePort();
     Result result = application("=port=" + port).preload(LIBRARY).run(Application.class, "" + port);
 
-    assertThat(result.output()).contains("bean=true", "active=true", "main ends");
+    assertThat(result.output())
+        .contains("waited for the agent=false", "own log manager=true")
+        .contains("bean=true", "active=true", "main ends");
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
@@ -53,6 +55,7 @@ class AgentTest {
     Result result = application("").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
+        .contains("waited for the agent=false", "own log manager=true")
         .contains("bean=true", "active=true", "main ends")
         .containsOnlyOnce("mallometer: ")
         .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n");
