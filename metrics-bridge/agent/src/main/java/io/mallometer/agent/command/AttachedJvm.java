@@ -31,6 +31,9 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
   private static final String JAR = "mallometer-agent.jar";
 
+  /** What the agent says where the application has a package of the same name. */
+  private static final String UNKNOWN = "unknown";
+
   private final JvmProcess process;
   private final Path jar;
   private final Duration timeout;
@@ -133,10 +136,16 @@ final class AttachedJvm implements Source {
         directory.resolve(QUESTION), "unix:uid", Files.getAttribute(directory, "unix:uid"));
   }
 
-  private static Reply reply(InputStream answer) throws Failure, IOException {
+  private Reply reply(InputStream answer) throws Failure, IOException {
     String[] head = line(answer).split("\t");
-    if (head.length < 3) {
-      throw new Failure(ExitCode.NOT_THERE, "the answer is of another version");
+    String theirs = head.length < 3 ? "another" : head[2];
+    if (!theirs.equals(Commands.version()) && !theirs.equals(UNKNOWN)) {
+      answer.close();
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          "%s has the agent of version %s, and this is %s; ask with the mallometer-agent.jar of that"
+                  .formatted(name(), theirs, Commands.version())
+              + " version, or its agent by http://HOST:PORT");
     }
     int status = Integer.parseInt(head[0]);
     if (status != 200) {

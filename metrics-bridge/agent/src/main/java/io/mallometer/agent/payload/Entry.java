@@ -19,7 +19,14 @@ public final class Entry {
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
+  /** Whether {@link #start} was called: a JVM has one agent. */
+  private static volatile boolean started;
+
   private Entry() {}
+
+  static boolean started() {
+    return started;
+  }
 
   /**
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
@@ -32,6 +39,7 @@ public final class Entry {
   public static void start(Map<String, String> options, String version, Consumer<String> said) {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
+    started = true;
     Mallometer mallometer = open(BridgeOptions.of(options));
     String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
     said.accept(counts(mallometer.snapshot(), version) + served);
