@@ -180,8 +180,20 @@ class ProcessCommandsTest {
     refuses(4, "is no JVM", "report", Long.toString(cat.pid()));
     cat.destroyForcibly().waitFor();
     refuses(4, "is not there", "report", "http://127.0.0.1:1");
-    refuses(2, "neither a process id nor an address", "top", "nobody");
     refuses(2, "--format is 'pdf'", "report", self, "--format", "pdf");
+  }
+
+  @Test
+  @Order(7)
+  void whereNoQuestionCanBeWrittenIsOneLineWithTheRemedy() throws Exception {
+    ProcessBuilder builder = builder("report", pid());
+    builder.command().replaceAll(word -> word.contains("tmpdir") ? "-Djava.io.tmpdir=/proc" : word);
+    Result refused = finish(builder);
+
+    assertThat(refused.exitCode()).isEqualTo(1);
+    assertThat(refused.err())
+        .contains("no question can be put into /proc", "ask its agent by http://HOST:PORT")
+        .hasLineCount(1);
   }
 
   @Test

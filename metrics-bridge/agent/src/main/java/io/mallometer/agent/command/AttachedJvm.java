@@ -53,8 +53,7 @@ final class AttachedJvm implements Source {
     this.timeout = timeout;
     Path root = process.proc().resolve("root");
     boolean elsewhere = process.hasOtherMounts();
-    Path temporary =
-        elsewhere ? root.resolve("tmp") : Path.of(System.getProperty("java.io.tmpdir"));
+    Path temporary = temporary(process);
     this.directory =
         Files.createTempDirectory(
             temporary,
@@ -76,8 +75,7 @@ final class AttachedJvm implements Source {
    * @param jar the agent's
    * @param timeout how long to wait for each answer
    */
-  static AttachedJvm of(JvmProcess process, Path jar, Duration timeout)
-      throws Failure, IOException {
+  static AttachedJvm of(JvmProcess process, Path jar, Duration timeout) throws Failure {
     process.check();
     try {
       Class.forName("com.sun.tools.attach.VirtualMachine");
@@ -87,7 +85,22 @@ final class AttachedJvm implements Source {
           "this Java has no module jdk.attach; use a JDK, the http address of an agent, or a black"
               + " box");
     }
-    return new AttachedJvm(process, jar, timeout);
+    try {
+      return new AttachedJvm(process, jar, timeout);
+    } catch (IOException e) {
+      throw new Failure(
+          ExitCode.FAILED,
+          "no question can be put into %s, where process %d would read it (%s); ask its agent by"
+                  .formatted(temporary(process), process.pid(), e.getMessage())
+              + " http://HOST:PORT, or a black box");
+    }
+  }
+
+  /** Where both can read and write: of a process that sees other files the directory it sees. */
+  private static Path temporary(JvmProcess process) {
+    return process.hasOtherMounts()
+        ? process.proc().resolve("root/tmp")
+        : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
   /** Whoever attaches as root lets the other user's JVM write here. */
