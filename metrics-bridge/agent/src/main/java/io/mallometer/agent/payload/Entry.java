@@ -39,8 +39,9 @@ public final class Entry {
   public static void start(Map<String, String> options, String version, Consumer<String> said) {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
+    MallometerOptions bridge = BridgeOptions.of(options);
     started = true;
-    Mallometer mallometer = open(BridgeOptions.of(options));
+    Mallometer mallometer = open(bridge);
     String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
     said.accept(counts(mallometer.snapshot(), version) + served);
     new LateRegistration(mallometer).run();
