@@ -64,7 +64,7 @@ public final class Application {
   private static void awaitAgent() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals(START)) {
-        thread.join(5_000);
+        thread.join(30_000);
       }
     }
   }

@@ -12,10 +12,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The jar as people call it. */
+/**
+ * The jar as people call it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on
+ * one.
+ */
 class CommandLineTest {
 
   private static final String JAR = System.getProperty("agent.jar");
@@ -27,6 +31,7 @@ class CommandLineTest {
   private record Result(int exitCode, String out, String err) {}
 
   @Test
+  @Tag("any-jdk")
   void extractPrintsThePathAndNothingElse() throws Exception {
     Result result = call("extract", directory.resolve("here").toString());
 
@@ -37,6 +42,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whatRunSetsIsPrivateAndTheSameEachTime() throws Exception {
     Result first = call("run", "--print-environment", "--", "java", "-version");
 
@@ -52,6 +58,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void extractThatCannotWriteFails() throws Exception {
     Path file = Files.createFile(directory.resolve("file"));
     Result result = call("extract", file.toString());
@@ -78,6 +85,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void runKeepsWhatIsPreloadedAlready() throws Exception {
     ProcessBuilder builder = builder("run", "sh", "-c", "echo $LD_PRELOAD");
     builder.environment().put("LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6");
@@ -87,6 +95,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void runReadsItsInputAndEndsWithTheProgram() throws Exception {
     Path input = Files.writeString(directory.resolve("input"), "hello");
     ProcessBuilder builder = builder("run", "cat");
@@ -120,6 +129,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aProgramThatDoesNotExistFails() throws Exception {
     Result result = call("run", "/does/not/exist");
 
@@ -143,6 +153,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void reportOnSomethingElseIsOneLineAndCodeThree() throws Exception {
     Path text = Files.writeString(directory.resolve("text"), "the grocery list");
     Path empty = Files.createFile(directory.resolve("empty"));
@@ -170,6 +181,7 @@ class CommandLineTest {
 
   /** The completion is a script for bash; zsh reads it through bashcompinit. */
   @Test
+  @Tag("any-jdk")
   void bashAndZshCompleteCommandsAndOptions() throws Exception {
     Path script = directory.resolve("completion");
     Files.writeString(script, call("generate-completion").out());
@@ -229,6 +241,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whatIsNotUnderstoodGetsTheHelp() throws Exception {
     for (List<String> words : List.of(List.<String>of(), List.of("report"), List.of("run"))) {
       Result result = call(words.toArray(String[]::new));

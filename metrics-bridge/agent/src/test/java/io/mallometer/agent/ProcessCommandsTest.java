@@ -25,13 +25,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Commands that ask a JVM which was not prepared for it. One application serves all tests; the last
- * one ends it.
+ * one ends it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on one.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ProcessCommandsTest {
@@ -91,6 +92,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(2)
   void twoReportsAreCompared() throws Exception {
     Path before = directory.resolve("before.json");
@@ -155,6 +157,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(6)
   void aFullDiskIsOneLineAndAClosedPipeIsSilent() throws Exception {
     Result full = finish(builder("report", pid()).redirectOutput(new File("/dev/full")));
@@ -172,6 +175,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(7)
   void whoCannotBeAskedIsOneLineWithTheRemedy() throws Exception {
     String self = Long.toString(ProcessHandle.current().pid());
@@ -184,6 +188,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(7)
   void whereNoQuestionCanBeWrittenIsOneLineWithTheRemedy() throws Exception {
     ProcessBuilder builder = builder("report", pid());
@@ -197,6 +202,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(8)
   void anotherUsersProcessIsRefused() throws Exception {
     assumeTrue(ProcessHandle.current().info().user().orElse("").equals("root"));
@@ -217,6 +223,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(9)
   void aStoppedProcessIsNotWaitedFor() throws Exception {
     signal("STOP");
@@ -353,6 +360,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(15)
   void anAgentOfAnotherVersionIsNamed() throws Exception {
     Path other = directory.resolve("other.jar");
