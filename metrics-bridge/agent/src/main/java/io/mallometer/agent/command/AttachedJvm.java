@@ -31,6 +31,9 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
   private static final String JAR = "mallometer-agent.jar";
 
+  private static final int ENDING_CHECKS = 40;
+  private static final int ENDING_MILLIS = 25;
+
   /** What the agent says where the application has a package of the same name. */
   private static final String UNKNOWN = "unknown";
 
@@ -210,7 +213,7 @@ final class AttachedJvm implements Source {
   }
 
   private Failure explained(Throwable e) {
-    if (!process.alive()) {
+    if (ends(e)) {
       return new Failure(ExitCode.GONE, name() + " ended meanwhile");
     }
     String message = String.valueOf(e.getMessage());
@@ -228,6 +231,18 @@ final class AttachedJvm implements Source {
           name() + " cannot be attached to: " + message + "; ask its agent by http instead");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
+  }
+
+  /** The connection of a process that is killed breaks some time before it is gone. */
+  private boolean ends(Throwable e) {
+    try {
+      for (int i = 0; i < ENDING_CHECKS && e instanceof IOException && process.alive(); i++) {
+        Thread.sleep(ENDING_MILLIS);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return !process.alive();
   }
 
   @Override
