@@ -33,7 +33,7 @@ def class_path():
     file = HERE / "target/class-path"
     subprocess.run(
         ["mvn", "-B", "-q", "-f", HERE / "pom.xml", "dependency:build-classpath", f"-Dmdep.outputFile={file}"],
-        check=True, timeout=600,
+        check=True, timeout=600, stdout=sys.stderr,
     )
     return file.read_text()
 

@@ -31,8 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeakWatch {
 
-  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
-
   /** Divided by the time scale. */
   private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
 
@@ -96,11 +94,12 @@ final class LeakWatch {
       healthySitesFile = new HealthySitesFile(path);
       healthySites.add(healthySitesFile.read());
     } else if (!healthySitesFile.path().equals(path)) {
-      LOGGER.log(
-          Level.WARNING,
-          "Healthy call sites are kept in {0} already, not in {1}",
-          healthySitesFile.path(),
-          path);
+      logger()
+          .log(
+              Level.WARNING,
+              "Healthy call sites are kept in {0} already, not in {1}",
+              healthySitesFile.path(),
+              path);
     }
   }
 
@@ -295,6 +294,11 @@ final class LeakWatch {
         lines.add("Native memory leaks: " + leak.sentence());
       }
     }
-    lines.forEach(line -> LOGGER.log(Level.WARNING, line));
+    lines.forEach(line -> logger().log(Level.WARNING, line));
+  }
+
+  /** Looked up only when there is something to say, as that starts the JDK's logging. */
+  private static Logger logger() {
+    return System.getLogger(Mallometer.class.getName());
   }
 }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
  * #agentmain}. Nothing is registered or served then.
  *
- * <p>JMX and JNA start {@code java.util.logging} before the application's main method. A server
- * that installs a log manager of its own must name it with {@code -Djava.util.logging.manager} and
+ * <p>JMX starts {@code java.util.logging}, at the latest ten seconds after the start. A server that
+ * installs a log manager of its own later must name it with {@code -Djava.util.logging.manager} and
  * have it on the boot class path, as for other agents that use JMX.
  */
 public final class Agent {
@@ -34,7 +34,7 @@ public final class Agent {
    */
   public static void premain(@Nullable String options, Instrumentation unused) {
     try {
-      say(payload().start(AgentOptions.parse(options == null ? "" : options)));
+      Start.begin(options);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
@@ -53,7 +53,7 @@ public final class Agent {
     }
   }
 
-  private static synchronized Payload payload() throws Exception {
+  static synchronized Payload payload() throws Exception {
     if (payload == null) {
       payload = Payload.load();
     }
@@ -64,7 +64,7 @@ public final class Agent {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
-  private static void say(String line) {
+  static void say(String line) {
     System.err.println("mallometer: " + line.replace('\n', ' '));
   }
 }

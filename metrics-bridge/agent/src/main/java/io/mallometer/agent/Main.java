@@ -17,7 +17,7 @@ public final class Main {
   private static int run(String... arguments) {
     try {
       return Payload.loadCommands().run(Arrays.asList(arguments), Version.text());
-    } catch (Exception e) {
+    } catch (Exception | Error e) {
       System.err.println("mallometer: " + Agent.reason(e));
       return FAILURE;
     }

@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The functions behind the isolated class loader. */
@@ -35,15 +36,19 @@ final class Payload {
   }
 
   /**
-   * Starts polling, the MBeans, and what the options ask for.
+   * Starts polling, the MBeans, and what the options ask for. Returns when the last of it is there,
+   * which can take ten seconds.
    *
    * @param options as {@link AgentOptions} has checked them
-   * @return what came of it, in one line
+   * @param said is told what came of it, in one line, as soon as that is known
    */
-  String start(Map<String, String> options) throws Exception {
-    return (String)
-        Objects.requireNonNull(
-            call("start", new Class<?>[] {Map.class, String.class}, options, Version.text()));
+  void start(Map<String, String> options, Consumer<String> said) throws Exception {
+    call(
+        "start",
+        new Class<?>[] {Map.class, String.class, Consumer.class},
+        options,
+        Version.text(),
+        said);
   }
 
   /** Answers a {@link Question}. */
@@ -69,6 +74,9 @@ final class Payload {
       return entry.getMethod(method, types).invoke(null, arguments);
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof Exception cause) {
+        throw cause;
+      }
+      if (e.getCause() instanceof Error cause) {
         throw cause;
       }
       throw e;

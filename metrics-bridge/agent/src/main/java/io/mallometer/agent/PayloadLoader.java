@@ -71,7 +71,8 @@ final class PayloadLoader extends ClassLoader {
     if (bytes == null) {
       throw new ClassNotFoundException(name);
     }
-    return defineClass(name, bytes, 0, bytes.length, getClass().getProtectionDomain());
+    byte[] file = JnaClass.of(name, bytes);
+    return defineClass(name, file, 0, file.length, getClass().getProtectionDomain());
   }
 
   @Override

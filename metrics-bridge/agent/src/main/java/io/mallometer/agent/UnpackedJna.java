@@ -31,11 +31,13 @@ final class UnpackedJna {
       Path file =
           directory()
               .resolve("jna" + System.identityHashCode(bytes) + "-" + System.nanoTime() + ".tmp");
+      // As JNA does: it deletes what it has loaded, but not what could not be loaded. First,
+      // because
+      // the application may end while this is written.
+      file.toFile().deleteOnExit();
       try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
         out.write(bytes);
       }
-      // As JNA does: it deletes what it has loaded, but not what could not be loaded.
-      file.toFile().deleteOnExit();
       return file.toFile().toURI().toURL();
     } catch (IOException | RuntimeException e) {
       return null;

@@ -23,11 +23,19 @@ class AgentTest {
   @TempDir private Path cache;
 
   @Test
-  void anApplicationWithPreloadIsScraped() throws Exception {
+  void anApplicationWithPreloadIsScrapedAndRecorded() throws Exception {
+    Path box = cache.resolve("box");
     int port = freePort();
-    Result result = application("=port=" + port).preload(LIBRARY).run(Application.class, "" + port);
+    Result result =
+        application("=port=" + port + ",record=" + box)
+            .preload(LIBRARY)
+            .run(Application.class, "" + port);
 
-    assertThat(result.output()).contains("bean=true", "active=true", "main ends");
+    assertThat(result.output())
+        .contains("waited for the agent=false", "own log manager=true")
+        .contains("bean=true", "active=true", "main ends")
+        .doesNotContain("No black box");
+    assertThat(box).hasSize(2 << 20);
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
@@ -49,20 +57,14 @@ class AgentTest {
   }
 
   @Test
-  void withoutArgumentThereIsTheMBeanOnly() {
+  void withoutArgumentThereIsTheMBeanOnlyAndNoLibraryIsSeen() {
     Result result = application("").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
+        .contains("waited for the agent=false", "own log manager=true")
         .contains("bean=true", "active=true", "main ends")
         .containsOnlyOnce("mallometer: ")
-        .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n");
-  }
-
-  @Test
-  void theApplicationDoesNotSeeTheAgentsLibraries() {
-    Result result = application("").preload(LIBRARY).run(Application.class);
-
-    assertThat(result.output())
+        .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n")
         .contains("sees com.sun.jna.Native=false")
         .contains("sees io.prometheus.client.Collector=false")
         .contains("sees io.mallometer.Mallometer=false");
@@ -80,19 +82,6 @@ class AgentTest {
     assertThat(result.output())
         .contains("sees com.sun.jna.Native=true", "sees io.mallometer.Mallometer=true")
         .contains("active=true", "main ends");
-  }
-
-  @Test
-  void aFileToRecordIntoIsMade() throws Exception {
-    Path box = cache.resolve("box");
-    int port = freePort();
-    Result result =
-        application("=port=" + port + ",record=" + box)
-            .preload(LIBRARY)
-            .run(Application.class, "" + port);
-
-    assertThat(result.output()).contains("main ends").doesNotContain("No black box");
-    assertThat(box).hasSize(2 << 20);
   }
 
   @Test

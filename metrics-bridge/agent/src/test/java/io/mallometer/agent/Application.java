@@ -5,6 +5,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
+import java.util.logging.LogManager;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
@@ -14,11 +16,19 @@ import javax.management.ObjectName;
  */
 public final class Application {
 
+  private static final String START = "mallometer-start";
+
   private Application() {}
+
+  /** As a server sets it up that does so in its main method. */
+  public static final class OwnLogManager extends LogManager {}
 
   /** Runs. */
   public static void main(String[] arguments) throws Exception {
-    System.out.println("main runs");
+    System.out.println("main runs, waited for the agent=" + !threads().contains(START));
+    awaitPoller();
+    System.setProperty("java.util.logging.manager", OwnLogManager.class.getName());
+    System.out.println("own log manager=" + (LogManager.getLogManager() instanceof OwnLogManager));
     ObjectName name = new ObjectName("io.mallometer:type=NativeMemory");
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     awaitAgent();
@@ -39,11 +49,22 @@ public final class Application {
     System.out.println("main ends");
   }
 
+  private static List<String> threads() {
+    return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
+  }
+
+  /** It begins when JNA and the bridge are loaded; where the agent is not started never. */
+  private static void awaitPoller() throws InterruptedException {
+    while (threads().contains(START) && !threads().contains("mallometer-poller")) {
+      Thread.sleep(5);
+    }
+  }
+
   /** The agent registers its MBeans when it sees that somebody uses JMX. */
   private static void awaitAgent() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
-      if (thread.getName().equals("mallometer-start")) {
-        thread.join(5_000);
+      if (thread.getName().equals(START)) {
+        thread.join(30_000);
       }
     }
   }

@@ -1,18 +1,25 @@
 package io.mallometer.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The jar as people call it. */
+/**
+ * The jar as people call it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on
+ * one.
+ */
 class CommandLineTest {
 
   private static final String JAR = System.getProperty("agent.jar");
@@ -24,6 +31,7 @@ class CommandLineTest {
   private record Result(int exitCode, String out, String err) {}
 
   @Test
+  @Tag("any-jdk")
   void extractPrintsThePathAndNothingElse() throws Exception {
     Result result = call("extract", directory.resolve("here").toString());
 
@@ -34,6 +42,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whatRunSetsIsPrivateAndTheSameEachTime() throws Exception {
     Result first = call("run", "--print-environment", "--", "java", "-version");
 
@@ -49,6 +58,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void extractThatCannotWriteFails() throws Exception {
     Path file = Files.createFile(directory.resolve("file"));
     Result result = call("extract", file.toString());
@@ -75,6 +85,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void runKeepsWhatIsPreloadedAlready() throws Exception {
     ProcessBuilder builder = builder("run", "sh", "-c", "echo $LD_PRELOAD");
     builder.environment().put("LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6");
@@ -84,6 +95,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void runReadsItsInputAndEndsWithTheProgram() throws Exception {
     Path input = Files.writeString(directory.resolve("input"), "hello");
     ProcessBuilder builder = builder("run", "cat");
@@ -117,6 +129,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aProgramThatDoesNotExistFails() throws Exception {
     Result result = call("run", "/does/not/exist");
 
@@ -140,6 +153,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void reportOnSomethingElseIsOneLineAndCodeThree() throws Exception {
     Path text = Files.writeString(directory.resolve("text"), "the grocery list");
     Path empty = Files.createFile(directory.resolve("empty"));
@@ -165,15 +179,71 @@ class CommandLineTest {
     assertThat(call("top", "--help").out()).contains("--interval", "Exit codes");
   }
 
+  /** The completion is a script for bash; zsh reads it through bashcompinit. */
   @Test
+  @Tag("any-jdk")
+  void bashAndZshCompleteCommandsAndOptions() throws Exception {
+    Path script = directory.resolve("completion");
+    Files.writeString(script, call("generate-completion").out());
+    Result bash =
+        finish(
+            new ProcessBuilder(
+                "bash",
+                "-c",
+                "source '%s'; COMP_WORDS=(mallometer re); COMP_CWORD=1; ".formatted(script)
+                    + "_complete_mallometer; echo ${COMPREPLY[@]}; complete -p mallometer"));
+    assertThat(bash.out()).as(bash.err()).startsWith("report\n").contains("_complete_mallometer");
+
+    assumeTrue(
+        "true".equals(System.getenv("REQUIRE_ZSH")) || Files.isExecutable(Path.of("/usr/bin/zsh")),
+        "zsh is not installed");
+    Path said = directory.resolve("said");
+    Files.writeString(
+        directory.resolve(".zshrc"),
+        """
+        autoload -U compinit bashcompinit
+        compinit -u
+        bashcompinit
+        source '%s'
+        PROMPT='ready '
+        mallometer() { echo "asked $@" > '%s'; }
+        """
+            .formatted(script, said));
+    completeInZsh("mallometer rep\tmoon --dur\t9s\n");
+    assertThat(said).hasContent("asked report moon --duration 9s");
+  }
+
+  /** Types into a zsh that has a terminal. */
+  private void completeInZsh(String keys) throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder("script", "-qec", "zsh -i", "/dev/null").redirectErrorStream(true);
+    builder.environment().put("ZDOTDIR", directory.toString());
+    builder.environment().put("TERM", "xterm");
+    Process zsh = builder.start();
+    try (OutputStream typed = zsh.getOutputStream()) {
+      Reader screen = zsh.inputReader(StandardCharsets.UTF_8);
+      await(screen, "ready ");
+      typed.write(keys.getBytes(StandardCharsets.UTF_8));
+      typed.flush();
+      await(screen, "ready ");
+      typed.write("exit\n".getBytes(StandardCharsets.UTF_8));
+    }
+    assertThat(zsh.waitFor(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static void await(Reader screen, String text) throws IOException {
+    StringBuilder seen = new StringBuilder();
+    while (seen.indexOf(text) < 0) {
+      int c = screen.read();
+      assertThat(c).as(seen.toString()).isNotNegative();
+      seen.append((char) c);
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
   void whatIsNotUnderstoodGetsTheHelp() throws Exception {
-    for (List<String> words :
-        List.of(
-            List.<String>of(),
-            List.of("nonsense"),
-            List.of("report"),
-            List.of("run"),
-            List.of("extract", "a", "b"))) {
+    for (List<String> words : List.of(List.<String>of(), List.of("report"), List.of("run"))) {
       Result result = call(words.toArray(String[]::new));
 
       assertThat(result.exitCode()).as(words.toString()).isEqualTo(2);
@@ -187,7 +257,9 @@ class CommandLineTest {
   }
 
   private ProcessBuilder builder(String... words) {
-    List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx64m", "-jar", JAR));
+    List<String> command =
+        new ArrayList<>(
+            List.of(JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", JAR));
     command.addAll(List.of(words));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());

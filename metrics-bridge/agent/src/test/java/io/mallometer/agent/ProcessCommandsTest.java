@@ -10,20 +10,29 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Commands that ask a JVM which was not prepared for it. One application serves all tests; the last
- * one ends it.
+ * one ends it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on one.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ProcessCommandsTest {
@@ -51,15 +60,12 @@ class ProcessCommandsTest {
     application.destroyForcibly().waitFor();
   }
 
-  private static Process application(Class<?> main, String preload) throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            JAVA,
-            "-Xmx64m",
-            "-XX:+EnableDynamicAgentLoading",
-            "-cp",
-            Path.of("target/test-classes").toAbsolutePath().toString(),
-            main.getName());
+  private static Process application(Class<?> main, String preload, String... options)
+      throws IOException {
+    List<String> command =
+        with(List.of(JAVA, "-Xmx64m", "-XX:+EnableDynamicAgentLoading"), options);
+    String classes = Path.of("target/test-classes").toAbsolutePath().toString();
+    ProcessBuilder builder = new ProcessBuilder(with(command, "-cp", classes, main.getName()));
     builder.environment().put("LD_PRELOAD", preload);
     builder.redirectError(new File("/dev/null"));
     Process started = builder.start();
@@ -75,7 +81,7 @@ class ProcessCommandsTest {
   @Test
   @Order(1)
   void aReportNamesWhoAllocatedAndLeavesNothingBehind() throws Exception {
-    Result report = call("report", pid(), "--duration", "2s");
+    Result report = call("report", pid(), "--duration", "1s");
 
     assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(report.out())
@@ -86,13 +92,14 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(2)
   void twoReportsAreCompared() throws Exception {
     Path before = directory.resolve("before.json");
     Path after = directory.resolve("after.json");
     assertThat(call("report", pid(), "--format", "json", "-o", before.toString()).exitCode())
         .isZero();
-    Thread.sleep(1_000);
+    Thread.sleep(300);
     assertThat(call("report", pid(), "--format", "json", "-o", after.toString()).exitCode())
         .isZero();
     Result diff = call("diff", before.toString(), after.toString());
@@ -118,16 +125,20 @@ class ProcessCommandsTest {
   @Test
   @Order(4)
   void leaksAreToldWithTheirVerdict() throws Exception {
-    Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
+    Result leaks = call("leaks", pid(), "--all", "--duration", "1s");
 
     assertThat(leaks).extracting(Result::exitCode, Result::err).containsExactly(0, "");
-    assertThat(leaks.out()).containsPattern("(healthy|growing|pool|leak) +.*DeflaterLeak\\.main");
+    assertThat(leaks.out())
+        .containsPattern("(healthy|growing|pool|leak) +.*DeflaterLeak\\.main")
+        .containsPattern(
+            "was started without the agent and is observed only while it is asked, so far")
+        .contains("--duration 10m watches for longer", "-javaagent:mallometer-agent.jar");
   }
 
   @Test
   @Order(4)
   void topPrintsLinesWhereThereIsNoTerminal() throws Exception {
-    Result top = call("top", pid(), "--count", "2", "--interval", "1s");
+    Result top = call("top", pid(), "--count", "2", "--interval", "200ms");
 
     assertThat(top.exitCode()).isZero();
     assertThat(top.out().lines()).hasSize(2).allMatch(line -> line.contains("malloc-live"));
@@ -140,9 +151,13 @@ class ProcessCommandsTest {
 
     assertThat(doctor.exitCode()).as(doctor.out() + doctor.err()).isZero();
     assertThat(doctor.out()).contains("ok   preload", "ok   counting").doesNotContain("BAD");
+    Result machine = call("doctor");
+    String mappings = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count")).readLine();
+    assertThat(machine.out().replace(",", "")).contains("vm.max_map_count is " + mappings);
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(6)
   void aFullDiskIsOneLineAndAClosedPipeIsSilent() throws Exception {
     Result full = finish(builder("report", pid()).redirectOutput(new File("/dev/full")));
@@ -160,6 +175,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(7)
   void whoCannotBeAskedIsOneLineWithTheRemedy() throws Exception {
     String self = Long.toString(ProcessHandle.current().pid());
@@ -168,11 +184,25 @@ class ProcessCommandsTest {
     refuses(4, "is no JVM", "report", Long.toString(cat.pid()));
     cat.destroyForcibly().waitFor();
     refuses(4, "is not there", "report", "http://127.0.0.1:1");
-    refuses(2, "neither a process id nor an address", "top", "nobody");
     refuses(2, "--format is 'pdf'", "report", self, "--format", "pdf");
   }
 
   @Test
+  @Tag("any-jdk")
+  @Order(7)
+  void whereNoQuestionCanBeWrittenIsOneLineWithTheRemedy() throws Exception {
+    ProcessBuilder builder = builder("report", pid());
+    builder.command().replaceAll(word -> word.contains("tmpdir") ? "-Djava.io.tmpdir=/proc" : word);
+    Result refused = finish(builder);
+
+    assertThat(refused.exitCode()).isEqualTo(1);
+    assertThat(refused.err())
+        .contains("no question can be put into /proc", "ask its agent by http://HOST:PORT")
+        .hasLineCount(1);
+  }
+
+  @Test
+  @Tag("any-jdk")
   @Order(8)
   void anotherUsersProcessIsRefused() throws Exception {
     assumeTrue(ProcessHandle.current().info().user().orElse("").equals("root"));
@@ -193,6 +223,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(9)
   void aStoppedProcessIsNotWaitedFor() throws Exception {
     signal("STOP");
@@ -206,9 +237,9 @@ class ProcessCommandsTest {
   @Test
   @Order(10)
   void aProcessThatStopsInTheMiddleIsGivenUpInTime() throws Exception {
-    Process report = builder("report", pid(), "--duration", "3s", "--timeout", "2s").start();
+    Process report = builder("report", pid(), "--duration", "1s", "--timeout", "1s").start();
     awaitQuestion();
-    Thread.sleep(1_500);
+    Thread.sleep(500);
     signal("STOP");
     try {
       assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
@@ -221,16 +252,24 @@ class ProcessCommandsTest {
 
   @Test
   @Order(11)
-  void topFillsATerminalAndGivesItBack() throws Exception {
+  void aTerminalShowsTopAndProgressAndIsGivenBack() throws Exception {
     assumeTrue(
         "true".equals(System.getenv("REQUIRE_TMUX"))
             || Files.isExecutable(Path.of("/usr/bin/tmux")));
     Path ended = directory.resolve("ended");
     String socket = "mallometer-" + pid();
-    String top =
-        "'%s' -Djava.io.tmpdir='%s' -jar '%s' top %s --interval 1s; echo $? > %s; sleep 100"
-            .formatted(JAVA, temporary, JAR, pid(), ended);
-    tmux(socket, "-f", "/dev/null", "new-session", "-d", "-x", "90", "-y", "24", top);
+    String top = "top " + pid() + " --interval 500ms";
+    tmux(
+        socket,
+        "-f",
+        "/dev/null",
+        "new-session",
+        "-d",
+        "-x",
+        "90",
+        "-y",
+        "24",
+        inShell(top, ended));
     try {
       String screen = awaitScreen(socket, "call site");
       assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java-heap", "q ends");
@@ -240,16 +279,31 @@ class ProcessCommandsTest {
       assertThat(awaitScreen(socket, "call site").lines())
           .allMatch(line -> line.length() <= 50)
           .hasSizeLessThanOrEqualTo(12);
-      tmux(socket, "send-keys", "C-c");
-      for (int i = 0; i < 200 && !Files.exists(ended); i++) {
-        Thread.sleep(50);
-      }
-      assertThat(ended).hasContent("130");
+      interrupt(socket, ended);
       assertThat(tmux(socket, "capture-pane", "-p")).doesNotContain("q ends");
-      assertThat(left()).isEmpty();
+
+      Files.delete(ended);
+      tmux(socket, "respawn-pane", "-k", inShell("report " + pid() + " --duration 30s", ended));
+      assertThat(awaitScreen(socket, "[#")).containsPattern("watching process \\d+ \\[#+\\.+");
+      interrupt(socket, ended);
     } finally {
       tmux(socket, "kill-server");
     }
+  }
+
+  private static String inShell(String words, Path ended) {
+    return "'%s' -Djava.io.tmpdir='%s' -jar '%s' %s; echo $? > %s; sleep 100"
+        .formatted(JAVA, temporary, JAR, words, ended);
+  }
+
+  /** By Ctrl-C; nothing is left behind. */
+  private static void interrupt(String socket, Path ended) throws Exception {
+    tmux(socket, "send-keys", "C-c");
+    for (int i = 0; i < 400 && !(Files.exists(ended) && Files.size(ended) > 0); i++) {
+      Thread.sleep(25);
+    }
+    assertThat(ended).hasContent("130");
+    assertThat(left()).isEmpty();
   }
 
   @Test
@@ -265,6 +319,7 @@ class ProcessCommandsTest {
           .contains("java-heap");
       assertThat(call("doctor", plainPid).exitCode()).isEqualTo(1);
       refuses(7, "no allocator", "trim", plainPid);
+      refuses(7, "does not count: the library is not preloaded; LD_PRELOAD=", "leaks", plainPid);
     } finally {
       plain.destroyForcibly().waitFor();
     }
@@ -273,9 +328,9 @@ class ProcessCommandsTest {
   @Test
   @Order(13)
   void aProcessThatEndsInTheMiddleIsSaidToHaveEnded() throws Exception {
-    Process report = builder("report", pid(), "--duration", "3s").start();
+    Process report = builder("report", pid(), "--duration", "1s").start();
     awaitQuestion();
-    Thread.sleep(500);
+    Thread.sleep(300);
     application.destroyForcibly().waitFor();
 
     assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
@@ -284,6 +339,93 @@ class ProcessCommandsTest {
         .endsWith("ended meanwhile\n")
         .hasLineCount(1);
     assertThat(left()).isEmpty();
+  }
+
+  @Test
+  @Order(14)
+  void aJavaWithoutAttachSaysWhatToUseInstead() throws Exception {
+    Process plain = application(DeflaterLeak.class, "");
+    try {
+      List<String> command = new ArrayList<>(builder("report", "" + plain.pid()).command());
+      command.addAll(1, List.of("--limit-modules", "java.base,java.logging,java.management"));
+      Result refused = finish(new ProcessBuilder(command));
+
+      assertThat(refused.exitCode()).isEqualTo(7);
+      assertThat(refused.err())
+          .contains("no module jdk.attach; use a JDK, the http address of an agent, or a black box")
+          .hasLineCount(1);
+    } finally {
+      plain.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(15)
+  void anAgentOfAnotherVersionIsNamed() throws Exception {
+    Path other = directory.resolve("other.jar");
+    copyAsVersion("0.0.7", other);
+    Process older = application(DeflaterLeak.class, "", "-javaagent:" + other);
+    try {
+      refuses(7, "has the agent of version 0.0.7, and this is ", "report", "" + older.pid());
+    } finally {
+      older.destroyForcibly().waitFor();
+    }
+  }
+
+  /** As in a container: other processes, other files, and a /tmp of its own. */
+  @Test
+  @Order(16)
+  void aJvmThatSeesOtherFilesAndProcessesIsAsked() throws Exception {
+    List<String> unshare = List.of("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--");
+    assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
+    Path here = Path.of("/var/tmp", "mallometer-test-" + pid());
+    Files.createDirectory(here);
+    String shell =
+        "cp -r '%1$s'/. '%2$s' && mount -t tmpfs tmpfs /tmp && exec '%3$s' -Xmx64m"
+                .formatted(Path.of("target/test-classes").toAbsolutePath(), here, JAVA)
+            + " -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+                .formatted(here, DeflaterLeak.class.getName());
+    Process outer = new ProcessBuilder(with(unshare, "sh", "-c", shell)).start();
+    try {
+      assertThat(outer.inputReader().readLine()).isEqualTo("runs");
+      ProcessHandle inner = outer.children().findFirst().orElseThrow();
+      Result report = call("report", "" + inner.pid());
+
+      assertThat(report.exitCode()).as(report.err()).isZero();
+      assertThat(report.out()).contains("process " + inner.pid(), "java-heap");
+      Path temporaryInside = Path.of("/proc", "" + inner.pid(), "root/tmp");
+      try (Stream<Path> files = Files.list(temporaryInside)) {
+        assertThat(files).noneMatch(file -> file.getFileName().toString().startsWith("mallometer"));
+      }
+    } finally {
+      outer.descendants().forEach(ProcessHandle::destroyForcibly);
+      outer.destroyForcibly().waitFor();
+      try (Stream<Path> files = Files.walk(here)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+  }
+
+  private static List<String> with(List<String> words, String... more) {
+    List<String> all = new ArrayList<>(words);
+    all.addAll(List.of(more));
+    return all;
+  }
+
+  private static void copyAsVersion(String version, Path to) throws IOException {
+    try (JarFile from = new JarFile(JAR)) {
+      Manifest manifest = new Manifest(from.getManifest());
+      manifest.getMainAttributes().put(Attributes.Name.IMPLEMENTATION_VERSION, version);
+      try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(to), manifest)) {
+        for (JarEntry entry : Collections.list(from.entries())) {
+          if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
+            out.putNextEntry(new ZipEntry(entry.getName()));
+            from.getInputStream(entry).transferTo(out);
+          }
+        }
+      }
+    }
   }
 
   private static void refuses(int exitCode, String reason, String... words) throws Exception {
@@ -356,6 +498,7 @@ class ProcessCommandsTest {
                 JAVA,
                 "-Xmx64m",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + temporary,
                 "-jar",
                 JAR));

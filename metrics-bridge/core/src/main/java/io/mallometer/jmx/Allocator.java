@@ -8,6 +8,7 @@ import io.mallometer.TrimReport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,21 @@ final class Allocator implements AllocatorMXBean {
   @Override
   public String getAllocator() {
     return mallometer.snapshot().self().allocator();
+  }
+
+  @Override
+  public Map<String, Figures> getByKind() {
+    return statistics().isEmpty()
+        ? Map.of()
+        : Map.of(
+            getKind(),
+            new Figures(
+                getArenas(),
+                getSystemBytes(),
+                getUsedBytes(),
+                getRetainedBytes(),
+                getTrimmableBytes(),
+                getTrims()));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.mallometer.jmx;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,9 @@ public interface AllocatorMXBean {
 
   @Attribute("The same with its version, as far as it tells")
   String getAllocator();
+
+  @Attribute("The figures that follow, under the kind; for exporters of JMX. Empty if unknown")
+  Map<String, Figures> getByKind();
 
   @Attribute(value = "Arenas of the allocator", units = "arenas", type = Attribute.GAUGE)
   @Nullable Long getArenas();
@@ -95,6 +99,24 @@ public interface AllocatorMXBean {
 
   @Attribute("Asks the allocator to give free memory back; tells what came back, or why not now")
   Trim trim();
+
+  /**
+   * What is published with the allocator's kind, as composite data. Null if unknown.
+   *
+   * @param arenas number of arenas
+   * @param systemBytes obtained from the system
+   * @param usedBytes in use
+   * @param retainedBytes free
+   * @param trimmableBytes resident, and a trim would give it back, at least
+   * @param trims number of trims by mallometer
+   */
+  record Figures(
+      @Nullable Long arenas,
+      @Nullable Long systemBytes,
+      @Nullable Long usedBytes,
+      @Nullable Long retainedBytes,
+      @Nullable Long trimmableBytes,
+      @Nullable Long trims) {}
 
   /**
    * One arena, as composite data. Bytes.

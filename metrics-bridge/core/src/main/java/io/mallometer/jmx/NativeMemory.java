@@ -8,8 +8,10 @@ import io.mallometer.MemoryBudget;
 import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
 import io.mallometer.ResidentPart;
+import io.mallometer.SelfReport;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
+import io.mallometer.State;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -119,6 +121,14 @@ final class NativeMemory implements NativeMemoryMXBean {
   }
 
   @Override
+  public Map<String, Long> getAllocationsUpTo() {
+    return snapshot()
+        .process()
+        .map(counters -> upTo(counters.allocationsBySize()))
+        .orElse(Map.of());
+  }
+
+  @Override
   public @Nullable Long getResidentBytes() {
     return known(snapshot().memory().residentBytes());
   }
@@ -196,6 +206,22 @@ final class NativeMemory implements NativeMemoryMXBean {
   @Override
   public String getStatus() {
     return snapshot().status().state().name();
+  }
+
+  @Override
+  public Map<String, Long> getStates() {
+    Map<String, Long> states = new LinkedHashMap<>();
+    for (State state : State.values()) {
+      states.put(state.tag(), snapshot().status().state() == state ? 1L : 0L);
+    }
+    return states;
+  }
+
+  @Override
+  public String getIdentity() {
+    SelfReport self = snapshot().self();
+    return "version=%s, allocator=%s, mode=%s, accounting=%s"
+        .formatted(self.build(), self.allocator(), self.mode(), self.byteUnit().tag());
   }
 
   @Override
@@ -312,5 +338,16 @@ final class NativeMemory implements NativeMemoryMXBean {
       classes.add(new SizeClass((long) SizeDistribution.upperBound(i), distribution.count(i)));
     }
     return classes;
+  }
+
+  private static Map<String, Long> upTo(SizeDistribution distribution) {
+    Map<String, Long> upTo = new LinkedHashMap<>();
+    long count = 0;
+    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
+      double bound = SizeDistribution.upperBound(i);
+      count += distribution.count(i);
+      upTo.put(Double.isInfinite(bound) ? "+Inf" : Double.toString(bound), count);
+    }
+    return upTo;
   }
 }

@@ -96,6 +96,12 @@ public interface NativeMemoryMXBean {
   @Attribute("Sizes that successful native allocations asked for, by class; empty if unknown")
   List<SizeClass> getSizeDistribution();
 
+  @Attribute(
+      value = "The same as Prometheus has it: up to each size, under the size; empty if unknown",
+      units = "allocations",
+      type = Attribute.COUNTER)
+  Map<String, Long> getAllocationsUpTo();
+
   @Attribute(value = "The resident set of the process", units = "bytes", type = Attribute.GAUGE)
   @Nullable Long getResidentBytes();
 
@@ -158,6 +164,12 @@ public interface NativeMemoryMXBean {
 
   @Attribute("ACTIVE, DISABLED or UNAVAILABLE")
   String getStatus();
+
+  @Attribute("1 under the state that it is in, 0 under the others; for exporters of JMX")
+  Map<String, Long> getStates();
+
+  @Attribute("What counts, in one text for exporters: version, allocator, mode, accounting")
+  String getIdentity();
 
   @Attribute("How the library came in, or why nothing is counted")
   String getReason();

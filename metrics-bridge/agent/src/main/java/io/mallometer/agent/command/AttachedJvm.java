@@ -31,6 +31,12 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
   private static final String JAR = "mallometer-agent.jar";
 
+  private static final int ENDING_CHECKS = 40;
+  private static final int ENDING_MILLIS = 25;
+
+  /** What the agent says where the application has a package of the same name. */
+  private static final String UNKNOWN = "unknown";
+
   private final JvmProcess process;
   private final Path jar;
   private final Duration timeout;
@@ -50,8 +56,7 @@ final class AttachedJvm implements Source {
     this.timeout = timeout;
     Path root = process.proc().resolve("root");
     boolean elsewhere = process.hasOtherMounts();
-    Path temporary =
-        elsewhere ? root.resolve("tmp") : Path.of(System.getProperty("java.io.tmpdir"));
+    Path temporary = temporary(process);
     this.directory =
         Files.createTempDirectory(
             temporary,
@@ -73,8 +78,7 @@ final class AttachedJvm implements Source {
    * @param jar the agent's
    * @param timeout how long to wait for each answer
    */
-  static AttachedJvm of(JvmProcess process, Path jar, Duration timeout)
-      throws Failure, IOException {
+  static AttachedJvm of(JvmProcess process, Path jar, Duration timeout) throws Failure {
     process.check();
     try {
       Class.forName("com.sun.tools.attach.VirtualMachine");
@@ -84,7 +88,22 @@ final class AttachedJvm implements Source {
           "this Java has no module jdk.attach; use a JDK, the http address of an agent, or a black"
               + " box");
     }
-    return new AttachedJvm(process, jar, timeout);
+    try {
+      return new AttachedJvm(process, jar, timeout);
+    } catch (IOException e) {
+      throw new Failure(
+          ExitCode.FAILED,
+          "no question can be put into %s, where process %d would read it (%s); ask its agent by"
+                  .formatted(temporary(process), process.pid(), e.getMessage())
+              + " http://HOST:PORT, or a black box");
+    }
+  }
+
+  /** Where both can read and write: of a process that sees other files the directory it sees. */
+  private static Path temporary(JvmProcess process) {
+    return process.hasOtherMounts()
+        ? process.proc().resolve("root/tmp")
+        : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
   /** Whoever attaches as root lets the other user's JVM write here. */
@@ -133,10 +152,16 @@ final class AttachedJvm implements Source {
         directory.resolve(QUESTION), "unix:uid", Files.getAttribute(directory, "unix:uid"));
   }
 
-  private static Reply reply(InputStream answer) throws Failure, IOException {
+  private Reply reply(InputStream answer) throws Failure, IOException {
     String[] head = line(answer).split("\t");
-    if (head.length < 3) {
-      throw new Failure(ExitCode.NOT_THERE, "the answer is of another version");
+    String theirs = head.length < 3 ? "another" : head[2];
+    if (!theirs.equals(Commands.version()) && !theirs.equals(UNKNOWN)) {
+      answer.close();
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          "%s has the agent of version %s, and this is %s; ask with the mallometer-agent.jar of that"
+                  .formatted(name(), theirs, Commands.version())
+              + " version, or its agent by http://HOST:PORT");
     }
     int status = Integer.parseInt(head[0]);
     if (status != 200) {
@@ -188,7 +213,7 @@ final class AttachedJvm implements Source {
   }
 
   private Failure explained(Throwable e) {
-    if (!process.alive()) {
+    if (ends(e)) {
       return new Failure(ExitCode.GONE, name() + " ended meanwhile");
     }
     String message = String.valueOf(e.getMessage());
@@ -206,6 +231,18 @@ final class AttachedJvm implements Source {
           name() + " cannot be attached to: " + message + "; ask its agent by http instead");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
+  }
+
+  /** The connection of a process that is killed breaks some time before it is gone. */
+  private boolean ends(Throwable e) {
+    try {
+      for (int i = 0; i < ENDING_CHECKS && e instanceof IOException && process.alive(); i++) {
+        Thread.sleep(ENDING_MILLIS);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return !process.alive();
   }
 
   @Override

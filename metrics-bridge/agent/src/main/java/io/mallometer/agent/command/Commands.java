@@ -54,6 +54,11 @@ public final class Commands implements Runnable {
 
   private Commands() {}
 
+  /** Of this build. */
+  static String version() {
+    return version;
+  }
+
   /** What {@code --version} prints. */
   static final class Build implements IVersionProvider {
     @Override

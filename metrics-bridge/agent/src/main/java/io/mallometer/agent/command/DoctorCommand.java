@@ -3,6 +3,7 @@ package io.mallometer.agent.command;
 import io.mallometer.history.Words;
 import io.mallometer.interposer.BundledLibrary;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ final class DoctorCommand implements Callable<Integer> {
   private static final int PROGRAM_SECONDS = 20;
   private static final int PERF_FOR_USERS = 2;
   private static final long MAPPINGS = 65_530;
+  private static final int LARGEST_TEXT = 4_096;
 
   @Parameters(arity = "0..1", paramLabel = "PID", description = "a JVM of this user")
   private @Nullable Long pid;
@@ -292,9 +294,10 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
+  /** In one piece: the kernel gives a setting to the first read alone, however short. */
   private static String text(String file) {
-    try {
-      return Files.readString(Path.of(file));
+    try (InputStream in = Files.newInputStream(Path.of(file))) {
+      return new String(in.readNBytes(LARGEST_TEXT), StandardCharsets.UTF_8);
     } catch (IOException e) {
       return "";
     }

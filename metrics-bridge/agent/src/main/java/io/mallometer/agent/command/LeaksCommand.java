@@ -39,6 +39,8 @@ final class LeaksCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Duration span = duration == null ? Duration.ZERO : Target.span("--duration", duration);
     try (Source source = target.open()) {
+      long began = System.nanoTime();
+      requireCounting(source);
       watch(source, span);
       Source.Reply reply = asked(source);
       Output out = Output.standard();
@@ -48,6 +50,10 @@ final class LeaksCommand implements Callable<Integer> {
         return ExitCode.OK;
       }
       List<Json> sites = reply.json().list();
+      Duration observed = Duration.ofNanos(System.nanoTime() - began);
+      if (target.isProcess() && !source.get("facts").json().at("observed").truth()) {
+        out.line(onlyWhileAsked(source.name(), observed));
+      }
       if (sites.isEmpty()) {
         out.line(
             "No call site is thought to leak, to grow or to keep a pool. That takes minutes of"
@@ -59,6 +65,25 @@ final class LeaksCommand implements Callable<Integer> {
       out.flush();
     }
     return ExitCode.OK;
+  }
+
+  /** What is not counted would look like a process without leaks. */
+  private static void requireCounting(Source source) throws Failure, IOException {
+    Json root = source.get("nativememory").json();
+    if (!root.at("state").text().equals("ACTIVE")) {
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          "%s does not count: %s; %s"
+              .formatted(source.name(), root.at("reason").text(), root.at("remedy").text()));
+    }
+  }
+
+  private static String onlyWhileAsked(String name, Duration observed) {
+    return Text.plain(name)
+        + " was started without the agent and is observed only while it is asked, so far for "
+        + Words.duration(observed)
+        + ". --duration 10m watches for longer; with -javaagent:mallometer-agent.jar at its start, or"
+        + " the starter asked by its address, it is observed from the start.";
   }
 
   /** The JVM forgets who does not ask for two minutes. */

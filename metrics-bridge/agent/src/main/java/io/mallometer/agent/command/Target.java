@@ -40,6 +40,10 @@ final class Target {
     return target.matches("(?i)https?://.+");
   }
 
+  boolean isProcess() {
+    return isProcess(target);
+  }
+
   Source open() throws Failure, IOException {
     return open(target, user, span("--timeout", timeout));
   }

@@ -1,6 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.agent.command.Board.Sort;
+import java.io.IOError;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +53,7 @@ final class TopCommand implements Callable<Integer> {
 
   private final AtomicBoolean resized = new AtomicBoolean();
   private final AtomicBoolean interrupted = new AtomicBoolean();
+  private Size latestSize = new Size();
 
   @Override
   public Integer call() throws Exception {
@@ -146,8 +148,18 @@ final class TopCommand implements Callable<Integer> {
     return Stream.of(Sort.values()).filter(sort -> sort.key == key).findFirst();
   }
 
-  private static void draw(Board board, Sort sort, Terminal screen) {
-    Size size = screen.getSize();
+  /** JLine asks the program stty, which Ctrl-C ends as well as us; then as it was. */
+  private Size size(Terminal screen) {
+    try {
+      latestSize = screen.getSize();
+    } catch (IOError e) {
+      resized.set(true);
+    }
+    return latestSize;
+  }
+
+  private void draw(Board board, Sort sort, Terminal screen) {
+    Size size = size(screen);
     int width = size.getColumns() > 0 ? size.getColumns() : 80;
     int height = size.getRows() > 0 ? size.getRows() : 24;
     StringBuilder text = new StringBuilder(HOME);

@@ -30,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Prometheus' formats at {@code /metrics}, what the Actuator endpoint answers under the same names
@@ -56,17 +57,18 @@ final class AgentServer implements AutoCloseable {
 
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
-  private final Views views;
+  private final Mallometer mallometer;
   private final ServerOptions options;
-  private final HttpHandler metrics;
+
+  /** Null before the first request: what answers takes the JDK as long to load as the server. */
+  private @Nullable Faces faces;
+
+  private record Faces(Views views, HttpHandler metrics) {}
 
   private AgentServer(HttpServer server, Mallometer mallometer, ServerOptions options) {
     this.server = server;
     this.options = options;
-    this.views = new Views(mallometer, options.trimming());
-    CollectorRegistry registry = new CollectorRegistry();
-    registry.register(new NativeMemoryCollector(mallometer));
-    this.metrics = new HTTPMetricHandler(registry);
+    this.mallometer = mallometer;
     this.executor =
         new ThreadPoolExecutor(
             THREADS,
@@ -87,6 +89,17 @@ final class AgentServer implements AutoCloseable {
     AgentServer started = new AgentServer(listening(options), mallometer, options);
     started.begin();
     return started;
+  }
+
+  private synchronized Faces faces() {
+    @Nullable Faces known = faces;
+    if (known == null) {
+      CollectorRegistry registry = new CollectorRegistry();
+      registry.register(new NativeMemoryCollector(mallometer));
+      known = new Faces(new Views(mallometer, options.trimming()), new HTTPMetricHandler(registry));
+      faces = known;
+    }
+    return known;
   }
 
   private static HttpServer listening(ServerOptions options) throws IOException {
@@ -157,10 +170,10 @@ final class AgentServer implements AutoCloseable {
 
   private void get(HttpExchange exchange, String path) throws IOException {
     switch (path) {
-      case "metrics" -> metrics.handle(exchange);
+      case "metrics" -> faces().metrics().handle(exchange);
       case "-/healthy" -> plain(exchange, Outcome.OK.status(), "mallometer is healthy\n");
       case "", "page", ROOT + "/page" -> page(exchange);
-      case ROOT -> tell(exchange, Outcome.OK.status(), views.nativeMemory());
+      case ROOT -> tell(exchange, Outcome.OK.status(), faces().views().nativeMemory());
       default ->
           answer(exchange, path.startsWith(ROOT + "/") ? path.substring(ROOT.length() + 1) : path);
     }
@@ -168,7 +181,7 @@ final class AgentServer implements AutoCloseable {
 
   private void answer(HttpExchange exchange, String name) throws IOException {
     Map<String, String> parameters = Parameters.of(exchange.getRequestURI().getRawQuery());
-    Answer answer = views.answer(name, parameters);
+    Answer answer = faces().views().answer(name, parameters);
     if (answer instanceof Answer.Exported export) {
       send(exchange, Outcome.OK.status(), export.contentType(), export.body());
     } else {
@@ -189,7 +202,7 @@ final class AgentServer implements AutoCloseable {
     } else if (exchange.getRequestHeaders().getFirst(OWN_HEADER) == null) {
       plain(exchange, FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
     } else {
-      Told told = views.trim();
+      Told told = faces().views().trim();
       tell(exchange, told.outcome().status(), told.view());
     }
   }

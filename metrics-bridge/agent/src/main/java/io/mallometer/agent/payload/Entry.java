@@ -7,48 +7,55 @@ import io.mallometer.Status;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
 
-  /** Where JNA looks for libraries by name; it asks a program, ldconfig, unless this is set. */
-  private static final String LIBRARY_PATH = "jna.platform.library.path";
+  /**
+   * Where our JNA looks for libraries by name; it asks a program, ldconfig, unless this is set. An
+   * application's own JNA, of which this one knows nothing, reads a property of another name; the
+   * class loader sees to that.
+   */
+  private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
+
+  /** Whether {@link #start} was called: a JVM has one agent. */
+  private static volatile boolean started;
 
   private Entry() {}
 
+  static boolean started() {
+    return started;
+  }
+
   /**
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
-   * given: for the life of the JVM.
+   * given: for the life of the JVM. Returns when all is registered, which can take ten seconds.
    *
    * @param options by name, as on the command line
    * @param version of the agent
-   * @return what came of it, in one line
+   * @param said is told what came of it, in one line
    */
-  public static String start(Map<String, String> options, String version) {
+  public static void start(Map<String, String> options, String version, Consumer<String> said) {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
-    Mallometer mallometer = open(BridgeOptions.of(options));
-    LateRegistration.start(mallometer);
+    MallometerOptions bridge = BridgeOptions.of(options);
+    started = true;
+    Mallometer mallometer = open(bridge);
     String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
-    return said(mallometer.snapshot(), version) + served;
+    said.accept(counts(mallometer.snapshot(), version) + served);
+    new LateRegistration(mallometer).run();
   }
 
   /**
    * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already.
-   * An application's own JNA, of which this one knows nothing, shall ask.
    */
   static Mallometer open(MallometerOptions options) {
-    boolean ours = System.getProperties().putIfAbsent(LIBRARY_PATH, "") == null;
-    try {
-      return Mallometer.open(options);
-    } finally {
-      if (ours) {
-        System.clearProperty(LIBRARY_PATH);
-      }
-    }
+    System.setProperty(LIBRARY_PATH, "");
+    return Mallometer.open(options);
   }
 
-  private static String said(Snapshot snapshot, String version) {
+  private static String counts(Snapshot snapshot, String version) {
     Status status = snapshot.status();
     return status.active()
         ? version + " counts native memory (" + snapshot.self().allocator() + ")"

@@ -13,18 +13,26 @@ import java.util.List;
  * @param home where the JDK is
  * @param arguments the JVM's options
  * @param uptimeSeconds how long it has been running
+ * @param observed whether the agent was there from the start; otherwise nothing is observed but
+ *     while somebody asks
  */
 public record Facts(
-    String name, String version, String home, List<String> arguments, double uptimeSeconds)
+    String name,
+    String version,
+    String home,
+    List<String> arguments,
+    double uptimeSeconds,
+    boolean observed)
     implements View {
 
-  static Facts ofThisJvm() {
+  static Facts ofThisJvm(boolean observed) {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     return new Facts(
         runtime.getVmName() + " " + runtime.getVmVersion(),
         System.getProperty("java.version", ""),
         System.getProperty("java.home", ""),
         runtime.getInputArguments(),
-        runtime.getUptime() / 1e3);
+        runtime.getUptime() / 1e3,
+        observed);
   }
 }

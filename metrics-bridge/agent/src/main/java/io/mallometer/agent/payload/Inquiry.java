@@ -57,7 +57,7 @@ final class Inquiry {
     String[] parts = asked.split("\\?", 2);
     if (parts[0].equals("facts")) {
       head(200, JSON, version, out);
-      write(Facts.ofThisJvm(), out);
+      write(Facts.ofThisJvm(Entry.started()), out);
       return;
     }
     Views views = new Views(mallometer());

@@ -14,9 +14,9 @@ import javax.management.MBeanServerFactory;
  * Registers the MBeans and the events of recordings as soon as somebody uses JMX or asks for a
  * recording, and after some seconds in any case: a JVM takes a quarter of a second of processor
  * time to load JMX, which is longer than many programs run. The poller needs it for its first
- * reading of where memory is, so no thread but ours waits for it.
+ * reading of where memory is.
  */
-final class LateRegistration implements Runnable {
+final class LateRegistration {
 
   /** What the options of the JVM's own JMX server begin with. */
   private static final String JMX_OPTIONS = "com.sun.management.";
@@ -29,20 +29,12 @@ final class LateRegistration implements Runnable {
 
   private final Mallometer mallometer;
 
-  private LateRegistration(Mallometer mallometer) {
+  LateRegistration(Mallometer mallometer) {
     this.mallometer = mallometer;
   }
 
-  /** Starts a thread, which ends with the registration. */
-  static void start(Mallometer mallometer) {
-    Thread thread =
-        new Thread(null, new LateRegistration(mallometer), "mallometer-start", 0, false);
-    thread.setDaemon(true);
-    thread.start();
-  }
-
-  @Override
-  public void run() {
+  /** Returns when all is registered. */
+  void run() {
     if (!jmxAskedFor() && !recordingAskedFor()) {
       awaitUse();
     }
