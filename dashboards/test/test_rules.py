@@ -52,7 +52,7 @@ class RulesCheck(unittest.TestCase):
         for change in (
             lambda alert: alert["labels"].pop("severity"),
             lambda alert: alert["labels"].update(severity="page"),
-            lambda alert: (alert.pop("for"), alert.pop("keep_firing_for")),
+            lambda alert: alert.pop("keep_firing_for"),
             lambda alert: alert["annotations"].update(summary="something leaks"),
             lambda alert: alert["annotations"].update(description="something leaks"),
         ):

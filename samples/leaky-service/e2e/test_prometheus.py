@@ -14,6 +14,7 @@ dashboards.
 """
 
 import copy
+import datetime
 import json
 import os
 import pathlib
@@ -245,6 +246,15 @@ class DemoUnderPrometheus(unittest.TestCase):
                 self.assertRegex(alert["annotations"]["description"], r"\d")
                 page = re.search("docs/runbooks/.*", alert["annotations"]["runbook_url"])[0]
                 self.assertTrue((REPOSITORY / page).is_file(), page)
+
+    def test_alerts_of_a_leak_are_silent_until_it_is_on(self):
+        leaking = self.phases["leaking"][0]
+        for name in ALERTS_OF_A_LEAK:
+            with self.subTest(name):
+                wait_until(lambda name=name: self.webhook.told(name, "firing"), 60, f"{name} fires")
+                began = [alert["startsAt"] for alert in self.webhook.told(name, "firing")]
+                early = [start for start in began if datetime.datetime.fromisoformat(start).timestamp() < leaking]
+                self.assertEqual([], early, f"the leak was on at {datetime.datetime.fromtimestamp(leaking)}")
 
     def test_alerts_of_what_did_not_happen_are_silent(self):
         # Looking for leaks sixty times as often costs more than the target.
