@@ -9,7 +9,7 @@ The phases run once; each test asks Prometheus about them. A phase is judged by 
 on nothing else.
 
 A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics beside it, the
-alerts in fast motion, and an Alertmanager that tells a webhook. A Grafana server is not run; its component library draws the
+alerts in fast motion, and an Alertmanager that tells a webhook. A third scrapes a JVM that has only the agent. A Grafana server is not run; its component library draws the
 dashboards.
 """
 
@@ -28,6 +28,7 @@ import unittest
 from processes import (
     JAVA,
     REPOSITORY,
+    Agent,
     Alertmanager,
     Demo,
     KubeStateMetrics,
@@ -113,6 +114,8 @@ class DemoUnderPrometheus(unittest.TestCase):
         )
         rules = {name: (DASHBOARDS / "prometheus" / name).read_text() for name in ("recording.yml", "alerts.yml")}
         cls.prometheus = cls.enterClassContext(Prometheus(cls.demo.port, rules=rules))
+        agent = cls.enterClassContext(Agent())
+        cls.without_micrometer = cls.enterClassContext(Prometheus(agent.port, rules=rules, path="/metrics"))
         cls.webhook = cls.enterClassContext(Webhook())
         cls.cluster = cls.enterClassContext(
             Prometheus(
@@ -277,6 +280,11 @@ class DemoUnderPrometheus(unittest.TestCase):
                 self.assertEqual([], expressions.faults(self.cluster.url, dashboard, compare=COMPARE))
                 unasked = [series for series in expressions.skipped(self.cluster.url, dashboard) if not self.is_awaited(series)]
                 self.assertEqual([], unasked)
+
+    def test_every_expression_finds_data_where_there_is_only_the_agent(self):
+        for name, dashboard in self.dashboards().items():
+            with self.subTest(name):
+                self.assertEqual([], expressions.faults(self.without_micrometer.url, dashboard, compare=COMPARE))
 
     def test_faults_of_a_dashboard_are_found(self):
         for right, wrong in [

@@ -66,6 +66,7 @@ final class AgentServer implements AutoCloseable {
     this.views = new Views(mallometer, options.trimming());
     CollectorRegistry registry = new CollectorRegistry();
     registry.register(new NativeMemoryCollector(mallometer));
+    registry.register(new JvmCollector());
     this.metrics = new HTTPMetricHandler(registry);
     this.executor =
         new ThreadPoolExecutor(
