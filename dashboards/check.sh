@@ -40,6 +40,7 @@ done
 docker-compose --file ../docker-compose.yml config -q
 npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml
 promtool check config --lint=all --lint-fatal prometheus/prometheus.yml
+python3 test/compose.py
 amtool check-config alertmanager/alertmanager.yml
 promtool test rules prometheus/tests/*.yml
 python3 test/rules.py
