@@ -9,8 +9,8 @@ The phases run once; each test asks Prometheus about them. A phase is judged by 
 on nothing else.
 
 A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics beside it, the
-alerts in fast motion, and an Alertmanager that tells a webhook. A third scrapes a JVM that has only the agent. A Grafana server is not run; its component library draws the
-dashboards.
+alerts in fast motion, and an Alertmanager that tells a webhook. A third scrapes a JVM that has only the agent.
+A Grafana server is not run; its component library draws the dashboards.
 """
 
 import copy
@@ -64,6 +64,8 @@ POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "contai
 # "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
 SERIES_OF_A_PROCESS = 150
+# The sampleLimit of the agent's monitor: what the JVM has besides included.
+SERIES_OF_AN_AGENT = 500
 # How far rate() looks back; a phase has to be longer.
 WINDOW_SECONDS = 10
 
@@ -250,14 +252,13 @@ class DemoUnderPrometheus(unittest.TestCase):
                 page = re.search("docs/runbooks/.*", alert["annotations"]["runbook_url"])[0]
                 self.assertTrue((REPOSITORY / page).is_file(), page)
 
-    def test_alerts_of_a_leak_are_silent_until_it_is_on(self):
+    def test_no_leak_is_suspected_until_it_is_on(self):
+        # Alerts about growth see the start of the JVM in fast motion, whose thresholds are not scaled; this one must not.
+        wait_until(lambda: self.webhook.told("NativeMemoryLeakSuspected", "firing"), 60, "the leak is suspected")
+        began = [alert["startsAt"] for alert in self.webhook.told("NativeMemoryLeakSuspected", "firing")]
         leaking = self.phases["leaking"][0]
-        for name in ALERTS_OF_A_LEAK:
-            with self.subTest(name):
-                wait_until(lambda name=name: self.webhook.told(name, "firing"), 60, f"{name} fires")
-                began = [alert["startsAt"] for alert in self.webhook.told(name, "firing")]
-                early = [start for start in began if datetime.datetime.fromisoformat(start).timestamp() < leaking]
-                self.assertEqual([], early, f"the leak was on at {datetime.datetime.fromtimestamp(leaking)}")
+        early = [start for start in began if datetime.datetime.fromisoformat(start).timestamp() < leaking]
+        self.assertEqual([], early, f"the leak was on from {datetime.datetime.fromtimestamp(leaking)} on")
 
     def test_alerts_of_what_did_not_happen_are_silent(self):
         # Looking for leaks sixty times as often costs more than the target.
@@ -345,6 +346,13 @@ class DemoUnderPrometheus(unittest.TestCase):
         series = self.ask(own, self.phases["stopped"][1])
         print(f"{series:.0f} series of mallometer")
         self.assertLessEqual(series, SERIES_OF_A_PROCESS)
+
+    def test_the_agent_serves_at_most_500_series(self):
+        scraped = expressions.query(self.without_micrometer.url, "query", query="scrape_samples_scraped")["result"]
+        series = float(scraped[0]["value"][1])
+        print(f"{series:.0f} series of the agent")
+        self.assertGreater(series, SERIES_OF_A_PROCESS / 2)
+        self.assertLessEqual(series, SERIES_OF_AN_AGENT)
 
     def is_awaited(self, series):
         """Whether these are series of leak verdicts that the demo does not reach yet."""
