@@ -9,6 +9,8 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   BigValueTextMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -68,6 +70,14 @@ function ranges(series: Series[], format: PromQueryFormat = PromQueryFormat.Time
 function instants(series: Series[], format: PromQueryFormat): DataqueryBuilder[] {
   return series.map((one, index) => query(one, index).format(format).instant());
 }
+
+/** The series of labels with most at the end of the shown time; topk alone would choose anew at each moment. */
+export function most(count: number, labels: string, series: string): string {
+  return `sum by (${labels}) (${series}) and on (${labels}) topk(${count}, sum by (${labels}) (${series} @ end()))`;
+}
+
+/** Thresholds as lines, with what is beyond them in their colours. */
+export const DRAWN = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.DashedAndArea);
 
 /** Green, then the given colours from the given values on. Without any, a size is no verdict. */
 export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
@@ -186,6 +196,9 @@ export function bars(title: string, description: string, unit: string, width: nu
     .noValue('none')
     .targets(instants([series], PromQueryFormat.TimeSeries));
 }
+
+/** Bars in the colours of their thresholds; without, the longer the warmer. */
+export const BY_THRESHOLDS = new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
 
 /** The buckets of a histogram over time; series must have the label le. */
 export function buckets(title: string, description: string, unit: string, width: number, expression: string) {

@@ -1,5 +1,5 @@
 // Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
-import { dashboard, selected } from './dashboard.js';
+import { dashboard, shown } from './dashboard.js';
 import { HALF, bars, buckets, graph, onTheRight, rows, runbook, stack } from './panels.js';
 
 const OF_INSTANCE = 'sum by (job, instance)';
@@ -10,7 +10,7 @@ const libraries = [
     'The native library that asked malloc for what is still live, estimated from samples: the ten with most, and other. A band that widens is the library to look at.',
     'bytes',
     HALF,
-    [{ expression: `sum by (library) (native_malloc_library_live_bytes{${selected}})`, legend: '{{library}}' }],
+    [{ expression: `sum by (library) (native_malloc_library_live_bytes{${shown}})`, legend: '{{library}}' }],
   ).links([runbook('leak-suspected.md')]),
   bars(
     'Growth by library',
@@ -18,7 +18,7 @@ const libraries = [
     'bytes',
     HALF,
     {
-      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{${selected}}[$__range])) > 0)`,
+      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{${shown}}[$__range])) > 0)`,
       legend: '{{library}}',
     },
   ),
@@ -30,7 +30,7 @@ const sites = [
     "The code that allocated what is live: an application's method, or a function of a library. One that only grows is where to look first.",
     'bytes',
     HALF,
-    [{ expression: `sum by (site) (native_malloc_site_live_bytes{${selected}})`, legend: '{{site}}' }],
+    [{ expression: `sum by (site) (native_malloc_site_live_bytes{${shown}})`, legend: '{{site}}' }],
   ).links([runbook('leak-suspected.md')]),
   bars(
     'Growth by call site',
@@ -38,7 +38,7 @@ const sites = [
     'bytes',
     HALF,
     {
-      expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${selected}}[$__range])) > 0)`,
+      expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${shown}}[$__range])) > 0)`,
       legend: '{{site}}',
     },
   ).links([runbook('leak-suspected.md')]),
@@ -50,7 +50,7 @@ const sizes = [
     'How many allocations asked for how much. A band that is new since a deploy is a new habit of the program; large sizes weigh more than their colour says.',
     'bytes',
     HALF,
-    `sum by (le) (increase(native_malloc_request_size_bytes_bucket{${selected}}[$__rate_interval]))`,
+    `sum by (le) (increase(native_malloc_request_size_bytes_bucket{${shown}}[$__rate_interval]))`,
   ),
   graph(
     'Churn',
@@ -60,14 +60,14 @@ const sizes = [
     [
       {
         expression:
-          `sum by (instance) (rate(native_malloc_freed_bytes_total{${selected}}[$__rate_interval]))` +
-          ` / sum by (instance) (native_malloc_live_bytes{${selected}} > 0)`,
+          `sum by (instance) (rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))` +
+          ` / sum by (instance) (native_malloc_live_bytes{${shown}} > 0)`,
         legend: 'replaced a second {{instance}}',
       },
       {
         expression:
-          `sum by (instance) (rate(native_malloc_requested_bytes_total{${selected}}[$__rate_interval]))` +
-          ` / sum by (instance) (rate(native_malloc_allocations_total{${selected}}[$__rate_interval]) > 0)`,
+          `sum by (instance) (rate(native_malloc_requested_bytes_total{${shown}}[$__rate_interval]))` +
+          ` / sum by (instance) (rate(native_malloc_allocations_total{${shown}}[$__rate_interval]) > 0)`,
         legend: 'mean request {{instance}}',
       },
     ],
@@ -82,10 +82,10 @@ const keepers = [
     'bytes',
     HALF,
     [
-      { expression: `sum by (allocator) (native_allocator_system_bytes{${selected}})`, legend: '{{allocator}}: from the system' },
-      { expression: `sum by (allocator) (native_allocator_used_bytes{${selected}})`, legend: '{{allocator}}: in use' },
-      { expression: `sum by (allocator) (native_allocator_retained_bytes{${selected}})`, legend: '{{allocator}}: kept' },
-      { expression: `sum by (allocator) (native_allocator_trimmable_bytes{${selected}})`, legend: '{{allocator}}: trimmable' },
+      { expression: `sum by (allocator) (native_allocator_system_bytes{${shown}})`, legend: '{{allocator}}: from the system' },
+      { expression: `sum by (allocator) (native_allocator_used_bytes{${shown}})`, legend: '{{allocator}}: in use' },
+      { expression: `sum by (allocator) (native_allocator_retained_bytes{${shown}})`, legend: '{{allocator}}: kept' },
+      { expression: `sum by (allocator) (native_allocator_trimmable_bytes{${shown}})`, legend: '{{allocator}}: trimmable' },
     ],
   ).links([runbook('retained.md')]),
   graph(
@@ -94,10 +94,10 @@ const keepers = [
     'none',
     HALF,
     [
-      { expression: `sum by (instance) (native_allocator_arenas{${selected}})`, legend: 'arenas {{instance}}' },
-      { expression: `max(2 * system_cpu_count{${selected}})`, legend: 'two for each processor' },
+      { expression: `sum by (instance) (native_allocator_arenas{${shown}})`, legend: 'arenas {{instance}}' },
+      { expression: `max(2 * system_cpu_count{${shown}})`, legend: 'two for each processor' },
       {
-        expression: `sum by (instance) (rate(native_allocator_trims_total{${selected}}[$__rate_interval])) * 60`,
+        expression: `sum by (instance) (rate(native_allocator_trims_total{${shown}}[$__rate_interval])) * 60`,
         legend: 'trims a minute {{instance}}',
       },
     ],
@@ -112,10 +112,14 @@ const others = [
     HALF,
     [
       {
-        expression: `sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${selected}})`,
+        expression: `sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${shown}})`,
         legend: 'stacks {{instance}}',
       },
-      { expression: `sum by (instance) (jvm_threads_live_threads{${selected}})`, legend: 'threads {{instance}}' },
+      {
+        // The second is jmx_exporter's name.
+        expression: `sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`,
+        legend: 'threads {{instance}}',
+      },
     ],
   ).overrideByQuery('B', onTheRight('none')),
   graph(
@@ -124,9 +128,9 @@ const others = [
     'bytes',
     HALF,
     [
-      { expression: `max by (instance) (native_malloc_largest_bytes{${selected}})`, legend: 'largest {{instance}}' },
+      { expression: `max by (instance) (native_malloc_largest_bytes{${shown}})`, legend: 'largest {{instance}}' },
       {
-        expression: `sum by (instance) (rate(native_malloc_large_total{${selected}}[$__rate_interval])) * 60`,
+        expression: `sum by (instance) (rate(native_malloc_large_total{${shown}}[$__rate_interval])) * 60`,
         legend: 'large a minute {{instance}}',
       },
     ],
@@ -142,16 +146,16 @@ const comparison = [
     HALF,
     { job: 'Job', instance: 'Instance' },
     [
-      { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${selected}})` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${selected}}[1h])) * 3600` },
-      { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${selected}})` },
+      { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${shown}})` },
+      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h])) * 3600` },
+      { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${shown}})` },
       {
         name: 'Retained',
         unit: 'bytes',
-        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc-retained", ${selected}})`,
+        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc-retained", ${shown}})`,
       },
-      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${selected}})` },
-      { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${selected}})` },
+      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${shown}})` },
+      { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${shown}})` },
     ],
   ),
   graph(
@@ -159,7 +163,7 @@ const comparison = [
     'Instances that do the same work should run side by side. One that leaves the others is the one to look at.',
     'bytes',
     HALF,
-    [{ expression: `sum by (instance) (native_malloc_live_bytes{${selected}})`, legend: '{{instance}}' }],
+    [{ expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: '{{instance}}' }],
   ),
 ];
 
@@ -169,6 +173,7 @@ export const where = dashboard(
   'Native memory: where',
   'Who holds native memory: libraries, call sites, sizes, arenas, threads.',
   'now-1h',
+  'instances',
   [
     { title: 'Libraries', panels: libraries },
     { title: 'Call sites', panels: sites },
