@@ -7,7 +7,7 @@ const OF_INSTANCE = 'sum by (job, instance)';
 const libraries = [
   stack(
     'Live bytes by library',
-    'The native library that asked malloc for what is still live, estimated from samples: the ten with most, and other. A band that widens is the library to look at.',
+    'The native library that asked malloc for what is still live, estimated from samples: of each instance ten to fifteen names, and other. A band that widens is the library to look at.',
     'bytes',
     HALF,
     [{ expression: `sum by (library) (native_malloc_library_live_bytes{${shown}})`, legend: '{{library}}' }],
