@@ -2,7 +2,7 @@
 // a thousand series a panel, and rankings are made by Prometheus, so that the browser draws a few.
 import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { dashboard, selected, selectedJobs } from './dashboard.js';
-import { BY_THRESHOLDS, HALF, SIXTH, bars, figure, from, graph, most, rows, runbook, stack } from './panels.js';
+import { BY_THRESHOLDS, HALF, SIXTH, WHOLE, bars, figure, from, graph, most, rows, runbook, stack } from './panels.js';
 
 const MOST = 20;
 /** How often Prometheus evaluates recording rules unless told otherwise: more points would be the same again. */
@@ -110,7 +110,7 @@ const deploys = [
     'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old; new code well above old at the ' +
       'same load is what the deploy brought. The twenty jobs with most.',
     'bytes',
-    HALF,
+    10,
     [
       {
         expression:
@@ -123,7 +123,7 @@ const deploys = [
   rows(
     'Now and before',
     'Mean live memory of the instances of each job now, and the chosen time ago, and how much more it is. Choose a time before the deploy, and at the same hour of the day.',
-    HALF,
+    14,
     { namespace: 'Namespace', job: 'Job' },
     [
       {
@@ -165,7 +165,7 @@ const all = [
   rows(
     'All instances',
     'Every selected instance; a click on an instance opens its overview. Sorted by what is nearest to its limit.',
-    24,
+    WHOLE,
     { namespace: 'Namespace', job: 'Job', instance: 'Instance' },
     [
       {

@@ -1,7 +1,7 @@
 // Is native memory a problem, of what kind, when does it hurt? Asks only series that instances publish themselves, so it
 // works without the recording rules.
 import { dashboard, shown } from './dashboard.js';
-import { AS_LIMIT, DRAWN, HALF, SIXTH, THIRD, below, figure, from, graph, most, names, onTheRight, runbook, stack } from './panels.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, DRAWN, HALF, SIXTH, THIRD, below, beside, beyond, figure, from, graph, most, names, onTheRight, runbook, stack } from './panels.js';
 
 const used = `cgroup_memory_working_set_bytes{${shown}} / (cgroup_memory_limit_bytes{${shown}} > 0)`;
 const left = `(cgroup_memory_limit_bytes{${shown}} - cgroup_memory_working_set_bytes{${shown}})`;
@@ -94,9 +94,9 @@ const kind = [
   )
     .overrideByQuery('D', [
       { id: 'custom.lineStyle', value: { fill: 'dot', dash: [2, 6] } },
-      { id: 'custom.fillOpacity', value: 0 },
     ])
     .overrideByQuery('E', AS_LIMIT)
+    .legend(beside())
     .links([runbook('near-limit.md')]),
 ];
 
@@ -116,7 +116,7 @@ const growing = [
       { expression: heap('used'), legend: 'heap used {{instance}}' },
       { expression: heap('committed'), legend: 'heap committed {{instance}}' },
     ],
-  ).links([runbook('retained.md')]),
+  ).legend(beside()).links([runbook('retained.md')]),
   graph(
     'Growth',
     'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
@@ -200,8 +200,8 @@ const ends = [
       },
     ],
   )
-    .overrideByQuery('B', onTheRight('none'))
-    .overrideByQuery('C', onTheRight('none'))
+    .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
+    .overrideByQuery('C', COUNTED_ON_THE_RIGHT)
     .links([runbook('after-a-kill.md')]),
   graph(
     'Events of the memory limit',
@@ -214,14 +214,17 @@ const ends = [
         legend: '{{event}}',
       },
     ],
-  ).links([runbook('after-a-kill.md')]),
+  )
+    .min(0)
+    .axisSoftMax(5)
+    .links([runbook('after-a-kill.md')]),
 ];
 
 const trust = [
   graph('Age of the figures', 'Time since each instance\'s counters were read. Above the lines at one and two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', THIRD, [
     { expression: `max by (instance) (mallometer_snapshot_age_seconds{${shown}})`, legend: '{{instance}}' },
   ])
-    .thresholds(from({ value: 60, color: 'orange' }, { value: 120, color: 'red' }))
+    .thresholds(beyond({ value: 60, color: 'orange' }, { value: 120, color: 'red' }))
     .thresholdsStyle(DRAWN)
     .links([runbook('stuck.md')]),
   graph(

@@ -46,9 +46,12 @@ export const dataSource: DataSourceRef = { type: 'prometheus', uid: '${datasourc
 const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 
 /** Of the screen's 24 columns. */
+export const WHOLE = 24;
 export const HALF = 12;
 export const THIRD = 8;
 export const SIXTH = 4;
+/** In pixels, of a panel of half a screen. */
+const LEGEND_WIDTH = 340;
 
 export type Series = { expression: string; legend: string };
 
@@ -74,6 +77,13 @@ function instants(series: Series[], format: PromQueryFormat): DataqueryBuilder[]
 /** The series of labels with most at the end of the shown time; topk alone would choose anew at each moment. */
 export function most(count: number, labels: string, series: string): string {
   return `sum by (${labels}) (${series}) and on (${labels}) topk(${count}, sum by (${labels}) (${series} @ end()))`;
+}
+
+/** Nothing, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
+export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([{ value: null, color: 'transparent' }, ...steps]);
 }
 
 /** Thresholds as lines, with what is beyond them in their colours. */
@@ -132,6 +142,11 @@ function legend(placement: LegendPlacement): VizLegendOptionsBuilder {
     .sortDesc(true);
 }
 
+/** The legend for graphs with many lines, not too wide for the graph. */
+export function beside(): VizLegendOptionsBuilder {
+  return legend(LegendPlacement.Right).width(LEGEND_WIDTH);
+}
+
 /** Values over time, with the legend as a table below. */
 export function graph(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new timeseries.PanelBuilder()
@@ -142,7 +157,7 @@ export function graph(title: string, description: string, unit: string, width: n
     .span(width)
     .height(9)
     .lineWidth(1)
-    .fillOpacity(8)
+    .fillOpacity(0)
     .legend(legend(LegendPlacement.Bottom))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
     .targets(ranges(series));
@@ -153,14 +168,13 @@ export function stack(title: string, description: string, unit: string, width: n
   return graph(title, description, unit, width, series)
     .fillOpacity(30)
     .min(0)
-    .legend(legend(LegendPlacement.Right))
+    .legend(beside())
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
 /** Draws the series of a query as a dashed line in a colour of its own, on no stack: for limits. */
 export const AS_LIMIT: DynamicConfigValue[] = [
   { id: 'custom.stacking', value: { mode: 'none', group: 'B' } },
-  { id: 'custom.fillOpacity', value: 0 },
   { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 6] } },
   { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
 ];
@@ -170,9 +184,16 @@ export function onTheRight(unit: string): DynamicConfigValue[] {
   return [
     { id: 'unit', value: unit },
     { id: 'custom.axisPlacement', value: 'right' },
-    { id: 'custom.fillOpacity', value: 0 },
   ];
 }
+
+/** The same for what is counted. */
+export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
+  ...onTheRight('none'),
+  { id: 'decimals', value: 0 },
+  { id: 'min', value: 0 },
+  { id: 'custom.axisSoftMax', value: 5 },
+];
 
 /** One bar for each series, with its present value. */
 export function bars(title: string, description: string, unit: string, width: number, series: Series) {
@@ -192,12 +213,12 @@ export function bars(title: string, description: string, unit: string, width: nu
     .minVizHeight(12)
     .maxVizHeight(40)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.ContinuousBlYlRd))
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('blue'))
     .noValue('none')
     .targets(instants([series], PromQueryFormat.TimeSeries));
 }
 
-/** Bars in the colours of their thresholds; without, the longer the warmer. */
+/** Bars in the colours of their thresholds; without thresholds a length is no verdict, and has no colour of one. */
 export const BY_THRESHOLDS = new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
 
 /** The buckets of a histogram over time; series must have the label le. */

@@ -1,6 +1,6 @@
 // Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
 import { dashboard, shown } from './dashboard.js';
-import { HALF, bars, buckets, graph, onTheRight, rows, runbook, stack } from './panels.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, HALF, WHOLE, bars, buckets, graph, onTheRight, rows, runbook, stack } from './panels.js';
 
 const OF_INSTANCE = 'sum by (job, instance)';
 
@@ -101,7 +101,9 @@ const keepers = [
         legend: 'trims a minute {{instance}}',
       },
     ],
-  ).links([runbook('retained.md')]),
+  )
+    .overrideByQuery('B', AS_LIMIT)
+    .links([runbook('retained.md')]),
 ];
 
 const others = [
@@ -121,7 +123,7 @@ const others = [
         legend: 'threads {{instance}}',
       },
     ],
-  ).overrideByQuery('B', onTheRight('none')),
+  ).overrideByQuery('B', COUNTED_ON_THE_RIGHT),
   graph(
     'Large requests',
     'The largest single request so far, and how many a minute exceed MALLOMETER_LARGE (64 MiB). A step in the first without load to match came from an unchecked size.',
@@ -135,7 +137,7 @@ const others = [
       },
     ],
   )
-    .overrideByQuery('B', onTheRight('none'))
+    .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
     .links([runbook('huge-allocation.md')]),
 ];
 
@@ -143,7 +145,7 @@ const comparison = [
   rows(
     'Instances compared',
     'One line for each instance. Of instances that do the same work, one that differs has met something that the others have not.',
-    HALF,
+    WHOLE,
     { job: 'Job', instance: 'Instance' },
     [
       { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${shown}})` },
@@ -162,7 +164,7 @@ const comparison = [
     'Live bytes of instances',
     'Instances that do the same work should run side by side. One that leaves the others is the one to look at.',
     'bytes',
-    HALF,
+    WHOLE,
     [{ expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: '{{instance}}' }],
   ),
 ];

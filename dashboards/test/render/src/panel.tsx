@@ -45,7 +45,7 @@ function Graph({ panel, frames, range, width, height }: Shown) {
   return <TimeSeries {...properties}>{() => <></>}</TimeSeries>;
 }
 
-function Rows({ frames, fieldConfig, range, width, height }: Shown) {
+function Rows({ panel, frames, fieldConfig, range, width, height }: Shown) {
   return (
     <TableNG
       data={frames[0]}
@@ -54,6 +54,7 @@ function Rows({ frames, fieldConfig, range, width, height }: Shown) {
       timeRange={timeRange(range)}
       fieldConfig={fieldConfig}
       getActions={() => []}
+      sortBy={panel.options.sortBy}
       structureRev={1}
       cellHeight={'sm' as never}
     />
