@@ -1,7 +1,7 @@
 // Is native memory a problem, of what kind, when does it hurt? Asks only series that instances publish themselves, so it
 // works without the recording rules.
 import { dashboard, shown } from './dashboard.js';
-import { AS_LIMIT, COUNTED_ON_THE_RIGHT, DRAWN, HALF, SIXTH, THIRD, below, beside, beyond, figure, from, graph, most, names, onTheRight, runbook, stack } from './panels.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, DRAWN, HALF, SIXTH, THIRD, TWO_THIRDS, below, beside, beyond, figure, from, graph, most, names, onTheRight, runbook, stack, stackOfSites } from './panels.js';
 
 const used = `cgroup_memory_working_set_bytes{${shown}} / (cgroup_memory_limit_bytes{${shown}} > 0)`;
 const left = `(cgroup_memory_limit_bytes{${shown}} - cgroup_memory_working_set_bytes{${shown}})`;
@@ -138,15 +138,14 @@ const suspects = [
     'Call sites by verdict',
     'leak: objects that nothing touches keep arriving. growing: in use, but ever more. pool: untouched, but bounded. Only leak is a reason to act.',
     'none',
-    HALF,
+    THIRD,
     [{ expression: `sum by (verdict) (native_malloc_leak_sites{${shown}})`, legend: '{{verdict}}' }],
   ).links([runbook('leak-suspected.md')]),
-  stack(
+  stackOfSites(
     'Suspected bytes by call site',
     'How much memory each suspected call site holds untouched: the line of code to open first.',
-    'bytes',
-    HALF,
-    [{ expression: most(10, 'site', `native_malloc_leak_suspected_bytes{${shown}}`), legend: '{{site}}' }],
+    TWO_THIRDS,
+    most(10, 'site', `native_malloc_leak_suspected_bytes{${shown}}`),
   ).links([runbook('leak-suspected.md')]),
 ];
 

@@ -48,10 +48,12 @@ const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 /** Of the screen's 24 columns. */
 export const WHOLE = 24;
 export const HALF = 12;
+export const TWO_THIRDS = 16;
 export const THIRD = 8;
 export const SIXTH = 4;
-/** In pixels, of a panel of half a screen. */
+/** Of legends in pixels: in a panel of half a screen, and where the names are methods with their classes. */
 const LEGEND_WIDTH = 340;
+const LONG_NAMES_WIDTH = 700;
 
 export type Series = { expression: string; legend: string };
 
@@ -143,8 +145,8 @@ function legend(placement: LegendPlacement): VizLegendOptionsBuilder {
 }
 
 /** The legend for graphs with many lines, not too wide for the graph. */
-export function beside(): VizLegendOptionsBuilder {
-  return legend(LegendPlacement.Right).width(LEGEND_WIDTH);
+export function beside(width = LEGEND_WIDTH): VizLegendOptionsBuilder {
+  return legend(LegendPlacement.Right).width(width);
 }
 
 /** Values over time, with the legend as a table below. */
@@ -170,6 +172,11 @@ export function stack(title: string, description: string, unit: string, width: n
     .min(0)
     .legend(beside())
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
+}
+
+/** The same for call sites, whose names need room. */
+export function stackOfSites(title: string, description: string, width: number, expression: string) {
+  return stack(title, description, 'bytes', width, [{ expression, legend: '{{site}}' }]).legend(beside(LONG_NAMES_WIDTH));
 }
 
 /** Draws the series of a query as a dashed line in a colour of its own, on no stack: for limits. */

@@ -1,6 +1,6 @@
 // Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
 import { dashboard, shown } from './dashboard.js';
-import { AS_LIMIT, COUNTED_ON_THE_RIGHT, HALF, WHOLE, bars, buckets, graph, onTheRight, rows, runbook, stack } from './panels.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, HALF, WHOLE, bars, buckets, graph, onTheRight, rows, runbook, stack, stackOfSites } from './panels.js';
 
 const OF_INSTANCE = 'sum by (job, instance)';
 
@@ -25,18 +25,17 @@ const libraries = [
 ];
 
 const sites = [
-  stack(
+  stackOfSites(
     'Live bytes by call site',
     "The code that allocated what is live: an application's method, or a function of a library. One that only grows is where to look first.",
-    'bytes',
-    HALF,
-    [{ expression: `sum by (site) (native_malloc_site_live_bytes{${shown}})`, legend: '{{site}}' }],
+    WHOLE,
+    `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
   ).links([runbook('leak-suspected.md')]),
   bars(
     'Growth by call site',
     'How much more live memory each call site holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range.',
     'bytes',
-    HALF,
+    WHOLE,
     {
       expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${shown}}[$__range])) > 0)`,
       legend: '{{site}}',
