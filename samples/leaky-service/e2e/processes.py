@@ -174,10 +174,15 @@ class Agent:
             stderr=subprocess.DEVNULL,
         )
         try:
-            wait_until(lambda: get(f"http://127.0.0.1:{self.port}/metrics"), 40, "the agent answers")
+            wait_until(self._is_up_or_gone, 40, "the agent answers")
+            if self.process.poll() is not None:
+                raise AssertionError("the JVM ended")
         except AssertionError:
             self.__exit__()
             raise
+
+    def _is_up_or_gone(self):
+        return self.process.poll() is not None or get(f"http://127.0.0.1:{self.port}/metrics")
 
     def __enter__(self):
         return self
