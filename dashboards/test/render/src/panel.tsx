@@ -4,12 +4,14 @@ import {
   applyFieldOverrides,
   cacheFieldDisplayNames,
   dateTime,
+  getDisplayValueAlignmentFactors,
   getFieldDisplayValues,
   getValueFormat,
   formattedValueToString,
   LoadingState,
   transformDataFrame,
   type DataFrame,
+  type DisplayValueAlignmentFactors,
   type FieldDisplay,
   type GrafanaTheme2,
 } from '@grafana/data';
@@ -72,7 +74,8 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
     sparkline: panel.type === 'stat' && options.graphMode !== 'none',
     timeZone: 'utc',
   });
-  const draw = ({ value, width: each, height: high }: { value: FieldDisplay } & Size) =>
+  type Drawn = { value: FieldDisplay; alignmentFactors: DisplayValueAlignmentFactors } & Size;
+  const draw = ({ value, alignmentFactors, width: each, height: high }: Drawn) =>
     panel.type === 'stat' ? (
       <BigValue
         value={value.display}
@@ -96,6 +99,7 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
         orientation={options.orientation}
         displayMode={options.displayMode}
         namePlacement={options.namePlacement}
+        alignmentFactors={alignmentFactors}
         theme={theme}
         itemSpacing={8}
         lcdCellWidth={12}
@@ -105,6 +109,7 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
   return (
     <VizRepeater
       getValues={() => values}
+      getAlignmentFactors={getDisplayValueAlignmentFactors}
       width={width}
       height={height}
       source={frames}
