@@ -25,13 +25,18 @@ OPTIONAL_SERIES = re.compile(
 OPTIONAL_LABELS = {"cluster", "namespace", "application"}
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)")
+QUERY_RESULT = re.compile(r"query_result\((?P<expression>.+)\)$")
 LABEL_VALUES = re.compile(r"label_values\((?P<series>.+),\s*(?P<label>\w+)\)$")
 LEGEND_LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def faults(prometheus, dashboard, **variables):
     """What is wrong with the dashboard's expressions, one line each; empty if nothing is."""
-    values, found = _variable_values(prometheus, dashboard, variables)
+    values = variable_values(prometheus, dashboard)
+    found = [
+        f"variable {name}: has no values" for name, value in values.items() if not value and name not in OPTIONAL_LABELS
+    ]
+    values = {name: value or ".*" for name, value in values.items()} | variables
     absent = _absent_series(prometheus, dashboard)
     for panel in panels(dashboard):
         labels = _column_labels(panel) - OPTIONAL_LABELS
@@ -53,6 +58,20 @@ def skipped(prometheus, dashboard):
     return sorted(_absent_series(prometheus, dashboard))
 
 
+def variable_values(prometheus, dashboard, time=None):
+    """The variables when everything is selected, as Grafana fills them in: all that each offers, or nothing if it offers
+    nothing. A dashboard without a time is asked about now."""
+    at = {"time": time} if time else {}
+    values = BUILT_IN_VARIABLES | {"datasource": "prometheus"}
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "interval":
+            values[variable["name"]] = variable["current"]["value"]
+        if variable["type"] == "query":
+            known = _choices(prometheus, variable, {name: value or ".*" for name, value in values.items()}, at)
+            values[variable["name"]] = "|".join(re.escape(value).replace("\\", "\\\\") for value in known)
+    return values
+
+
 def panels(dashboard):
     """Every panel that is no row, those inside rows too."""
     for panel in dashboard["panels"]:
@@ -70,20 +89,16 @@ def query(prometheus, path, **parameters):
         raise ValueError(json.load(refused)["error"]) from refused
 
 
-def _variable_values(prometheus, dashboard, given):
-    values, found = BUILT_IN_VARIABLES | {"datasource": "prometheus"}, []
-    for variable in dashboard["templating"]["list"]:
-        name = variable["name"]
-        if variable["type"] == "interval":
-            values[name] = variable["current"]["value"]
-        if variable["type"] != "query":
-            continue
-        wanted = LABEL_VALUES.match(_substitute(variable["query"], values))
-        known = query(prometheus, f"label/{wanted['label']}/values", **{"match[]": wanted["series"]})
-        if not known and name not in OPTIONAL_LABELS:
-            found.append(f"variable {name}: has no values: {variable['query']}")
-        values[name] = "|".join(re.escape(value).replace("\\", "\\\\") for value in known) or variable["allValue"]
-    return values | given, found
+def _choices(prometheus, variable, values, at):
+    """What a query variable offers."""
+    asked = _substitute(variable["query"], values)
+    if wanted := QUERY_RESULT.match(asked):
+        series = query(prometheus, "query", query=wanted["expression"], **at)["result"]
+        # Grafana looks for the pattern in each series as text.
+        texts = ["{" + ",".join(f'{name}="{value}"' for name, value in one["metric"].items()) + "}" for one in series]
+        return [found[1] for text in texts if (found := re.search(variable["regex"].strip("/"), text))]
+    wanted = LABEL_VALUES.match(asked)
+    return query(prometheus, f"label/{wanted['label']}/values", **{"match[]": wanted["series"]})
 
 
 def _absent_series(prometheus, dashboard):

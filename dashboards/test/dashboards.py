@@ -1,7 +1,9 @@
 """Checks what a dashboard's JSON must have so that somebody who sees it for the first time can use it.
 
 A panel is at fault without a title, a description that says what to conclude, a unit, or a legend; a rate that does not use
-$__rate_interval; a link to a runbook that does not exist; a dashboard that does not link to the others.
+$__rate_interval; a ranking over time that is made anew at each moment; thresholds that a graph does not draw; a link to a
+runbook that does not exist. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
+itself.
 
     python3 dashboards/test/dashboards.py        from the root of the repository
 """
@@ -14,6 +16,8 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 DASHBOARDS = REPOSITORY / "dashboards/grafana"
 VARIABLES = ["datasource", "cluster", "namespace", "job", "application", "instance"]
+# Asks each instance only for what is recorded, and draws a few.
+FLEET = "mallometer-fleet"
 ANNOTATIONS = {"Starts", "Leaks"}
 RUNBOOK = re.compile(r"docs/runbooks/(.*)$")
 FIXED_RATE = re.compile(r"\b(?:rate|increase)\([^()]*\[(?!\$__rate_interval\])")
@@ -31,6 +35,8 @@ def faults(dashboard):
     names = [variable["name"] for variable in dashboard["templating"]["list"]]
     if names[: len(VARIABLES)] != VARIABLES:
         found.append(f"variables {names}")
+    if dashboard["uid"] != FLEET:
+        found += _unbounded(dashboard)
     if not ANNOTATIONS <= {annotation["name"] for annotation in dashboard["annotations"]["list"]}:
         found.append("annotations are missing")
     if not any(link["type"] == "dashboards" and "mallometer" in link["tags"] for link in dashboard["links"]):
@@ -44,6 +50,17 @@ def faults(dashboard):
     return found
 
 
+def _unbounded(dashboard):
+    """Whether "All" can be more instances than somebody can look at."""
+    shown = next((one for one in dashboard["templating"]["list"] if one["name"] == "shown"), None)
+    if not shown or "allValue" in shown or not re.match(r"query_result\(topk\(", shown["query"]):
+        yield "the number of shown instances has no bound"
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            if "$instance" in target["expr"]:
+                yield f"{panel['title']}: asks every instance: {target['expr']}"
+
+
 def _panel_faults(panel):
     if not panel["title"]:
         yield "no title"
@@ -53,14 +70,26 @@ def _panel_faults(panel):
         yield "no unit"
     if not panel["targets"]:
         yield "asks nothing"
+    if panel["type"] == "timeseries" and _has_thresholds(panel) and not _draws_thresholds(panel):
+        yield "thresholds that are not drawn"
     for target in panel["targets"]:
         if panel["type"] != "table" and not target.get("legendFormat"):
             yield f"no legend: {target['expr']}"
         if FIXED_RATE.search(target["expr"]):
             yield f"a rate without $__rate_interval: {target['expr']}"
-        if "$instance" not in target["expr"] and "$job" not in target["expr"]:
+        if panel["type"] == "timeseries" and "topk(" in target["expr"] and "@ end()" not in target["expr"]:
+            yield f"a ranking of each moment: {target['expr']}"
+        if not re.search(r"\$(instance|shown|job)\b", target["expr"]):
             yield f"asks beyond what is selected: {target['expr']}"
     yield from _link_faults("", panel.get("links", []))
+
+
+def _has_thresholds(panel):
+    return len(panel["fieldConfig"]["defaults"].get("thresholds", {}).get("steps", [])) > 1
+
+
+def _draws_thresholds(panel):
+    return panel["fieldConfig"]["defaults"].get("custom", {}).get("thresholdsStyle", {}).get("mode", "off") != "off"
 
 
 def _has_unit(panel):

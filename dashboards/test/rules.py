@@ -1,8 +1,8 @@
 """Checks the Prometheus rules beyond what promtool looks at.
 
-An alert is at fault if it lacks a severity, a summary, a description with a number or a state, or a page in docs/runbooks;
-a page if it does not begin with something to type; the tests if one of them does not show an alert both firing and
-silent.
+An alert is at fault if it lacks a severity, a keep_firing_for, a summary, a description with a number or a state, or a page
+in docs/runbooks; a page if it does not begin with something to type; the tests if one of them does not show an alert both
+firing and silent.
 
     python3 dashboards/test/rules.py        from the root of the repository
 """
@@ -37,7 +37,7 @@ def alert_faults(rules, repository=REPOSITORY):
         texts = alert.get("annotations", {})
         for what, holds in (
             ("has no severity", alert.get("labels", {}).get("severity") in SEVERITIES),
-            ("has neither for nor keep_firing_for", "for" in alert or "keep_firing_for" in alert),
+            ("has no keep_firing_for", "keep_firing_for" in alert),
             ("has no summary that names the instance", "$labels.instance" in texts.get("summary", "")),
             ("has no number in its description", re.search(r"\$value|\.Value|\.Labels", texts.get("description", ""))),
         ):

@@ -25,8 +25,15 @@ class DashboardsCheck(unittest.TestCase):
             lambda _, panel: panel["fieldConfig"]["defaults"].pop("unit"),
             lambda _, panel: panel.update(targets=[]),
             lambda _, panel: panel["targets"][0].pop("legendFormat"),
-            lambda _, panel: panel["targets"][0].update(expr='sum(rate(x_total{instance=~"$instance"}[5m]))'),
+            lambda _, panel: panel["targets"][0].update(expr='sum(rate(x_total{instance=~"$shown"}[5m]))'),
             lambda _, panel: panel["targets"][0].update(expr="sum(native_malloc_live_bytes)"),
+            lambda _, panel: panel["targets"][0].update(expr='topk(10, native_malloc_live_bytes{instance=~"$shown"})'),
+            lambda _, panel: panel["targets"][0].update(expr='native_malloc_live_bytes{instance=~"$instance"}'),
+            lambda _, panel: panel["fieldConfig"]["defaults"].update(thresholds={"steps": [{"value": None}, {"value": 1}]}),
+            lambda dashboard, _: dashboard["templating"]["list"][-1].update(allValue=".*"),
+            lambda dashboard, _: dashboard["templating"]["list"][-1].update(query="label_values(mallometer_active, instance)"),
+            lambda dashboard, _: dashboard["templating"]["list"].pop(),
+            lambda dashboard, panel: dashboard["panels"].append(panel),
             lambda _, panel: panel["links"][0].update(url="https://mallometer.example/docs/runbooks/leak.md"),
         ):
             faulty = copy.deepcopy(dashboards.load()["mallometer-overview"])

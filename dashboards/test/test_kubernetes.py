@@ -2,6 +2,7 @@
 one rendered container run as processes of this machine. Nothing is applied to a cluster.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import unittest
 import urllib.request
 
 import prometheusrule
+import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 DASHBOARDS = HERE.parent
@@ -24,25 +26,18 @@ PLAIN = [KUBERNETES / "kyverno/policy.yaml", KUBERNETES / "opentelemetry/instrum
 LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
 JAVA = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
-# Components and replacements that put a value before another came with kustomize 4.5.
-OLDEST_KUSTOMIZE = (4, 5)
-
-
-def kustomize_is_missing():
-    """The reason why nothing can be rendered, or None."""
-    if not shutil.which("kubectl"):
-        return "kubectl is not installed"
-    shown = subprocess.run(["kubectl", "version", "--client"], capture_output=True, text=True).stdout
-    version = re.search(r"Kustomize Version: v(\d+)\.(\d+)", shown)
-    if not version or tuple(map(int, version.groups())) < OLDEST_KUSTOMIZE:
-        return f"kubectl brings no kustomize of {OLDEST_KUSTOMIZE[0]}.{OLDEST_KUSTOMIZE[1]} or newer"
-    return None
+# Of the version that check.sh installs, not one that the machine happens to have.
+KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
 
 
 def rendered(directory):
     return subprocess.run(
-        ["kubectl", "kustomize", directory], check=True, stdout=subprocess.PIPE, text=True, timeout=60
+        [KUBECTL, "kustomize", directory], check=True, stdout=subprocess.PIPE, text=True, timeout=60
     ).stdout
+
+
+def by_name(objects):
+    return {one["name"]: one for one in objects}
 
 
 def validated(text):
@@ -53,18 +48,29 @@ def validated(text):
     return answer.returncode, answer.stderr, json.loads(answer.stdout)
 
 
+def admitted(policy, pod):
+    """The pod as the policy leaves it."""
+    answer = subprocess.run(
+        ["node", "policy.mjs"],
+        cwd=HERE / "kubernetes",
+        input=json.dumps({"policy": policy, "pod": pod}),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    return json.loads(answer.stdout)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-REASON = kustomize_is_missing()
-if REASON and os.environ.get("REQUIRE_KUSTOMIZE") == "true":
-    raise AssertionError(REASON)
-
-
-@unittest.skipIf(REASON, REASON)
+@unittest.skipUnless(
+    KUBECTL.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed kubectl"
+)
 class KubernetesFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -143,6 +149,51 @@ class KubernetesFiles(unittest.TestCase):
         environment = {one["name"]: re.sub(r"\{\{ \w+ \}\}", "", one["value"]) for one in container["env"]}
         self.assertEqual(self.container("bare")[1], environment)
 
+    def pod(self, deployment):
+        """The pod that a rendered Deployment asks for."""
+        return copy.deepcopy(self.objects["Deployment", deployment]["spec"]["template"])
+
+    def without_mallometer(self, deployment):
+        """The same pod without what the component added, but with the label that the policy asks for."""
+        source = yaml.safe_load((KUBERNETES / f"example/{deployment}.yaml").read_text())["spec"]["template"]
+        source["metadata"]["labels"]["mallometer"] = "agent"
+        return source
+
+    def test_the_policy_injects_as_the_component_does(self):
+        policy = self.objects["ClusterPolicy", "mallometer"]
+        for deployment in "bare", "chained":
+            with self.subTest(deployment):
+                injected, wanted = admitted(policy, self.without_mallometer(deployment)), self.pod(deployment)
+                self.assertEqual(by_name(wanted["spec"]["initContainers"]), by_name(injected["spec"]["initContainers"]))
+                self.assertEqual(by_name(wanted["spec"]["volumes"]), by_name(injected["spec"]["volumes"]))
+                container, as_wanted = injected["spec"]["containers"][0], wanted["spec"]["containers"][0]
+                self.assertEqual(by_name(as_wanted["env"]), by_name(container["env"]))
+                self.assertCountEqual(as_wanted["volumeMounts"], container["volumeMounts"])
+
+    def test_the_policy_injects_nothing_twice(self):
+        policy = self.objects["ClusterPolicy", "mallometer"]
+        operated = self.without_mallometer("bare")
+        operated["spec"]["containers"][0]["env"] = self.objects["Instrumentation", "mallometer"]["spec"]["java"]["env"]
+        for name, pod in (
+            ("admitted again", admitted(policy, self.without_mallometer("chained"))),
+            ("injected by the component", self.pod("bare")),
+            ("injected by the component over an allocator", self.pod("chained")),
+            ("injected by the OpenTelemetry Operator", operated),
+        ):
+            with self.subTest(name):
+                self.assertEqual(pod, admitted(policy, pod))
+
+    def test_the_policy_leaves_other_pods_alone(self):
+        pod = self.without_mallometer("bare")
+        del pod["metadata"]["labels"]["mallometer"]
+        self.assertEqual(pod, admitted(self.objects["ClusterPolicy", "mallometer"], pod))
+
+    def test_a_policy_without_preconditions_is_found(self):
+        faulty = copy.deepcopy(self.objects["ClusterPolicy", "mallometer"])
+        del faulty["spec"]["rules"][1]["mutate"]["foreach"][0]["preconditions"]
+        once = admitted(faulty, self.without_mallometer("bare"))
+        self.assertNotEqual(once, admitted(faulty, once))
+
     def test_a_rendered_container_counts_over_its_own_allocator(self):
         _, environment = self.container("chained")
         command = self.init_container("chained")["command"]
@@ -164,7 +215,8 @@ class KubernetesFiles(unittest.TestCase):
     def run_container(self, environment, init, volume, image):
         """Runs an init container's command and a JVM with a container's environment, paths moved below a temporary directory;
         returns what the JVM mapped and served, and the files of the volume."""
-        if not (LIBRARY.exists() and AGENT.exists()):
+        built = LIBRARY.exists() and AGENT.exists()
+        if not built and os.environ.get("REQUIRE_AGENT") != "true":
             self.skipTest("library and agent are not built")
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)

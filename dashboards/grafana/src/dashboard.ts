@@ -25,6 +25,9 @@ const LABELS: [string, string][] = [
   ['instance', 'Instance'],
 ];
 
+/** How many instances a dashboard about instances shows at once. */
+const MOST_SHOWN = 25;
+
 function matchers(labels: string[]): string {
   return labels.map((label) => `${label}=~"$${label}"`).join(', ');
 }
@@ -35,20 +38,38 @@ export const selected = matchers(LABELS.map(([label]) => label));
 /** The same for what is recorded for a whole job. */
 export const selectedJobs = matchers(LABELS.map(([label]) => label).filter((label) => label !== 'instance'));
 
+/** Of what is selected, the instances that a dashboard about instances shows. */
+export const shown = `${selectedJobs}, instance=~"$shown"`;
+
+function choice(label: string, name: string): QueryVariableBuilder {
+  return new QueryVariableBuilder(label)
+    .label(name)
+    .datasource(dataSource)
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.AlphabeticalAsc)
+    .multi(true)
+    .includeAll(true)
+    .current({ selected: true, text: 'All', value: '$__all' });
+}
+
 function choices(): QueryVariableBuilder[] {
   return LABELS.map(([label, name], index) => {
     const before = LABELS.slice(0, index).map(([earlier]) => earlier);
-    return new QueryVariableBuilder(label)
-      .label(name)
-      .datasource(dataSource)
-      .query(`label_values(mallometer_active{${matchers(before)}}, ${label})`)
-      .refresh(VariableRefresh.OnTimeRangeChanged)
-      .sort(VariableSort.AlphabeticalAsc)
-      .multi(true)
-      .includeAll(true)
-      .allValue('.*')
-      .current({ selected: true, text: 'All', value: '$__all' });
+    return choice(label, name).query(`label_values(mallometer_active{${matchers(before)}}, ${label})`).allValue('.*');
   });
+}
+
+/**
+ * Of the instances that are selected those with most live memory, then those that do not count. For dashboards whose panels
+ * draw each instance: a thousand nobody could read, and Prometheus would take a minute.
+ */
+function shownInstances(): QueryVariableBuilder {
+  return choice('shown', `Shown (${MOST_SHOWN} with most)`)
+    .description(`Of the selected instances the ${MOST_SHOWN} with most live memory: more are not drawn. Fleet shows all of them`)
+    .query(
+      `query_result(topk(${MOST_SHOWN}, max by (instance) (native_malloc_live_bytes{${selected}} or mallometer_active{${selected}})))`,
+    )
+    .regex('/instance="([^"]+)"/');
 }
 
 function annotation(name: string, color: string, expression: string, title: string, text: string) {
@@ -62,27 +83,27 @@ function annotation(name: string, color: string, expression: string, title: stri
     .textFormat(text);
 }
 
-function annotations(): AnnotationQueryBuilder[] {
+function annotations(of: string): AnnotationQueryBuilder[] {
   return [
     // The value is the moment, in milliseconds.
     annotation(
       'Starts',
       'blue',
-      `process_start_time_seconds{${selected}} * 1000`,
+      `process_start_time_seconds{${of}} * 1000`,
       'Start',
       '{{instance}} of {{job}} started',
     ).useValueForTime(true),
     annotation(
       'Leaks',
       'red',
-      `native_malloc_leak_sites{verdict="leak", ${selected}} > 0`,
+      `native_malloc_leak_sites{verdict="leak", ${of}} > 0`,
       'Leak',
       '{{instance}} of {{job}} leaks native memory',
     ),
     annotation(
       'Alerts',
       'orange',
-      `ALERTS{alertname=~"NativeMemory.*|Mallometer.*", alertstate="firing", ${selected}}`,
+      `ALERTS{alertname=~"NativeMemory.*|Mallometer.*", alertstate="firing", ${of}}`,
       '{{alertname}}',
       '{{instance}} of {{job}}: {{severity}}',
     ).enable(false),
@@ -91,8 +112,11 @@ function annotations(): AnnotationQueryBuilder[] {
 
 export type Section = { title: string; panels: Builder<Panel>[] };
 
+/** Whose memory a dashboard shows: that of a few instances, each by itself, or of any number together. */
+export type Scope = 'instances' | 'fleet';
+
 /** A dashboard of sections, ready to be written as JSON. */
-export function dashboard(uid: string, title: string, description: string, range: string, sections: Section[]) {
+export function dashboard(uid: string, title: string, description: string, range: string, scope: Scope, sections: Section[]) {
   const builder = new DashboardBuilder(title)
     .uid(uid)
     .description(description)
@@ -110,7 +134,10 @@ export function dashboard(uid: string, title: string, description: string, range
     )
     .link(runbook('README.md').title('Runbooks'));
   choices().forEach((variable) => builder.withVariable(variable));
-  annotations().forEach((one) => builder.annotation(one));
+  if (scope === 'instances') {
+    builder.withVariable(shownInstances());
+  }
+  annotations(scope === 'instances' ? shown : selected).forEach((one) => builder.annotation(one));
   sections.forEach(({ title: heading, panels }) => {
     builder.withRow(new RowBuilder(heading));
     panels.forEach((panel) => builder.withPanel(panel));

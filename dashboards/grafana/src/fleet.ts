@@ -2,9 +2,11 @@
 // a thousand series a panel, and rankings are made by Prometheus, so that the browser draws a few.
 import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { dashboard, selected, selectedJobs } from './dashboard.js';
-import { HALF, SIXTH, bars, figure, from, graph, rows, runbook, stack } from './panels.js';
+import { BY_THRESHOLDS, HALF, SIXTH, WHOLE, bars, figure, from, graph, most, rows, runbook, stack } from './panels.js';
 
 const MOST = 20;
+/** How often Prometheus evaluates recording rules unless told otherwise: more points would be the same again. */
+const RECORDED = '1m';
 const NAME = '{{job}} {{instance}}';
 const byInstance = (expression: string) => `max by (job, instance) (${expression})`;
 const top = (expression: string) => `topk(${MOST}, ${byInstance(expression)})`;
@@ -52,6 +54,8 @@ const outliers = [
     legend: NAME,
   })
     .max(1)
+    .thresholds(from({ value: 0.8, color: 'orange' }, { value: 0.9, color: 'red' }))
+    .colorScheme(BY_THRESHOLDS)
     .links([runbook('near-limit.md')]),
   bars('Growing fastest', 'Growth of live memory in an hour, by the line through the last hour. Young processes grow anyway.', 'bytes', HALF, {
     expression: `${top(hourly)} > 0`,
@@ -68,50 +72,58 @@ const outliers = [
         ` / on (cluster, namespace, job) group_left avg by (cluster, namespace, job) (${live}))`,
       legend: NAME,
     },
-  ),
+  )
+    .thresholds(from({ value: 1.5, color: 'orange' }, { value: 2, color: 'red' }))
+    .colorScheme(BY_THRESHOLDS),
   bars('Keeping most', 'The share of the resident set that the allocator keeps.', 'percentunit', HALF, {
     expression: top(`instance:native_memory_retained:ratio{${selected}}`),
     legend: NAME,
   })
     .max(1)
+    .thresholds(from({ value: 0.3, color: 'orange' }))
+    .colorScheme(BY_THRESHOLDS)
     .links([runbook('retained.md')]),
 ];
 
 const development = [
-  stack('Live bytes by job', 'Who has how much of the fleet\'s native memory; the twenty with most.', 'bytes', HALF, [
-    { expression: `topk(${MOST}, ${byJob(`job:native_malloc_live_bytes:sum{${selectedJobs}}`)})`, legend: '{{job}}' },
-  ]),
+  stack('Live bytes by job', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
+    { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
+  ]).interval(RECORDED),
   graph('Growth by job', 'Growth of live memory of a whole job in an hour. A job above zero all day has a leak or a cache without a bound.', 'bytes', HALF, [
-    { expression: `topk(${MOST}, ${byJob(`job:native_malloc_live_bytes:deriv1h{${selectedJobs}}`)}) * 3600`, legend: '{{job}}' },
-  ]).links([runbook('reaches-limit.md')]),
+    { expression: `(${most(MOST, 'namespace, job', `job:native_malloc_live_bytes:deriv1h{${selectedJobs}}`)}) * 3600`, legend: '{{job}}' },
+  ])
+    .interval(RECORDED)
+    .links([runbook('reaches-limit.md')]),
   graph('Live bytes of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', HALF, [
     { expression: `quantile(0.5, ${live})`, legend: 'half have less' },
     { expression: `quantile(0.9, ${live})`, legend: 'nine of ten have less' },
     { expression: `max(${live})`, legend: 'highest' },
-  ]),
+  ]).interval(RECORDED),
   stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', HALF, [
     { expression: `sum by (part) (job:native_memory_resident_bytes:sum{${selectedJobs}})`, legend: '{{part}}' },
-  ]),
+  ]).interval(RECORDED),
 ];
 
 const deploys = [
   graph(
     'Young and old processes',
     'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old; new code well above old at the ' +
-      'same load is what the deploy brought.',
+      'same load is what the deploy brought. The twenty jobs with most.',
     'bytes',
-    HALF,
+    10,
     [
       {
-        expression: `avg by (job, age) (job:native_malloc_live_bytes_by_age:avg{${selectedJobs}})`,
+        expression:
+          `avg by (job, age) (job:native_malloc_live_bytes_by_age:avg{${selectedJobs}})` +
+          ` and on (job) topk(${MOST}, sum by (job) (job:native_malloc_live_bytes:sum{${selectedJobs}} @ end()))`,
         legend: '{{age}} {{job}}',
       },
     ],
-  ),
+  ).interval(RECORDED),
   rows(
     'Now and before',
     'Mean live memory of the instances of each job now, and the chosen time ago, and how much more it is. Choose a time before the deploy, and at the same hour of the day.',
-    HALF,
+    14,
     { namespace: 'Namespace', job: 'Job' },
     [
       {
@@ -153,7 +165,7 @@ const all = [
   rows(
     'All instances',
     'Every selected instance; a click on an instance opens its overview. Sorted by what is nearest to its limit.',
-    24,
+    WHOLE,
     { namespace: 'Namespace', job: 'Job', instance: 'Instance' },
     [
       {
@@ -204,6 +216,7 @@ export const fleet = dashboard(
   'Native memory: fleet',
   'The native memory of all instances: outliers, growth, deploys, and what could be freed. Needs the recording rules of mallometer.',
   'now-6h',
+  'fleet',
   [
     { title: 'The whole', panels: whole },
     { title: 'Outliers', panels: outliers },

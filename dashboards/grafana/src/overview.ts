@@ -1,19 +1,19 @@
 // Is native memory a problem, of what kind, when does it hurt? Asks only series that instances publish themselves, so it
 // works without the recording rules.
-import { dashboard, selected } from './dashboard.js';
-import { AS_LIMIT, HALF, SIXTH, THIRD, below, figure, from, graph, names, onTheRight, runbook, stack } from './panels.js';
+import { dashboard, shown } from './dashboard.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, DRAWN, HALF, SIXTH, THIRD, TWO_THIRDS, below, beside, beyond, figure, from, graph, most, names, onTheRight, runbook, stack, stackOfSites } from './panels.js';
 
-const used = `cgroup_memory_working_set_bytes{${selected}} / (cgroup_memory_limit_bytes{${selected}} > 0)`;
-const left = `(cgroup_memory_limit_bytes{${selected}} - cgroup_memory_working_set_bytes{${selected}})`;
-const growth = `deriv(native_malloc_live_bytes{${selected}}[1h])`;
-const limit = `sum by (instance) (cgroup_memory_limit_bytes{${selected}})`;
-const heap = (what: string) => `sum by (instance) (jvm_memory_${what}_bytes{area="heap", ${selected}})`;
-// Only pods that are selected; kube-state-metrics has labels of its own.
-const ofSelectedPods = `and on (namespace, pod) mallometer_active{${selected}}`;
+const used = `cgroup_memory_working_set_bytes{${shown}} / (cgroup_memory_limit_bytes{${shown}} > 0)`;
+const left = `(cgroup_memory_limit_bytes{${shown}} - cgroup_memory_working_set_bytes{${shown}})`;
+const growth = `deriv(native_malloc_live_bytes{${shown}}[1h])`;
+const limit = `sum by (instance) (cgroup_memory_limit_bytes{${shown}})`;
+const heap = (what: string) => `sum by (instance) (jvm_memory_${what}_bytes{area="heap", ${shown}})`;
+// Only pods that are shown; kube-state-metrics has labels of its own.
+const ofSelectedPods = `and on (namespace, pod) mallometer_active{${shown}}`;
 
 const verdict = [
   names('State', 'Whether native memory is counted. Anything but "active": the panels about malloc are empty for that instance.', SIXTH, {
-    expression: `max by (state) (mallometer_state{${selected}}) == 1`,
+    expression: `max by (state) (mallometer_state{${shown}}) == 1`,
     legend: '{{state}}',
   }).links([runbook('inactive.md')]),
   figure(
@@ -38,13 +38,13 @@ const verdict = [
     .links([runbook('reaches-limit.md')]),
   figure(
     'Growth in an hour',
-    'How much malloc\'s live memory of all selected instances grew, by the line through the last hour. Around zero is healthy.',
+    'How much malloc\'s live memory of all shown instances grew, by the line through the last hour. Around zero is healthy.',
     'bytes',
     SIXTH,
     { expression: `sum(${growth}) * 3600`, legend: 'growth' },
   ),
   figure('Leaking call sites', 'Call sites with the verdict leak. Where shows them by name.', 'none', SIXTH, {
-    expression: `sum(native_malloc_leak_sites{verdict="leak", ${selected}})`,
+    expression: `sum(native_malloc_leak_sites{verdict="leak", ${shown}})`,
     legend: 'leaking',
   })
     .thresholds(from({ value: 1, color: 'red' }))
@@ -56,8 +56,8 @@ const verdict = [
     SIXTH,
     {
       expression:
-        `max(sum without (area, id) (jvm_memory_used_bytes{area="heap", ${selected}})` +
-        ` / sum without (area, id) (jvm_memory_max_bytes{area="heap", ${selected}} > 0))`,
+        `max(sum without (area, id) (jvm_memory_used_bytes{area="heap", ${shown}})` +
+        ` / sum without (area, id) (jvm_memory_max_bytes{area="heap", ${shown}} > 0))`,
       legend: 'heap',
     },
   ).thresholds(from({ value: 0.85, color: 'orange' }, { value: 0.95, color: 'red' })),
@@ -66,11 +66,11 @@ const verdict = [
 const kind = [
   stack(
     'Resident memory by what it is',
-    'All parts of the resident set of the selected instances; they add up. The part that grows says which question to ask next: malloc-live: Where; ' +
+    'All parts of the resident set of the shown instances; they add up. The part that grows says which question to ask next: malloc-live: Where; ' +
       'malloc-retained: the allocator keeps it; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
     'bytes',
     HALF,
-    [{ expression: `sum by (part) (native_memory_resident_bytes{${selected}})`, legend: '{{part}}' }],
+    [{ expression: `sum by (part) (native_memory_resident_bytes{${shown}})`, legend: '{{part}}' }],
   ).links([runbook('near-limit.md')]),
   graph(
     'Memory against the limit',
@@ -79,13 +79,13 @@ const kind = [
     'bytes',
     HALF,
     [
-      { expression: `sum by (instance) (cgroup_memory_working_set_bytes{${selected}})`, legend: 'working set {{instance}}' },
-      { expression: `sum by (instance) (cgroup_memory_charged_bytes{${selected}})`, legend: 'charged {{instance}}' },
-      { expression: `sum by (instance) (native_memory_resident_bytes{${selected}})`, legend: 'resident {{instance}}' },
+      { expression: `sum by (instance) (cgroup_memory_working_set_bytes{${shown}})`, legend: 'working set {{instance}}' },
+      { expression: `sum by (instance) (cgroup_memory_charged_bytes{${shown}})`, legend: 'charged {{instance}}' },
+      { expression: `sum by (instance) (native_memory_resident_bytes{${shown}})`, legend: 'resident {{instance}}' },
       {
         // Beyond the limit it does not matter how far.
         expression:
-          `clamp_min(sum by (instance) (predict_linear(cgroup_memory_working_set_bytes{${selected}}[1h], 4 * 3600)), 0)` +
+          `clamp_min(sum by (instance) (predict_linear(cgroup_memory_working_set_bytes{${shown}}[1h], 4 * 3600)), 0)` +
           ` < 1.2 * ${limit} or 1.2 * ${limit}`,
         legend: 'in 4 h {{instance}}',
       },
@@ -94,9 +94,9 @@ const kind = [
   )
     .overrideByQuery('D', [
       { id: 'custom.lineStyle', value: { fill: 'dot', dash: [2, 6] } },
-      { id: 'custom.fillOpacity', value: 0 },
     ])
     .overrideByQuery('E', AS_LIMIT)
+    .legend(beside())
     .links([runbook('near-limit.md')]),
 ];
 
@@ -108,15 +108,15 @@ const growing = [
     'bytes',
     HALF,
     [
-      { expression: `sum by (instance) (native_malloc_live_bytes{${selected}})`, legend: 'live {{instance}}' },
+      { expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: 'live {{instance}}' },
       {
-        expression: `sum by (instance) (native_memory_resident_bytes{part="malloc-retained", ${selected}})`,
+        expression: `sum by (instance) (native_memory_resident_bytes{part="malloc-retained", ${shown}})`,
         legend: 'retained {{instance}}',
       },
       { expression: heap('used'), legend: 'heap used {{instance}}' },
       { expression: heap('committed'), legend: 'heap committed {{instance}}' },
     ],
-  ).links([runbook('retained.md')]),
+  ).legend(beside()).links([runbook('retained.md')]),
   graph(
     'Growth',
     'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
@@ -125,8 +125,8 @@ const growing = [
     [
       {
         expression:
-          `sum by (instance) (rate(native_malloc_allocated_bytes_total{${selected}}[$__rate_interval])` +
-          ` - rate(native_malloc_freed_bytes_total{${selected}}[$__rate_interval]))`,
+          `sum by (instance) (rate(native_malloc_allocated_bytes_total{${shown}}[$__rate_interval])` +
+          ` - rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))`,
         legend: '{{instance}}',
       },
     ],
@@ -138,15 +138,14 @@ const suspects = [
     'Call sites by verdict',
     'leak: objects that nothing touches keep arriving. growing: in use, but ever more. pool: untouched, but bounded. Only leak is a reason to act.',
     'none',
-    HALF,
-    [{ expression: `sum by (verdict) (native_malloc_leak_sites{${selected}})`, legend: '{{verdict}}' }],
+    THIRD,
+    [{ expression: `sum by (verdict) (native_malloc_leak_sites{${shown}})`, legend: '{{verdict}}' }],
   ).links([runbook('leak-suspected.md')]),
-  stack(
+  stackOfSites(
     'Suspected bytes by call site',
     'How much memory each suspected call site holds untouched: the line of code to open first.',
-    'bytes',
-    HALF,
-    [{ expression: `topk(10, sum by (site) (native_malloc_leak_suspected_bytes{${selected}}))`, legend: '{{site}}' }],
+    TWO_THIRDS,
+    most(10, 'site', `native_malloc_leak_suspected_bytes{${shown}}`),
   ).links([runbook('leak-suspected.md')]),
 ];
 
@@ -158,10 +157,10 @@ const rates = [
     HALF,
     [
       {
-        expression: `sum(rate(native_malloc_allocated_bytes_total{${selected}}[$__rate_interval]))`,
+        expression: `sum(rate(native_malloc_allocated_bytes_total{${shown}}[$__rate_interval]))`,
         legend: 'allocated',
       },
-      { expression: `sum(rate(native_malloc_freed_bytes_total{${selected}}[$__rate_interval]))`, legend: 'freed' },
+      { expression: `sum(rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))`, legend: 'freed' },
     ],
   ),
   graph(
@@ -171,11 +170,11 @@ const rates = [
     HALF,
     [
       {
-        expression: `sum by (size) (rate(native_malloc_allocations_total{${selected}}[$__rate_interval]))`,
+        expression: `sum by (size) (rate(native_malloc_allocations_total{${shown}}[$__rate_interval]))`,
         legend: 'allocations, {{size}}',
       },
-      { expression: `sum(rate(native_malloc_frees_total{${selected}}[$__rate_interval]))`, legend: 'frees' },
-      { expression: `sum(rate(native_malloc_failed_total{${selected}}[$__rate_interval]))`, legend: 'failed' },
+      { expression: `sum(rate(native_malloc_frees_total{${shown}}[$__rate_interval]))`, legend: 'frees' },
+      { expression: `sum(rate(native_malloc_failed_total{${shown}}[$__rate_interval]))`, legend: 'failed' },
     ],
   ),
 ];
@@ -188,7 +187,7 @@ const ends = [
     's',
     HALF,
     [
-      { expression: `sum by (instance) (time() - process_start_time_seconds{${selected}})`, legend: 'age {{instance}}' },
+      { expression: `sum by (instance) (time() - process_start_time_seconds{${shown}})`, legend: 'age {{instance}}' },
       {
         expression: `sum by (pod, container) (kube_pod_container_status_restarts_total ${ofSelectedPods})`,
         legend: 'restarts {{pod}} {{container}}',
@@ -200,8 +199,8 @@ const ends = [
       },
     ],
   )
-    .overrideByQuery('B', onTheRight('none'))
-    .overrideByQuery('C', onTheRight('none'))
+    .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
+    .overrideByQuery('C', COUNTED_ON_THE_RIGHT)
     .links([runbook('after-a-kill.md')]),
   graph(
     'Events of the memory limit',
@@ -210,18 +209,22 @@ const ends = [
     HALF,
     [
       {
-        expression: `sum by (event) (increase(cgroup_memory_events_total{${selected}}[$__rate_interval]))`,
+        expression: `sum by (event) (increase(cgroup_memory_events_total{${shown}}[$__rate_interval]))`,
         legend: '{{event}}',
       },
     ],
-  ).links([runbook('after-a-kill.md')]),
+  )
+    .min(0)
+    .axisSoftMax(5)
+    .links([runbook('after-a-kill.md')]),
 ];
 
 const trust = [
-  graph('Age of the figures', 'Time since each instance\'s counters were read. More than a minute: the poller is stuck, or the JVM.', 's', THIRD, [
-    { expression: `max by (instance) (mallometer_snapshot_age_seconds{${selected}})`, legend: '{{instance}}' },
+  graph('Age of the figures', 'Time since each instance\'s counters were read. Above the lines at one and two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', THIRD, [
+    { expression: `max by (instance) (mallometer_snapshot_age_seconds{${shown}})`, legend: '{{instance}}' },
   ])
-    .thresholds(from({ value: 60, color: 'orange' }, { value: 120, color: 'red' }))
+    .thresholds(beyond({ value: 60, color: 'orange' }, { value: 120, color: 'red' }))
+    .thresholdsStyle(DRAWN)
     .links([runbook('stuck.md')]),
   graph(
     'What mallometer costs',
@@ -230,11 +233,11 @@ const trust = [
     THIRD,
     [
       {
-        expression: `sum by (instance) (rate(mallometer_overhead_seconds_total{${selected}}[$__rate_interval]))`,
+        expression: `sum by (instance) (rate(mallometer_overhead_seconds_total{${shown}}[$__rate_interval]))`,
         legend: 'processor {{instance}}',
       },
-      { expression: `min(mallometer_overhead_target_ratio{${selected}})`, legend: 'target' },
-      { expression: `sum by (instance) (mallometer_footprint_bytes{${selected}})`, legend: 'memory {{instance}}' },
+      { expression: `min(mallometer_overhead_target_ratio{${shown}})`, legend: 'target' },
+      { expression: `sum by (instance) (mallometer_footprint_bytes{${shown}})`, legend: 'memory {{instance}}' },
     ],
   )
     .overrideByQuery('B', AS_LIMIT)
@@ -246,9 +249,9 @@ const trust = [
     'ops',
     THIRD,
     [
-      { expression: `sum(rate(mallometer_samples_total{${selected}}[$__rate_interval]))`, legend: 'taken' },
+      { expression: `sum(rate(mallometer_samples_total{${shown}}[$__rate_interval]))`, legend: 'taken' },
       {
-        expression: `sum by (reason) (rate(mallometer_samples_dropped_total{${selected}}[$__rate_interval]))`,
+        expression: `sum by (reason) (rate(mallometer_samples_dropped_total{${shown}}[$__rate_interval]))`,
         legend: 'dropped, {{reason}}',
       },
     ],
@@ -261,6 +264,7 @@ export const overview = dashboard(
   'Native memory: overview',
   "Is a JVM's native memory a problem, of what kind, and when does it hurt.",
   'now-3h',
+  'instances',
   [
     { title: 'Is it a problem', panels: verdict },
     { title: 'Of what kind', panels: kind },

@@ -9,6 +9,8 @@ import {
   BigValueColorMode,
   BigValueGraphMode,
   BigValueTextMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -44,9 +46,14 @@ export const dataSource: DataSourceRef = { type: 'prometheus', uid: '${datasourc
 const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 
 /** Of the screen's 24 columns. */
+export const WHOLE = 24;
 export const HALF = 12;
+export const TWO_THIRDS = 16;
 export const THIRD = 8;
 export const SIXTH = 4;
+/** Of legends in pixels: in a panel of half a screen, and where the names are methods with their classes. */
+const LEGEND_WIDTH = 340;
+const LONG_NAMES_WIDTH = 700;
 
 export type Series = { expression: string; legend: string };
 
@@ -68,6 +75,21 @@ function ranges(series: Series[], format: PromQueryFormat = PromQueryFormat.Time
 function instants(series: Series[], format: PromQueryFormat): DataqueryBuilder[] {
   return series.map((one, index) => query(one, index).format(format).instant());
 }
+
+/** The series of labels with most at the end of the shown time; topk alone would choose anew at each moment. */
+export function most(count: number, labels: string, series: string): string {
+  return `sum by (${labels}) (${series}) and on (${labels}) topk(${count}, sum by (${labels}) (${series} @ end()))`;
+}
+
+/** Nothing, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
+export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([{ value: null, color: 'transparent' }, ...steps]);
+}
+
+/** Thresholds as lines, with what is beyond them in their colours. */
+export const DRAWN = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.DashedAndArea);
 
 /** Green, then the given colours from the given values on. Without any, a size is no verdict. */
 export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
@@ -122,6 +144,11 @@ function legend(placement: LegendPlacement): VizLegendOptionsBuilder {
     .sortDesc(true);
 }
 
+/** The legend for graphs with many lines, not too wide for the graph. */
+export function beside(width = LEGEND_WIDTH): VizLegendOptionsBuilder {
+  return legend(LegendPlacement.Right).width(width);
+}
+
 /** Values over time, with the legend as a table below. */
 export function graph(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new timeseries.PanelBuilder()
@@ -132,7 +159,7 @@ export function graph(title: string, description: string, unit: string, width: n
     .span(width)
     .height(9)
     .lineWidth(1)
-    .fillOpacity(8)
+    .fillOpacity(0)
     .legend(legend(LegendPlacement.Bottom))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
     .targets(ranges(series));
@@ -143,14 +170,18 @@ export function stack(title: string, description: string, unit: string, width: n
   return graph(title, description, unit, width, series)
     .fillOpacity(30)
     .min(0)
-    .legend(legend(LegendPlacement.Right))
+    .legend(beside())
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
+}
+
+/** The same for call sites, whose names need room. */
+export function stackOfSites(title: string, description: string, width: number, expression: string) {
+  return stack(title, description, 'bytes', width, [{ expression, legend: '{{site}}' }]).legend(beside(LONG_NAMES_WIDTH));
 }
 
 /** Draws the series of a query as a dashed line in a colour of its own, on no stack: for limits. */
 export const AS_LIMIT: DynamicConfigValue[] = [
   { id: 'custom.stacking', value: { mode: 'none', group: 'B' } },
-  { id: 'custom.fillOpacity', value: 0 },
   { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 6] } },
   { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
 ];
@@ -160,9 +191,16 @@ export function onTheRight(unit: string): DynamicConfigValue[] {
   return [
     { id: 'unit', value: unit },
     { id: 'custom.axisPlacement', value: 'right' },
-    { id: 'custom.fillOpacity', value: 0 },
   ];
 }
+
+/** The same for what is counted. */
+export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
+  ...onTheRight('none'),
+  { id: 'decimals', value: 0 },
+  { id: 'min', value: 0 },
+  { id: 'custom.axisSoftMax', value: 5 },
+];
 
 /** One bar for each series, with its present value. */
 export function bars(title: string, description: string, unit: string, width: number, series: Series) {
@@ -182,10 +220,13 @@ export function bars(title: string, description: string, unit: string, width: nu
     .minVizHeight(12)
     .maxVizHeight(40)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.ContinuousBlYlRd))
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('blue'))
     .noValue('none')
     .targets(instants([series], PromQueryFormat.TimeSeries));
 }
+
+/** Bars in the colours of their thresholds; without thresholds a length is no verdict, and has no colour of one. */
+export const BY_THRESHOLDS = new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
 
 /** The buckets of a histogram over time; series must have the label le. */
 export function buckets(title: string, description: string, unit: string, width: number, expression: string) {

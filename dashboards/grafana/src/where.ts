@@ -1,16 +1,16 @@
 // Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
-import { dashboard, selected } from './dashboard.js';
-import { HALF, bars, buckets, graph, onTheRight, rows, runbook, stack } from './panels.js';
+import { dashboard, shown } from './dashboard.js';
+import { AS_LIMIT, COUNTED_ON_THE_RIGHT, HALF, WHOLE, bars, buckets, graph, onTheRight, rows, runbook, stack, stackOfSites } from './panels.js';
 
 const OF_INSTANCE = 'sum by (job, instance)';
 
 const libraries = [
   stack(
     'Live bytes by library',
-    'The native library that asked malloc for what is still live, estimated from samples: the ten with most, and other. A band that widens is the library to look at.',
+    'The native library that asked malloc for what is still live, estimated from samples: of each instance ten to fifteen names, and other. A band that widens is the library to look at.',
     'bytes',
     HALF,
-    [{ expression: `sum by (library) (native_malloc_library_live_bytes{${selected}})`, legend: '{{library}}' }],
+    [{ expression: `sum by (library) (native_malloc_library_live_bytes{${shown}})`, legend: '{{library}}' }],
   ).links([runbook('leak-suspected.md')]),
   bars(
     'Growth by library',
@@ -18,27 +18,26 @@ const libraries = [
     'bytes',
     HALF,
     {
-      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{${selected}}[$__range])) > 0)`,
+      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{${shown}}[$__range])) > 0)`,
       legend: '{{library}}',
     },
   ),
 ];
 
 const sites = [
-  stack(
+  stackOfSites(
     'Live bytes by call site',
     "The code that allocated what is live: an application's method, or a function of a library. One that only grows is where to look first.",
-    'bytes',
-    HALF,
-    [{ expression: `sum by (site) (native_malloc_site_live_bytes{${selected}})`, legend: '{{site}}' }],
+    WHOLE,
+    `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
   ).links([runbook('leak-suspected.md')]),
   bars(
     'Growth by call site',
     'How much more live memory each call site holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range.',
     'bytes',
-    HALF,
+    WHOLE,
     {
-      expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${selected}}[$__range])) > 0)`,
+      expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${shown}}[$__range])) > 0)`,
       legend: '{{site}}',
     },
   ).links([runbook('leak-suspected.md')]),
@@ -50,7 +49,7 @@ const sizes = [
     'How many allocations asked for how much. A band that is new since a deploy is a new habit of the program; large sizes weigh more than their colour says.',
     'bytes',
     HALF,
-    `sum by (le) (increase(native_malloc_request_size_bytes_bucket{${selected}}[$__rate_interval]))`,
+    `sum by (le) (increase(native_malloc_request_size_bytes_bucket{${shown}}[$__rate_interval]))`,
   ),
   graph(
     'Churn',
@@ -60,14 +59,14 @@ const sizes = [
     [
       {
         expression:
-          `sum by (instance) (rate(native_malloc_freed_bytes_total{${selected}}[$__rate_interval]))` +
-          ` / sum by (instance) (native_malloc_live_bytes{${selected}} > 0)`,
+          `sum by (instance) (rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))` +
+          ` / sum by (instance) (native_malloc_live_bytes{${shown}} > 0)`,
         legend: 'replaced a second {{instance}}',
       },
       {
         expression:
-          `sum by (instance) (rate(native_malloc_requested_bytes_total{${selected}}[$__rate_interval]))` +
-          ` / sum by (instance) (rate(native_malloc_allocations_total{${selected}}[$__rate_interval]) > 0)`,
+          `sum by (instance) (rate(native_malloc_requested_bytes_total{${shown}}[$__rate_interval]))` +
+          ` / sum by (instance) (rate(native_malloc_allocations_total{${shown}}[$__rate_interval]) > 0)`,
         legend: 'mean request {{instance}}',
       },
     ],
@@ -82,10 +81,10 @@ const keepers = [
     'bytes',
     HALF,
     [
-      { expression: `sum by (allocator) (native_allocator_system_bytes{${selected}})`, legend: '{{allocator}}: from the system' },
-      { expression: `sum by (allocator) (native_allocator_used_bytes{${selected}})`, legend: '{{allocator}}: in use' },
-      { expression: `sum by (allocator) (native_allocator_retained_bytes{${selected}})`, legend: '{{allocator}}: kept' },
-      { expression: `sum by (allocator) (native_allocator_trimmable_bytes{${selected}})`, legend: '{{allocator}}: trimmable' },
+      { expression: `sum by (allocator) (native_allocator_system_bytes{${shown}})`, legend: '{{allocator}}: from the system' },
+      { expression: `sum by (allocator) (native_allocator_used_bytes{${shown}})`, legend: '{{allocator}}: in use' },
+      { expression: `sum by (allocator) (native_allocator_retained_bytes{${shown}})`, legend: '{{allocator}}: kept' },
+      { expression: `sum by (allocator) (native_allocator_trimmable_bytes{${shown}})`, legend: '{{allocator}}: trimmable' },
     ],
   ).links([runbook('retained.md')]),
   graph(
@@ -94,14 +93,16 @@ const keepers = [
     'none',
     HALF,
     [
-      { expression: `sum by (instance) (native_allocator_arenas{${selected}})`, legend: 'arenas {{instance}}' },
-      { expression: `max(2 * system_cpu_count{${selected}})`, legend: 'two for each processor' },
+      { expression: `sum by (instance) (native_allocator_arenas{${shown}})`, legend: 'arenas {{instance}}' },
+      { expression: `max(2 * system_cpu_count{${shown}})`, legend: 'two for each processor' },
       {
-        expression: `sum by (instance) (rate(native_allocator_trims_total{${selected}}[$__rate_interval])) * 60`,
+        expression: `sum by (instance) (rate(native_allocator_trims_total{${shown}}[$__rate_interval])) * 60`,
         legend: 'trims a minute {{instance}}',
       },
     ],
-  ).links([runbook('retained.md')]),
+  )
+    .overrideByQuery('B', AS_LIMIT)
+    .links([runbook('retained.md')]),
 ];
 
 const others = [
@@ -112,26 +113,30 @@ const others = [
     HALF,
     [
       {
-        expression: `sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${selected}})`,
+        expression: `sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${shown}})`,
         legend: 'stacks {{instance}}',
       },
-      { expression: `sum by (instance) (jvm_threads_live_threads{${selected}})`, legend: 'threads {{instance}}' },
+      {
+        // The second is jmx_exporter's name.
+        expression: `sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`,
+        legend: 'threads {{instance}}',
+      },
     ],
-  ).overrideByQuery('B', onTheRight('none')),
+  ).overrideByQuery('B', COUNTED_ON_THE_RIGHT),
   graph(
     'Large requests',
     'The largest single request so far, and how many a minute exceed MALLOMETER_LARGE (64 MiB). A step in the first without load to match came from an unchecked size.',
     'bytes',
     HALF,
     [
-      { expression: `max by (instance) (native_malloc_largest_bytes{${selected}})`, legend: 'largest {{instance}}' },
+      { expression: `max by (instance) (native_malloc_largest_bytes{${shown}})`, legend: 'largest {{instance}}' },
       {
-        expression: `sum by (instance) (rate(native_malloc_large_total{${selected}}[$__rate_interval])) * 60`,
+        expression: `sum by (instance) (rate(native_malloc_large_total{${shown}}[$__rate_interval])) * 60`,
         legend: 'large a minute {{instance}}',
       },
     ],
   )
-    .overrideByQuery('B', onTheRight('none'))
+    .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
     .links([runbook('huge-allocation.md')]),
 ];
 
@@ -139,27 +144,27 @@ const comparison = [
   rows(
     'Instances compared',
     'One line for each instance. Of instances that do the same work, one that differs has met something that the others have not.',
-    HALF,
+    WHOLE,
     { job: 'Job', instance: 'Instance' },
     [
-      { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${selected}})` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${selected}}[1h])) * 3600` },
-      { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${selected}})` },
+      { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${shown}})` },
+      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h])) * 3600` },
+      { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${shown}})` },
       {
         name: 'Retained',
         unit: 'bytes',
-        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc-retained", ${selected}})`,
+        expression: `${OF_INSTANCE} (native_memory_resident_bytes{part="malloc-retained", ${shown}})`,
       },
-      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${selected}})` },
-      { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${selected}})` },
+      { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${shown}})` },
+      { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${shown}})` },
     ],
   ),
   graph(
     'Live bytes of instances',
     'Instances that do the same work should run side by side. One that leaves the others is the one to look at.',
     'bytes',
-    HALF,
-    [{ expression: `sum by (instance) (native_malloc_live_bytes{${selected}})`, legend: '{{instance}}' }],
+    WHOLE,
+    [{ expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: '{{instance}}' }],
   ),
 ];
 
@@ -169,6 +174,7 @@ export const where = dashboard(
   'Native memory: where',
   'Who holds native memory: libraries, call sites, sizes, arenas, threads.',
   'now-1h',
+  'instances',
   [
     { title: 'Libraries', panels: libraries },
     { title: 'Call sites', panels: sites },

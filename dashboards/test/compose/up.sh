@@ -111,7 +111,10 @@ wait_for 30 "Prometheus knows Alertmanager" sh -c "wget -q -O - 'http://127.0.0.
 wait_for 30 "Alertmanager has its configuration" sh -c "wget -q -O - 'http://127.0.0.1:$ALERTMANAGER_PORT/api/v2/status' | grep -q group_by"
 wait_for 10 "the black box is on its volume" podman exec "${project}_app_1" test -s /record/box
 wait_for 10 "the service runs as nobody" sh -c "podman exec ${project}_app_1 id -un | grep -qx nobody"
-wait_for 10 "its root is read-only" sh -c "! podman exec ${project}_app_1 touch /opt/mallometer/x"
+for name in app alertmanager prometheus grafana; do
+  wait_for 10 "the root of $name is read-only" sh -c "! podman exec ${project}_${name}_1 touch /etc/x"
+  wait_for 10 "$name has no capability" podman exec "${project}_${name}_1" grep -qx 'CapEff:[[:space:]]*0*' /proc/self/status
+done
 wait_for 10 "its memory limit is seen" sh -c "wget -q -O - 'http://127.0.0.1:$APP_PORT/actuator/prometheus' | grep -qE '^cgroup_memory_limit_bytes.* 5.36870912E8'"
 for file in provisioning/datasources/prometheus.yml provisioning/dashboards/mallometer.yml; do
   wait_for 10 "Grafana would find $file" podman exec "${project}_grafana_1" test -s "/etc/grafana/$file"

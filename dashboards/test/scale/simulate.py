@@ -3,9 +3,10 @@
 rules over the whole time, and measures every rule and every panel as Grafana asks for it.
 
 The series are those of the leaky service's scrape in names, labels and number, made up in value. What the Fleet dashboard and the
-rules ask has a value every minute; rates that the other dashboards ask, every minute of the last three hours; the rest, which
-only makes the index as large as it would be, every ten minutes. Nothing is scraped. Needs prometheus and promtool; some 5 GB of
-disk and 6 GB of memory for 1,000 instances.
+rules ask has a value every 30 s, as the monitors of dashboards/kubernetes scrape; rates that the other dashboards ask, every 30 s
+of the last three hours; the rest, which only makes the index as large as it would be, every ten minutes. Rules are evaluated every
+minute, as Prometheus does by default. Nothing is scraped. Needs prometheus and promtool; some 10 GB of disk and 10 GB of memory for
+1,000 instances.
 
     dashboards/test/scale/simulate.py [--instances 1000] [--hours 6] [--keep DIRECTORY]
 
@@ -37,7 +38,8 @@ import expressions  # noqa: E402
 import rules  # noqa: E402
 
 MIB = 1 << 20
-STEP = 60
+SCRAPE = 30
+EVALUATION = 60
 SELDOM = 600
 INSTANCES_OF_A_JOB = 20
 # Of the leaky service's scrape, what is not mallometer's included.
@@ -145,7 +147,7 @@ def write_openmetrics(path, fleet, start, end):
     """All samples, and how many series one instance has."""
     series = set()
     with open(path, "w", encoding="ascii") as out:
-        for when in range(start, end + 1, STEP):
+        for when in range(start, end + 1, SCRAPE):
             age = when - start
             for instance in fleet:
                 values = instance.asked(age)
@@ -229,15 +231,22 @@ def substitute(expression, variables):
     return expressions.VARIABLE.sub(lambda name: variables[name[1] or name[2]], expression)
 
 
+def interval(panel):
+    """The shortest time between two points of a panel, in seconds."""
+    minutes = re.fullmatch(r"(\d+)m", panel.get("interval", ""))
+    return int(minutes[1]) * 60 if minutes else SCRAPE
+
+
 def measure_panels(server, name, end):
     """For each panel what all its queries, one after the other, cost."""
     dashboard = json.loads((DASHBOARDS / f"grafana/{name}.json").read_text())
     length = RANGES[name]
-    step = max(STEP, math.ceil(length / POINTS))
-    variables = {"datasource": "prometheus", "__rate_interval": f"{4 * step}s", "__interval": f"{step}s", "__range": f"{length}s"}
-    for variable in dashboard["templating"]["list"]:
-        variables.setdefault(variable["name"], variable.get("allValue") or "1h")
+    url, _ = server
+    all_values = {one["name"]: one["allValue"] for one in dashboard["templating"]["list"] if one.get("allValue")}
+    chosen = expressions.variable_values(url, dashboard, end) | all_values | {"compare": "1h"}
     for panel in expressions.panels(dashboard):
+        step = max(interval(panel), math.ceil(length / POINTS))
+        variables = {**chosen, "__rate_interval": f"{max(step, 4 * SCRAPE)}s", "__interval": f"{step}s", "__range": f"{length}s"}
         cost = Cost()
         for target in panel["targets"]:
             query = substitute(target["expr"], variables)
@@ -275,6 +284,17 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def levels(recording):
+    """Rules in the order in which they can be evaluated: each list asks only what the lists before it record."""
+    waiting = [rule for group in recording["groups"] for rule in group["rules"]]
+    while waiting:
+        unknown = {rule["record"] for rule in waiting}
+        ready = [rule for rule in waiting if not any(re.search(rf"{name}\b", rule["expr"]) for name in unknown)]
+        assert ready, waiting
+        yield ready
+        waiting = [rule for rule in waiting if rule not in ready]
+
+
 def fill(directory, fleet, start, end):
     """The blocks of all samples and of the recorded series; returns how many series one instance has."""
     text, data = directory / "samples.txt", directory / "data"
@@ -287,13 +307,15 @@ def fill(directory, fleet, start, end):
     text.unlink()
     say("recording rules")
     # Rules that ask what other rules record have it only after these were written.
-    for _ in range(3):
+    for recorded in levels(rules.load(rules.RULES / "recording.yml")):
+        file = directory / "recording.yml"
+        file.write_text(json.dumps({"groups": [{"name": "recorded", "rules": recorded}]}))
         with prometheus(data) as (url, _):
             output = directory / "recorded"
             subprocess.run(
                 [
                     "promtool", "tsdb", "create-blocks-from", "rules", f"--start={start}", f"--end={end}",
-                    f"--eval-interval={STEP}s", f"--url={url}", f"--output-dir={output}", rules.RULES / "recording.yml",
+                    f"--eval-interval={EVALUATION}s", f"--url={url}", f"--output-dir={output}", file,
                 ],
                 check=True,
                 stdout=subprocess.DEVNULL,

@@ -159,6 +159,39 @@ class Demo:
         self._log.close()
 
 
+class Agent:
+    """A JVM with nothing but the library and the agent: no Spring Boot, no Micrometer."""
+
+    LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
+    JAR = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
+
+    def __init__(self):
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [JAVA, QUIET_COMPILER, f"-javaagent:{self.JAR}=port={self.port}", str(REPOSITORY / "samples/leaky-service/e2e/Grow.java")],
+            env={"PATH": os.environ["PATH"], "LD_PRELOAD": str(self.LIBRARY)},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_until(self._is_up_or_gone, 40, "the agent answers")
+            if self.process.poll() is not None:
+                raise AssertionError("the JVM ended")
+        except AssertionError:
+            self.__exit__()
+            raise
+
+    def _is_up_or_gone(self):
+        return self.process.poll() is not None or get(f"http://127.0.0.1:{self.port}/metrics")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
 def _unprivileged(directory):
     """Options of Popen for a server that needs no privilege; the directory and what is in it becomes its own."""
     if os.geteuid() != 0:
@@ -206,13 +239,14 @@ class _Server:
 class Prometheus(_Server):
     """Scrapes the leaky service, or several, every second, and evaluates rules as often."""
 
-    def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None):
-        """Labels of all targets, contents of rules files by name, an Alertmanager's and a kube-state-metrics' address."""
+    def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None, path="/actuator/prometheus"):
+        """Labels of all targets, contents of rules files by name, an Alertmanager's and a kube-state-metrics' address, and
+        where the targets have their metrics."""
         # JSON is YAML.
         jobs = [
             {
                 "job_name": "leaky-service",
-                "metrics_path": "/actuator/prometheus",
+                "metrics_path": path,
                 "static_configs": [{"targets": [f"127.0.0.1:{port}" for port in target_ports], "labels": labels or {}}],
             }
         ]

@@ -9,11 +9,12 @@ The phases run once; each test asks Prometheus about them. A phase is judged by 
 on nothing else.
 
 A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics beside it, the
-alerts in fast motion, and an Alertmanager that tells a webhook. A Grafana server is not run; its component library draws the
-dashboards.
+alerts in fast motion, and an Alertmanager that tells a webhook. A third scrapes a JVM that has only the agent.
+A Grafana server is not run; its component library draws the dashboards.
 """
 
 import copy
+import datetime
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ import unittest
 from processes import (
     JAVA,
     REPOSITORY,
+    Agent,
     Alertmanager,
     Demo,
     KubeStateMetrics,
@@ -62,6 +64,8 @@ POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "contai
 # "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
 SERIES_OF_A_PROCESS = 150
+# The sampleLimit of the agent's monitor: what the JVM has besides included.
+SERIES_OF_AN_AGENT = 500
 # How far rate() looks back; a phase has to be longer.
 WINDOW_SECONDS = 10
 
@@ -112,6 +116,8 @@ class DemoUnderPrometheus(unittest.TestCase):
         )
         rules = {name: (DASHBOARDS / "prometheus" / name).read_text() for name in ("recording.yml", "alerts.yml")}
         cls.prometheus = cls.enterClassContext(Prometheus(cls.demo.port, rules=rules))
+        agent = cls.enterClassContext(Agent())
+        cls.without_micrometer = cls.enterClassContext(Prometheus(agent.port, rules=rules, path="/metrics"))
         cls.webhook = cls.enterClassContext(Webhook())
         cls.cluster = cls.enterClassContext(
             Prometheus(
@@ -246,6 +252,14 @@ class DemoUnderPrometheus(unittest.TestCase):
                 page = re.search("docs/runbooks/.*", alert["annotations"]["runbook_url"])[0]
                 self.assertTrue((REPOSITORY / page).is_file(), page)
 
+    def test_no_leak_is_suspected_until_it_is_on(self):
+        # Alerts about growth see the start of the JVM in fast motion, whose thresholds are not scaled; this one must not.
+        wait_until(lambda: self.webhook.told("NativeMemoryLeakSuspected", "firing"), 60, "the leak is suspected")
+        began = [alert["startsAt"] for alert in self.webhook.told("NativeMemoryLeakSuspected", "firing")]
+        leaking = self.phases["leaking"][0]
+        early = [start for start in began if datetime.datetime.fromisoformat(start).timestamp() < leaking]
+        self.assertEqual([], early, f"the leak was on from {datetime.datetime.fromtimestamp(leaking)} on")
+
     def test_alerts_of_what_did_not_happen_are_silent(self):
         # Looking for leaks sixty times as often costs more than the target.
         happened = {"NativeMemoryReachesLimitInADay", "MallometerOverTarget", *ALERTS_OF_A_LEAK}
@@ -267,6 +281,11 @@ class DemoUnderPrometheus(unittest.TestCase):
                 self.assertEqual([], expressions.faults(self.cluster.url, dashboard, compare=COMPARE))
                 unasked = [series for series in expressions.skipped(self.cluster.url, dashboard) if not self.is_awaited(series)]
                 self.assertEqual([], unasked)
+
+    def test_every_expression_finds_data_where_there_is_only_the_agent(self):
+        for name, dashboard in self.dashboards().items():
+            with self.subTest(name):
+                self.assertEqual([], expressions.faults(self.without_micrometer.url, dashboard, compare=COMPARE))
 
     def test_faults_of_a_dashboard_are_found(self):
         for right, wrong in [
@@ -327,6 +346,13 @@ class DemoUnderPrometheus(unittest.TestCase):
         series = self.ask(own, self.phases["stopped"][1])
         print(f"{series:.0f} series of mallometer")
         self.assertLessEqual(series, SERIES_OF_A_PROCESS)
+
+    def test_the_agent_serves_at_most_500_series(self):
+        scraped = expressions.query(self.without_micrometer.url, "query", query="scrape_samples_scraped")["result"]
+        series = float(scraped[0]["value"][1])
+        print(f"{series:.0f} series of the agent")
+        self.assertGreater(series, SERIES_OF_A_PROCESS / 2)
+        self.assertLessEqual(series, SERIES_OF_AN_AGENT)
 
     def is_awaited(self, series):
         """Whether these are series of leak verdicts that the demo does not reach yet."""

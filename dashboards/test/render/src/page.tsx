@@ -34,7 +34,7 @@ function variablesOf(dashboard: any, given: Variables, seconds: number, interval
   };
   for (const variable of dashboard.templating.list) {
     if (variable.type === 'query') {
-      variables[variable.name] = variable.allValue;
+      variables[variable.name] = variable.allValue ?? '.*';
     }
   }
   return { ...variables, ...given };

@@ -4,12 +4,14 @@ import {
   applyFieldOverrides,
   cacheFieldDisplayNames,
   dateTime,
+  getDisplayValueAlignmentFactors,
   getFieldDisplayValues,
   getValueFormat,
   formattedValueToString,
   LoadingState,
   transformDataFrame,
   type DataFrame,
+  type DisplayValueAlignmentFactors,
   type FieldDisplay,
   type GrafanaTheme2,
 } from '@grafana/data';
@@ -45,7 +47,7 @@ function Graph({ panel, frames, range, width, height }: Shown) {
   return <TimeSeries {...properties}>{() => <></>}</TimeSeries>;
 }
 
-function Rows({ frames, fieldConfig, range, width, height }: Shown) {
+function Rows({ panel, frames, fieldConfig, range, width, height }: Shown) {
   return (
     <TableNG
       data={frames[0]}
@@ -54,6 +56,7 @@ function Rows({ frames, fieldConfig, range, width, height }: Shown) {
       timeRange={timeRange(range)}
       fieldConfig={fieldConfig}
       getActions={() => []}
+      sortBy={panel.options.sortBy}
       structureRev={1}
       cellHeight={'sm' as never}
     />
@@ -71,7 +74,8 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
     sparkline: panel.type === 'stat' && options.graphMode !== 'none',
     timeZone: 'utc',
   });
-  const draw = ({ value, width: each, height: high }: { value: FieldDisplay } & Size) =>
+  type Drawn = { value: FieldDisplay; alignmentFactors: DisplayValueAlignmentFactors } & Size;
+  const draw = ({ value, alignmentFactors, width: each, height: high }: Drawn) =>
     panel.type === 'stat' ? (
       <BigValue
         value={value.display}
@@ -95,6 +99,7 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
         orientation={options.orientation}
         displayMode={options.displayMode}
         namePlacement={options.namePlacement}
+        alignmentFactors={alignmentFactors}
         theme={theme}
         itemSpacing={8}
         lcdCellWidth={12}
@@ -104,6 +109,7 @@ function Values({ panel, frames, fieldConfig, theme, width, height }: Shown) {
   return (
     <VizRepeater
       getValues={() => values}
+      getAlignmentFactors={getDisplayValueAlignmentFactors}
       width={width}
       height={height}
       source={frames}

@@ -96,6 +96,7 @@ final class AgentServer implements AutoCloseable {
     if (known == null) {
       CollectorRegistry registry = new CollectorRegistry();
       registry.register(new NativeMemoryCollector(mallometer));
+      registry.register(new JvmCollector());
       known = new Faces(new Views(mallometer, options.trimming()), new HTTPMetricHandler(registry));
       faces = known;
     }

@@ -73,6 +73,31 @@ class AgentServerTest {
         .contains("\"grouping\":\"library\"", "\"matching\":2");
   }
 
+  /** Dashboards and alerts ask these; without Micrometer nobody else publishes them. */
+  @Test
+  void whatTheDashboardsAskOfTheJvmIsThereUnderMicrometersNames() throws Exception {
+    start(OPTIONS);
+
+    String text = get("/metrics").body();
+
+    assertThat(text)
+        .containsPattern("(?m)^process_start_time_seconds 1\\.\\d+E9$")
+        .containsPattern("(?m)^system_cpu_count [1-9]")
+        .containsPattern("(?m)^jvm_threads_live_threads [1-9]");
+    for (String figure : List.of("used", "committed", "max")) {
+      for (String area : List.of("heap", "nonheap")) {
+        assertThat(text)
+            .containsPattern(
+                "(?m)^jvm_memory_"
+                    + figure
+                    + "_bytes\\{area=\""
+                    + area
+                    + "\",id=\"[^\"]+\",?\\} \\d");
+      }
+    }
+    assertThat(text).doesNotContainPattern("(?m)^jvm_memory_max_bytes.* -1");
+  }
+
   @Test
   void prometheusGetsTextOrOpenMetricsAndOnlyTheNamesItAsksFor() throws Exception {
     start(OPTIONS);

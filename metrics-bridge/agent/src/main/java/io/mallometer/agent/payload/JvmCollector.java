@@ -1,0 +1,90 @@
+package io.mallometer.agent.payload;
+
+import io.prometheus.client.Collector;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/**
+ * What the dashboards and alerts show of the JVM beside its native memory, under Micrometer's
+ * names: its start, its processors, its threads and its memory pools. An application that publishes
+ * Micrometer's own has them at another address.
+ */
+final class JvmCollector extends Collector implements Collector.Describable {
+
+  private static final double MILLIS_PER_SECOND = 1_000;
+
+  private static final String START = "process_start_time_seconds";
+  private static final String PROCESSORS = "system_cpu_count";
+  private static final String THREADS = "jvm_threads_live_threads";
+  private static final List<String> POOL_LABELS = List.of("area", "id");
+
+  /** By name, what it says of a pool; a pool without a maximum has -1 for it. */
+  private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
+      Map.of(
+          "jvm_memory_used_bytes", MemoryUsage::getUsed,
+          "jvm_memory_committed_bytes", MemoryUsage::getCommitted,
+          "jvm_memory_max_bytes", MemoryUsage::getMax);
+
+  @Override
+  public List<MetricFamilySamples> collect() {
+    List<MetricFamilySamples> families = new ArrayList<>();
+    families.add(
+        one(
+            START,
+            "Since when the JVM runs, in seconds since 1970",
+            ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND));
+    families.add(
+        one(
+            PROCESSORS,
+            "Processors that the JVM may use",
+            Runtime.getRuntime().availableProcessors()));
+    families.add(
+        one(THREADS, "Live threads", ManagementFactory.getThreadMXBean().getThreadCount()));
+    POOLS.forEach((name, figure) -> families.add(pools(name, figure)));
+    return families;
+  }
+
+  /** The same families without samples, so that nothing is asked before the first scrape. */
+  @Override
+  public List<MetricFamilySamples> describe() {
+    List<MetricFamilySamples> families = new ArrayList<>();
+    for (String name : List.of(START, PROCESSORS, THREADS)) {
+      families.add(family(name, "", List.of()));
+    }
+    POOLS.keySet().forEach(name -> families.add(family(name, "", List.of())));
+    return families;
+  }
+
+  private static MetricFamilySamples pools(String name, ToLongFunction<MemoryUsage> figure) {
+    List<MetricFamilySamples.Sample> samples = new ArrayList<>();
+    for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+      // A pool that became invalid has no usage.
+      MemoryUsage usage = pool.getUsage();
+      if (usage != null && figure.applyAsLong(usage) >= 0) {
+        String area = pool.getType() == MemoryType.HEAP ? "heap" : "nonheap";
+        List<String> labels = List.of(area, pool.getName());
+        samples.add(
+            new MetricFamilySamples.Sample(name, POOL_LABELS, labels, figure.applyAsLong(usage)));
+      }
+    }
+    return family(name, "Of the JVM's memory pools", samples);
+  }
+
+  private static MetricFamilySamples one(String name, String description, double value) {
+    return family(
+        name,
+        description,
+        List.of(new MetricFamilySamples.Sample(name, List.of(), List.of(), value)));
+  }
+
+  private static MetricFamilySamples family(
+      String name, String description, List<MetricFamilySamples.Sample> samples) {
+    return new MetricFamilySamples(name, Type.GAUGE, description, samples);
+  }
+}
