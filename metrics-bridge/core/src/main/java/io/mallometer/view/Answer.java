@@ -15,6 +15,8 @@ public sealed interface Answer {
     OK(200),
     /** A parameter makes no sense. */
     WRONG(400),
+    /** Another site's page asks. */
+    FORBIDDEN(403),
     /** There is nothing of that name. */
     UNKNOWN(404),
     /** Not so soon again. */

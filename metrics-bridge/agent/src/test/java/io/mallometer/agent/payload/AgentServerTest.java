@@ -134,8 +134,13 @@ class AgentServerTest {
 
     start(options(Map.of("trim", "true")));
     assertThat(send("POST", "/trim").statusCode()).isEqualTo(403);
+    String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
+    assertThat(send("POST", "/trim", elsewhere).statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/trim", elsewhere).body()).contains("it comes from http://evil");
     assertThat(library.trims()).isZero();
-    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(200);
+    String ours = server.orElseThrow().address();
+    assertThat(send("POST", "/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
+        .isEqualTo(200);
     assertThat(library.trims()).isEqualTo(1);
     assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(429);
   }
