@@ -153,11 +153,11 @@ async function hasNoBarriers(frame, where) {
 async function eachWidth(page, name, ...frames) {
   for (const width of [1400, 360]) {
     await page.setViewportSize({width, height: 900});
+    await picture(page, `${name}-${width}`);
     for (const frame of [page, ...frames]) {
       await hasNoBarriers(frame, `${name} ${width}`);
     }
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name}: nothing is wider than ${width}`);
-    await picture(page, `${name}-${width}`);
   }
 }
 
@@ -192,11 +192,11 @@ describe('on Spring Boot 4.1 with Spring Security and a management port', () => 
     const page = await openSecured(securedPort);
     await page.context().clearCookies();
     const ended = where => page.locator(where).filter({hasText: 'Your session has ended. Reload this page to sign in again.'}).waitFor();
+    await ended('#connection');
     await page.click('#draw');
     await ended('#drawing');
     await askForTrim(page);
     await ended('#trim-result');
-    await ended('#connection');
     await page.click('#connection a');
     await page.waitForSelector('[name=username]');
     await close(page);
@@ -375,7 +375,7 @@ describe('on the sample', () => {
   it('a leak is the first sentence, and its verdict is drawn with its evidence, its growth and its stack', async () => {
     const page = await open(samplePage());
     await page.locator('#sentence').filter({hasText: `A leak in ${SITE}`}).waitFor({timeout: 2 * PATIENCE});
-    const verdict = page.locator('#verdicts [data-verdict="leak"]').filter({hasText: SITE});
+    const verdict = page.locator('#verdicts [data-verdict="leak"]').filter({hasText: SITE}).first();
     await verdict.locator('details').filter({hasText: 'Allocated by'}).locator('summary').click();
     const text = await verdict.innerText();
     assert.match(text, /Suspected\s+[\d.]+ MiB\s+[\d.]+ MiB to [\d.]+ MiB/);
@@ -403,7 +403,7 @@ describe('on the sample', () => {
       await page.frameLocator('#flame-frame iframe').locator('#status').filter({hasText: 'all: total'}).waitFor();
       await eachWidth(page, `page-${colorScheme}`, page.frames()[1]);
       await page.goto(new URL('leaks?format=html', samplePage()).href);
-      await page.getByRole('heading', {name: SITE}).waitFor();
+      await page.getByRole('heading', {name: SITE}).first().waitFor();
       await eachWidth(page, `leaks-${colorScheme}`);
       assert.deepEqual(page.complaints, []);
       await close(page);

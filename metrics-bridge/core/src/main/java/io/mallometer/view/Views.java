@@ -140,9 +140,9 @@ public final class Views {
       if (format.isPresent()) {
         return report(format.get(), parameters);
       }
-      @Nullable WrittenOnce body = watched.get(name);
-      if (body != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
-        return new Answer.Exported(JSON, new Answer.Written(body.bytes()));
+      @Nullable WrittenOnce once = watched.get(name);
+      if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
+        return new Answer.Exported(JSON, once.body());
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));

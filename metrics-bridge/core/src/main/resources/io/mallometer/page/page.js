@@ -33,7 +33,16 @@
 
   const growth = value => isKnown(value) ? (value > 0 ? '+' : '') + bytes(value) : UNKNOWN;
   const count = value => isKnown(value) ? wholes.format(value) : UNKNOWN;
-  const share = (part, whole) => isKnown(part) && whole > 0 ? `${digits.format(100 * part / whole)} %` : '';
+  const SMALLEST_SHARE = 0.001;
+
+  function share(part, whole) {
+    if (!isKnown(part) || !(whole > 0)) {
+      return '';
+    }
+    const ratio = part / whole;
+    return ratio > 0 && ratio < SMALLEST_SHARE ? '< 0.1 %' : `${digits.format(100 * ratio)} %`;
+  }
+
   const perSecond = value => isKnown(value) ? `${bytes(value)}/s` : UNKNOWN;
   const moment = time => isKnown(time) ? dateTime.format(new Date(time)) : UNKNOWN;
 

@@ -229,6 +229,12 @@ final class AgentServer implements AutoCloseable {
     if (zipped) {
       exchange.getResponseHeaders().set("Content-Encoding", "gzip");
     }
+    if (body instanceof Answer.Written written) {
+      byte[] bytes = zipped ? written.zipped() : written.bytes();
+      exchange.sendResponseHeaders(status, bytes.length);
+      exchange.getResponseBody().write(bytes);
+      return;
+    }
     exchange.sendResponseHeaders(status, 0);
     OutputStream plain = exchange.getResponseBody();
     // Not closed when writing fails: half an answer must not look like a whole one.

@@ -94,7 +94,7 @@ class AgentServerTest {
   void answersAreZippedForThoseWhoAccept() throws Exception {
     start(OPTIONS);
 
-    for (String path : List.of("/metrics", "/breakdown", "/flamegraph")) {
+    for (String path : List.of("/metrics", "/breakdown", "/overview", "/flamegraph")) {
       HttpResponse<byte[]> zipped =
           client.send(request(path, "Accept-Encoding", "gzip").build(), BodyHandlers.ofByteArray());
       assertThat(zipped.headers().firstValue("Content-Encoding")).contains("gzip");
