@@ -17,6 +17,7 @@ final class LeakPage implements LeakFormat.Writing {
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
+      <link rel="icon" href="data:,">
       <title>Leaks of native memory</title>
       <style>
       :root { --page: #f4f5f7; --panel: #fff; --text: #1c1c1e; --quiet: #55585f; --line: #d9dbe0;

@@ -321,9 +321,12 @@
   // of an answer.
   class SessionEnded extends Error {}
 
-  async function request(address, options) {
+  // To requests of scripts that say so Spring Security answers a plain 401: for another one the browser would ask for a
+  // password in a window of its own, at each poll.
+  async function request(address, {headers, ...options}) {
     const response = await fetch(address, {
-      cache: 'no-store', credentials: 'same-origin', redirect: 'manual', signal: AbortSignal.timeout(20_000), ...options,
+      cache: 'no-store', credentials: 'same-origin', redirect: 'manual', signal: AbortSignal.timeout(20_000),
+      headers: {'X-Requested-With': 'XMLHttpRequest', ...headers}, ...options,
     });
     if (response.type === 'opaqueredirect' || response.status === 401) {
       throw new SessionEnded();
