@@ -254,7 +254,7 @@ describe('on the sample', () => {
     assert.deepEqual(page.complaints, []);
     await close(page);
     // For the tests at the end; the others run meanwhile.
-    await fetch(`http://127.0.0.1:${sample.port}/shop/leaks/zlib?on=true`, {method: 'POST'});
+    assert.ok((await fetch(`http://127.0.0.1:${sample.port}/shop/leaks/zlib?on=true`, {method: 'POST'})).ok);
   });
 
   it('everything can be reached and read by keyboard', async () => {
@@ -336,6 +336,7 @@ describe('on the sample', () => {
       : Array.isArray(value) ? value.map(one => poison(one, key))
       : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)])) : value;
     const large = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
+    let site;
     const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', alarming: true, sentence: 'This process ended', report: 'line'};
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/(overview|timeline|trends|blackbox|leaks)$/, async route => {
       if (route.request().url().endsWith('/leaks')) {
@@ -343,6 +344,7 @@ describe('on the sample', () => {
         return;
       }
       const answer = await (await route.fetch()).json();
+      site = answer.sites?.[0].name ?? site;
       if (answer.allocator) {
         answer.allocator.largeAllocations = [large];
       }
@@ -363,7 +365,7 @@ describe('on the sample', () => {
     await page.focus('[data-chart="resident"]');
     await page.keyboard.press('ArrowLeft');
     const text = await page.evaluate(() => document.querySelector('main').innerText);
-    for (const where of ['pool (7)', SITE, 'libjvm.so', '/data/box', 'java-heap', LEAK.lastAccess.thread]) {
+    for (const where of ['pool (7)', site, 'libjvm.so', '/data/box', 'java-heap', LEAK.lastAccess.thread]) {
       assert.ok(text.includes(`</script>${where}`), where);
     }
     assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -374,7 +376,9 @@ describe('on the sample', () => {
 
   it('a leak is the first sentence, and its verdict is drawn with its evidence, its growth and its stack', async () => {
     const page = await open(samplePage());
-    await page.locator('#sentence').filter({hasText: `A leak in ${SITE}`}).waitFor({timeout: 2 * PATIENCE});
+    const named = page.locator('#sentence').filter({hasText: `A leak in ${SITE}`}).waitFor({timeout: 2 * PATIENCE});
+    await named.catch(() => {});
+    assert.match(await page.textContent('main'), new RegExp(`^\\s*A leak in ${SITE}`));
     const verdict = page.locator('#verdicts [data-verdict="leak"]').filter({hasText: SITE}).first();
     await verdict.locator('details').filter({hasText: 'Allocated by'}).locator('summary').click();
     const text = await verdict.innerText();
@@ -383,6 +387,8 @@ describe('on the sample', () => {
     assert.match(text, /Confidence\s+\d\d/);
     assert.match(text, /Last access: \S/);
     assert.match(text, /Allocated by[\s\S]*Deflater/);
+    // Who holds it is asked for seldom.
+    await page.reload();
     const row = page.locator('#sites tbody tr').filter({has: page.getByRole('button', {name: SITE, exact: true})});
     await row.locator('.grows').waitFor();
     await row.locator('.open').click();

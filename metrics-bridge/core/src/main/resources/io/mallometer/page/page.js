@@ -669,7 +669,7 @@
     {view: 'leaks', every: 60 * SECOND, show: showLeaks},
     {view: 'blackbox', every: 600 * SECOND, show: showLife},
   ];
-  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, sentence: null, views: ['overview']};
+  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, severity: null, views: ['overview']};
   jobs.forEach(job => job.due = 0);
 
   function say(text, isTrouble, error) {
@@ -682,11 +682,11 @@
     if (state.started !== null && state.started !== overview.started) {
       jobs.forEach(job => job.due = 0);
     }
-    // A verdict changes the sentence: it is shown with its evidence at once.
-    if (state.sentence !== overview.diagnosis.sentence) {
-      jobs.find(job => job.view === 'leaks').due = 0;
+    // What is said for the first time is shown with its evidence at once. The sentence itself has figures, which change always.
+    if (state.severity !== overview.diagnosis.severity) {
+      jobs.filter(job => ['leaks', 'trends'].includes(job.view)).forEach(job => job.due = 0);
     }
-    state.sentence = overview.diagnosis.sentence;
+    state.severity = overview.diagnosis.severity;
     state.started = overview.started;
     state.views = overview.views;
     say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}`, false);
