@@ -18,7 +18,7 @@ function serviceJar() {
   return join(target, readdirSync(target).find(name => /^mallometer-leaky-service-.*\.jar$/.test(name)));
 }
 
-// A Spring Boot application that has nothing but the starter, on another version of Spring Boot.
+// A Spring Boot application that has nothing but the starter and Spring Security as it comes, which kim may pass.
 const matrixClassPath = version => join(repository, `spring-starter/matrix/boot-${version}/target/page.classpath`);
 
 function freePort() {
@@ -41,12 +41,15 @@ export class Application {
     return Object.assign(application, {port, managementPort}).started();
   }
 
-  static async onBoot(version, ...properties) {
+  static async onBoot(version, {hasManagementPort}) {
     const port = await freePort();
+    const managementPort = hasManagementPort ? await freePort() : port;
     const application = new Application(['-cp', readFileSync(matrixClassPath(version), 'utf8').trim(), 'org.springframework.boot.SpringApplication'], [
-      '--spring.main.sources=io.mallometer.spring.TestApplication', `--server.port=${port}`, ...properties,
+      '--spring.main.sources=io.mallometer.spring.TestApplication', `--server.port=${port}`, `--management.server.port=${managementPort}`,
+      '--spring.security.user.name=kim', '--spring.security.user.password=pass',
+      '--mallometer.poll-interval=1s', '--management.endpoint.nativememory.access=unrestricted',
     ]);
-    return Object.assign(application, {port, managementPort: port}).started();
+    return Object.assign(application, {port, managementPort}).started();
   }
 
   // Any program with the agent; this one does nothing.

@@ -7,7 +7,7 @@ import {Application} from './servers.mjs';
 
 const [viewers = 50, seconds = 60] = process.argv.slice(2).map(Number);
 // As page.js has it, in seconds.
-const SCHEDULE = {overview: 10, timeline: 15, leaks: 30, trends: 60, blackbox: 600};
+const SCHEDULE = {overview: 10, timeline: 30, leaks: 60, trends: 120, blackbox: 600};
 const WARMING_REQUESTS = 24_000;
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], {encoding: 'utf8'}));
 

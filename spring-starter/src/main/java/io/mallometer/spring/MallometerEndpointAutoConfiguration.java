@@ -6,11 +6,14 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** The Actuator endpoint {@code nativememory}, where it is exposed. */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
@@ -40,5 +43,19 @@ public final class MallometerEndpointAutoConfiguration {
   @ConditionalOnMissingBean
   NativeMemoryEndpointWebExtension nativeMemoryEndpointWebExtension(NativeMemoryEndpoint endpoint) {
     return new NativeMemoryEndpointWebExtension(endpoint);
+  }
+
+  /** A management port's own context takes filters from this one. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+  static class Reactive {
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = NativeMemoryEndpoint.class)
+    @ConditionalOnMissingBean
+    ReactiveEndpointFilter nativeMemoryReactiveEndpointFilter(
+        ObjectProvider<PathMappedEndpoints> paths) {
+      return new ReactiveEndpointFilter(paths);
+    }
   }
 }

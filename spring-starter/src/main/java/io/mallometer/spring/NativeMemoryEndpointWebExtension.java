@@ -2,9 +2,12 @@ package io.mallometer.spring;
 
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer;
+import io.mallometer.view.Views;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -86,7 +89,7 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   private static WebEndpointResponse<Object> page() {
-    byte[] page = ServletToken.ofThisRequest().map(Page::bytes).orElseGet(Page::bytes);
+    byte[] page = SecurityToken.ofThisRequest().map(Page::bytes).orElseGet(Page::bytes);
     return bytes(page, Page.CONTENT_TYPE);
   }
 
@@ -104,9 +107,7 @@ public final class NativeMemoryEndpointWebExtension {
               WebEndpointResponse.STATUS_OK,
               MimeType.valueOf(export.contentType()));
     }
-    return answer.outcome() == Answer.Outcome.UNKNOWN
-        ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)
-        : json((Answer.Told) answer);
+    return json((Answer.Told) answer);
   }
 
   private static WebEndpointResponse<Object> json(Answer.Told told) {
@@ -118,12 +119,34 @@ public final class NativeMemoryEndpointWebExtension {
    * Trims.
    *
    * @param view {@code trim}; anything else is 404
-   * @return 200 if it was done, 429 if it was too early, 501 without the native library
+   * @return 200 if it was done, 403 if another site's page asks, 429 if it was too early, 501
+   *     without the native library
    */
   @WriteOperation
   public WebEndpointResponse<Object> trim(@Selector String view) {
-    return view.equals("trim")
-        ? json(endpoint.views().trim())
-        : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+    return changing(view.equals("trim"), () -> endpoint.views().trim());
+  }
+
+  /**
+   * Says that the call sites of a name are fine, whatever the verdict on them.
+   *
+   * @param view {@code leaks}; anything else is 404
+   * @param site the name; one that ends in {@code *} is the beginning of a name
+   * @return 200 with the verdicts, 403 if another site's page asks
+   */
+  @WriteOperation
+  public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String site) {
+    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(site, true));
+  }
+
+  /** Takes that back. */
+  @DeleteOperation
+  public WebEndpointResponse<Object> suspect(@Selector String view, @Selector String site) {
+    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(site, false));
+  }
+
+  private static WebEndpointResponse<Object> changing(
+      boolean isKnown, Supplier<Answer.Told> change) {
+    return json(isKnown ? ServletOrigin.refusal().orElseGet(change) : Views.nothingToChange());
   }
 }

@@ -25,7 +25,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * What a native image has to keep so that the endpoint can write its answers: the records that are
- * read by the names of their components.
+ * read by the names of their components, and what the page and the reports are put together from.
  */
 final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -53,6 +53,8 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               BlackBoxView.class,
               RefusalView.class,
               TrimView.class);
+      hints.resources().registerPattern("io/mallometer/page/*");
+      hints.resources().registerPattern("io/mallometer/report/*");
     }
   }
 }

@@ -34,7 +34,9 @@ class EndpointAccessTest {
 
   @Test
   void whoeverReachesTheEndpointMayTrimWhereItIsAllowed() {
-    try (RunningApplication application = RunningApplication.start(UNRESTRICTED, AT_ANY_TIME)) {
+    try (RunningApplication application =
+        RunningApplication.start(
+            UNRESTRICTED, AT_ANY_TIME, "--server.forward-headers-strategy=framework")) {
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":true");
       Map<String, Object> answer =
           JsonParserFactory.getJsonParser()
@@ -52,7 +54,17 @@ class EndpointAccessTest {
       assertThat(application.post("/actuator/nativememory/breakdown")).isEqualTo(404);
       assertThat(application.post("/actuator/nativememory")).isEqualTo(405);
       assertThat(application.send("PUT", "local.server.port", TRIM).statusCode()).isEqualTo(405);
+      fromThePageBehindAProxyThatIsTrusted(application);
     }
+  }
+
+  private static void fromThePageBehindAProxyThatIsTrusted(RunningApplication application) {
+    String[] forwarded = {
+      "Origin", "https://proxy.example",
+      "X-Forwarded-Host", "proxy.example",
+      "X-Forwarded-Proto", "https"
+    };
+    assertThat(application.post(TRIM, forwarded)).isEqualTo(200);
   }
 
   @Test
@@ -73,8 +85,32 @@ class EndpointAccessTest {
                   .send("GET", "local.management.port", "/actuator/nativememory/allocator")
                   .statusCode())
           .isEqualTo(200);
+      anotherSitesPageCannotMakeABrowserTrim(application);
       aSecondTrimIsRefused();
     }
+  }
+
+  private static void anotherSitesPageCannotMakeABrowserTrim(RunningApplication application) {
+    String[] elsewhere = {"Origin", "http://evil.example", "X-Forwarded-Host", "evil.example"};
+    HttpResponse<String> refused = trimFrom(application, TRIM, elsewhere);
+    assertThat(refused.statusCode()).isEqualTo(403);
+    assertThat(refused.body()).contains("\"reason\"", "it comes from http://evil.example");
+    // To Jersey this is another path.
+    assertThat(trimFrom(application, "/actuator/%6eativememory/trim", elsewhere).statusCode())
+        .isIn(403, 404);
+    assertThat(trimFrom(application, TRIM, "Sec-Fetch-Site", "same-site").statusCode())
+        .isEqualTo(403);
+    String port = application.context().getEnvironment().getProperty("local.management.port");
+    assertThat(trimFrom(application, TRIM, "Origin", "http://127.0.0.1:" + port).statusCode())
+        .isEqualTo(200);
+    // A proxy in front is asked by another name.
+    String[] proxied = {"Sec-Fetch-Site", "same-origin", "Origin", "https://proxy.example"};
+    assertThat(trimFrom(application, TRIM, proxied).statusCode()).isEqualTo(200);
+  }
+
+  private static HttpResponse<String> trimFrom(
+      RunningApplication application, String path, String... headers) {
+    return application.send("POST", "local.management.port", path, headers);
   }
 
   /** One process has one allocator, whichever of its contexts trimmed it. */

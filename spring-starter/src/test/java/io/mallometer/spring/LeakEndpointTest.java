@@ -111,11 +111,36 @@ class LeakEndpointTest {
     HttpResponse<String> fine = application.send("POST", "local.server.port", site);
     assertThat(fine.statusCode()).isEqualTo(200);
     assertThat(verdicts(fine.body()).get(0)).containsEntry("acknowledged", true);
+    assertThat(verdicts(application.get(PATH)).get(0)).containsEntry("acknowledged", true);
     assertThat(leaking()).doesNotContain("com.shop.Report.render");
 
     HttpResponse<String> again = application.send("DELETE", "local.server.port", site);
     assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(verdicts(application.get(PATH)).get(0)).containsEntry("acknowledged", false);
     assertThat(leaking()).contains("com.shop.Report.render");
+  }
+
+  @Test
+  void anotherSitesPageCanSayNothingOfASite() {
+    String site = PATH + "/com.shop.Report.render";
+
+    for (String method : List.of("POST", "DELETE")) {
+      HttpResponse<String> refused =
+          application.send(method, "local.server.port", site, "Sec-Fetch-Site", "cross-site");
+      assertThat(refused.statusCode()).isEqualTo(403);
+      assertThat(refused.body()).contains("Sec-Fetch-Site: cross-site");
+    }
+    assertThat(leaking()).contains("com.shop.Report.render");
+  }
+
+  @Test
+  void whatCannotBeChangedIsNotThere() {
+    for (String method : List.of("POST", "DELETE")) {
+      HttpResponse<String> answer =
+          application.send(method, "local.server.port", "/actuator/nativememory/sites/some");
+      assertThat(answer.statusCode()).isEqualTo(404);
+      assertThat(answer.body()).contains("leaks/NAME");
+    }
   }
 
   private static List<String> leaking() {

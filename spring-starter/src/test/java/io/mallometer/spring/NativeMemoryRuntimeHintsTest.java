@@ -84,11 +84,32 @@ class NativeMemoryRuntimeHintsTest {
         .accepts(hints);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "page/page.html",
+        "page/page.js",
+        "page/page.css",
+        "page/uplot.js",
+        "page/uplot.css",
+        "report/flamegraph.html",
+        "report/flamegraph.js",
+        "report/flamegraph.css"
+      })
+  void whatThePageIsPutTogetherFromIsKept(String resource) {
+    new NativeMemoryRuntimeHints().registerHints(hints, getClass().getClassLoader());
+
+    assertThat(getClass().getResource("/io/mallometer/" + resource)).isNotNull();
+    assertThat(RuntimeHintsPredicates.resource().forResource("io/mallometer/" + resource))
+        .accepts(hints);
+  }
+
   @Test
   void withoutActuatorNothingIsKept() {
     new NativeMemoryRuntimeHints()
         .registerHints(hints, new FilteredClassLoader("org.springframework.boot.actuate"));
 
     assertThat(hints.reflection().typeHints()).isEmpty();
+    assertThat(hints.resources().resourcePatternHints()).isEmpty();
   }
 }

@@ -2,16 +2,26 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.page.Page;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** With Spring Security the endpoint is as closed as the application's rules make it. */
 @Tag("secured")
 class SecuredEndpointTest {
 
+  private static final String PAGE = "/actuator/nativememory/page";
   private static final String READ = "/actuator/nativememory/allocator";
   private static final String TRIM = "/actuator/nativememory/trim";
   private static final String UNRESTRICTED =
@@ -75,6 +85,56 @@ class SecuredEndpointTest {
     }
   }
 
+  /** Wherever Spring Security keeps it, and on a port that is not the application's. */
+  @ParameterizedTest
+  @ValueSource(strings = {"session", "cookie"})
+  void thePageIsToldTheTokenThatATrimNeeds(String kept) throws Exception {
+    try (RunningApplication application =
+        withRules(
+            "TokenRules",
+            "USER",
+            "--test.token=" + kept,
+            "--management.server.port=0",
+            "--management.server.address=127.0.0.1")) {
+      HttpResponse<String> page =
+          application.send("GET", "local.management.port", PAGE, CREDENTIALS);
+      assertThat(page.body()).contains("<title>Native memory</title>");
+      Page.Token token = token(page);
+      String cookies =
+          page.headers().allValues("Set-Cookie").stream()
+              .map(cookie -> cookie.split(";")[0])
+              .collect(Collectors.joining("; "));
+
+      assertThat(onManagementPort(application, "POST", TRIM, with("Cookie", cookies)))
+          .isIn(401, 403);
+      // Without the library it answers 501: the request came through.
+      assertThat(
+              onManagementPort(
+                  application,
+                  "POST",
+                  TRIM,
+                  with("Cookie", cookies, token.header(), token.value())))
+          .isEqualTo(501);
+    }
+  }
+
+  /** As the page finds it: in itself or, where the server cannot put it there, in a header. */
+  private static Page.Token token(HttpResponse<String> page) {
+    Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
+    Map<String, String> contents =
+        meta.results().collect(Collectors.toMap(one -> one.group(1), one -> one.group(2)));
+    HttpHeaders headers = page.headers();
+    return contents.isEmpty()
+        ? new Page.Token(
+            headers.firstValue(Page.TOKEN_NAME_HEADER).orElseThrow(),
+            headers.firstValue(Page.TOKEN_HEADER).orElseThrow())
+        : new Page.Token(contents.get("header"), contents.get("token"));
+  }
+
+  private static String[] with(String... headers) {
+    return Stream.concat(Stream.of(CREDENTIALS), Stream.of(headers)).toArray(String[]::new);
+  }
+
   private static int onManagementPort(
       RunningApplication application, String method, String path, String... headers) {
     return application.send(method, "local.management.port", path, headers).statusCode();
@@ -83,9 +143,14 @@ class SecuredEndpointTest {
   /** Loaded by name: the other web stack's security is not on the class path. */
   private static RunningApplication withOwnRules(String role, String... more)
       throws ClassNotFoundException {
-    String rules = Matrix.servlet() ? "ServletRules" : "ReactiveRules";
+    return withRules("Rules", role, more);
+  }
+
+  private static RunningApplication withRules(String rules, String role, String... more)
+      throws ClassNotFoundException {
+    String web = Matrix.servlet() ? "Servlet" : "Reactive";
     return RunningApplication.start(
-        Class.forName(SecuredEndpointTest.class.getPackageName() + "." + rules),
+        Class.forName(SecuredEndpointTest.class.getPackageName() + "." + web + rules),
         Stream.concat(
                 Stream.of(
                     UNRESTRICTED,

@@ -20,6 +20,15 @@ public final class Page {
   /** Its media type. */
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
+  /**
+   * The header that names the header of a {@link Token}, for servers that cannot put it into the
+   * page.
+   */
+  public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
+
+  /** The header that has the token then. */
+  public static final String TOKEN_HEADER = "X-Mallometer-Token";
+
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
   private static final InlineText STYLE = InlineText.of(Page.class, "page.css");
   private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");

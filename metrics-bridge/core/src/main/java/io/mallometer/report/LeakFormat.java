@@ -11,9 +11,14 @@ import java.nio.charset.StandardCharsets;
 /** The formats in which verdicts are written for people. */
 public enum LeakFormat {
   /** Lines of text. */
-  TEXT("text", "text/plain;charset=UTF-8", new LeakText()),
+  TEXT("text", "text/plain;charset=UTF-8", "txt", "verdicts on leaks as text", new LeakText()),
   /** One HTML file that needs no other. */
-  HTML("html", "text/html;charset=UTF-8", new LeakPage());
+  HTML(
+      "html",
+      "text/html;charset=UTF-8",
+      "html",
+      "verdicts on leaks as one HTML file",
+      new LeakPage());
 
   /** Writes verdicts. */
   interface Writing {
@@ -22,11 +27,15 @@ public enum LeakFormat {
 
   private final String id;
   private final String contentType;
+  private final String extension;
+  private final String title;
   private final Writing writing;
 
-  LeakFormat(String id, String contentType, Writing writing) {
+  LeakFormat(String id, String contentType, String extension, String title, Writing writing) {
     this.id = id;
     this.contentType = contentType;
+    this.extension = extension;
+    this.title = title;
     this.writing = writing;
   }
 
@@ -38,6 +47,16 @@ public enum LeakFormat {
   /** The media type. */
   public String contentType() {
     return contentType;
+  }
+
+  /** What a file's name ends with, after the dot. */
+  public String extension() {
+    return extension;
+  }
+
+  /** What it is for, in a few words. */
+  public String title() {
+    return title;
   }
 
   /**

@@ -15,16 +15,32 @@ final class LeakPage implements LeakFormat.Writing {
       <html lang="en">
       <head>
       <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <link rel="icon" href="data:,">
       <title>Leaks of native memory</title>
       <style>
-      :root { color-scheme: light dark }
-      body { font: 1rem/1.5 system-ui, sans-serif; margin: 1rem auto; max-width: 60rem; padding: 0 1rem }
-      article { border-left: .3rem solid #888; margin: 1.5rem 0; padding-left: 1rem }
-      .leak { border-color: #c62828 }
-      .growing { border-color: #b26a00 }
-      pre { overflow-x: auto }
-      h2 { font-size: 1rem }
+      :root { --page: #f4f5f7; --panel: #fff; --text: #1c1c1e; --quiet: #55585f; --line: #d9dbe0;
+        --leak: #b3261e; --growing: #8a4b00 }
+      @media (prefers-color-scheme: dark) {
+        :root { --page: #131417; --panel: #1d1f23; --text: #ececf0; --quiet: #a9adb8; --line: #34373e;
+          --leak: #ff8a80; --growing: #f2b366 }
+      }
+      body { margin: 0 auto; max-width: 64rem; padding: 1rem; background: var(--page); color: var(--text);
+        font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+      h1 { margin: 0; font-size: 1.5rem }
+      h2 { margin: 0; font-size: 1.05rem }
+      h2 span { margin-right: .3rem; padding: .05rem .5rem; border: 1px solid; border-radius: 1rem;
+        color: var(--quiet); font-size: .8rem }
+      article { margin: 1rem 0; padding: .8rem 1.1rem; border: 1px solid var(--line);
+        border-left: .35rem solid var(--quiet); border-radius: 8px; background: var(--panel) }
+      .leak { border-left-color: var(--leak) }
+      .leak h2 span { color: var(--leak) }
+      .growing { border-left-color: var(--growing) }
+      .growing h2 span { color: var(--growing) }
+      p { margin: .4rem 0 }
+      ul { margin: .4rem 0; padding-left: 1.2rem; color: var(--quiet) }
+      ol { margin: .4rem 0 0; padding-left: 2rem; font: .82rem/1.5 ui-monospace, monospace }
       </style>
       </head>
       <body>
@@ -48,16 +64,17 @@ final class LeakPage implements LeakFormat.Writing {
   private static void write(SiteVerdict verdict, Appendable out) throws IOException {
     String tag = verdict.verdict().tag();
     out.append("<article class=\"").append(tag).append("\">\n");
-    out.append("<h2>").append(tag).append(": ").append(escaped(verdict.site())).append("</h2>\n");
+    out.append("<h2><span>").append(tag).append("</span> ");
+    out.append(escaped(verdict.site())).append("</h2>\n");
     out.append("<p>").append(escaped(verdict.sentence())).append("</p>\n<ul>\n");
     for (String fact : LeakText.facts(verdict)) {
       out.append("<li>").append(escaped(fact)).append("</li>\n");
     }
-    out.append("</ul>\n<pre>");
+    out.append("</ul>\n<ol aria-label=\"Allocated by, innermost first\">\n");
     for (StackFrame frame : verdict.frames()) {
-      out.append(escaped(frame.toString())).append('\n');
+      out.append("<li>").append(escaped(frame.toString())).append("</li>\n");
     }
-    out.append("</pre>\n</article>\n");
+    out.append("</ol>\n</article>\n");
   }
 
   private static String escaped(String text) {

@@ -7,6 +7,8 @@ import io.mallometer.Observation;
 import io.mallometer.SiteVerdict;
 import io.mallometer.StackFrame;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -41,7 +43,7 @@ final class LeakText implements LeakFormat.Writing {
             ? "%d epochs of observation".formatted(observation.epochs())
             : "the use of objects is not observed: "
                 + (observation.reason().isEmpty() ? "not yet" : observation.reason());
-    return "Leaks at %s; %s".formatted(leaks.time(), seen);
+    return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 
   /** What a verdict's sentence does not say. */
@@ -52,7 +54,7 @@ final class LeakText implements LeakFormat.Writing {
             .formatted(
                 verdict.verdict().tag(),
                 known(verdict.confidence(), " (confidence %.2f)"),
-                verdict.since(),
+                shown(verdict.since()),
                 verdict.evidence().tag(),
                 verdict.acknowledged() ? "; said to be fine" : ""));
     Estimate bytes = verdict.suspectedBytes();
@@ -78,6 +80,10 @@ final class LeakText implements LeakFormat.Writing {
     return facts;
   }
 
+  private static Instant shown(Instant time) {
+    return time.truncatedTo(ChronoUnit.SECONDS);
+  }
+
   private static String known(double value, String format) {
     return Double.isFinite(value) ? String.format(Locale.ROOT, format, value) : "";
   }
@@ -85,7 +91,7 @@ final class LeakText implements LeakFormat.Writing {
   private static String words(LastUse use) {
     return use.time().isEmpty()
         ? "not available: " + use.unavailable()
-        : "%s by %s at %s".formatted(use.time().get(), use.thread(), where(use.frames()));
+        : "%s by %s at %s".formatted(shown(use.time().get()), use.thread(), where(use.frames()));
   }
 
   /** The innermost frame, and the first of Java if it is another. */

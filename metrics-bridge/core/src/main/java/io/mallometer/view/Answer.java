@@ -1,7 +1,11 @@
 package io.mallometer.view;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /** What a request over HTTP is answered. */
 public sealed interface Answer {
@@ -15,6 +19,8 @@ public sealed interface Answer {
     OK(200),
     /** A parameter makes no sense. */
     WRONG(400),
+    /** Another site's page asks. */
+    FORBIDDEN(403),
     /** There is nothing of that name. */
     UNKNOWN(404),
     /** Not so soon again. */
@@ -65,11 +71,42 @@ public sealed interface Answer {
   }
 
   /**
-   * What is small and written already, so that a server may send it as it is.
-   *
-   * @param bytes not to be changed
+   * What is small and written already, so that a server may send it as it is, and zip it once for
+   * all who ask.
    */
-  record Written(byte[] bytes) implements Body {
+  final class Written implements Body {
+
+    private final byte[] bytes;
+    private volatile byte @Nullable [] zipped;
+
+    Written(byte[] bytes) {
+      this.bytes = bytes;
+    }
+
+    /** Not to be changed. */
+    public byte[] bytes() {
+      return bytes;
+    }
+
+    /** In the format of gzip; not to be changed. */
+    public byte[] zipped() {
+      byte @Nullable [] known = zipped;
+      if (known == null) {
+        known = zip(bytes);
+        zipped = known;
+      }
+      return known;
+    }
+
+    private static byte[] zip(byte[] bytes) {
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      try (OutputStream zipping = new GZIPOutputStream(out)) {
+        zipping.write(bytes);
+      } catch (IOException e) {
+        throw new UncheckedIOException("memory takes all that is written to it", e);
+      }
+      return out.toByteArray();
+    }
 
     @Override
     public void writeTo(OutputStream out) throws IOException {

@@ -3,10 +3,12 @@ package io.mallometer.view;
 import io.mallometer.Mallometer;
 import io.mallometer.ProcessMemory;
 import io.mallometer.Snapshot;
+import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param budget what the configuration may need
  * @param allocator the allocator below
  * @param views what else can be asked for, by name
- * @param exports call sites in formats of other tools, by name
+ * @param exports files for people and other tools, by name
  */
 public record OverviewView(
     long pid,
@@ -40,16 +42,31 @@ public record OverviewView(
     implements View {
 
   /**
-   * A format in which call sites are exported.
+   * A file that can be had.
    *
-   * @param name what to ask for
-   * @param extension what a file's name ends with
+   * @param name what it is called
+   * @param address what to ask for
+   * @param extension what the file's name ends with
    * @param title what it is for
    */
-  public record Export(String name, String extension, String title) {
+  public record Export(String name, String address, String extension, String title) {
+
+    private static final List<Export> ALL =
+        Stream.concat(
+                Arrays.stream(ReportFormat.values()).map(Export::of),
+                Arrays.stream(LeakFormat.values()).map(Export::of))
+            .toList();
 
     private static Export of(ReportFormat format) {
-      return new Export(format.id(), format.extension(), format.title());
+      return new Export(format.id(), format.id(), format.extension(), format.title());
+    }
+
+    private static Export of(LeakFormat format) {
+      return new Export(
+          "leaks-" + format.id(),
+          "leaks?format=" + format.id(),
+          format.extension(),
+          format.title());
     }
   }
 
@@ -72,6 +89,6 @@ public record OverviewView(
         BudgetView.of(memory),
         AllocatorView.of(snapshot),
         Views.NAMES,
-        Arrays.stream(ReportFormat.values()).map(Export::of).toList());
+        Export.ALL);
   }
 }

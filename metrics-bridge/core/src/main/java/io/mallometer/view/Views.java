@@ -69,7 +69,8 @@ public final class Views {
             // The age in it stays true, and a trim is seen at once.
             "overview", new WrittenOnce(clock, 1, mallometer::snapshot, this::overview),
             "timeline", new WrittenOnce(clock, 5, () -> this, this::timeline),
-            "leaks", new WrittenOnce(clock, 5, () -> this, this::leaks),
+            // What somebody said of a leak is seen at once.
+            "leaks", new WrittenOnce(clock, 5, mallometer::leaks, this::leaks),
             "trends", new WrittenOnce(clock, 15, () -> this, this::trends));
   }
 
@@ -139,9 +140,9 @@ public final class Views {
       if (format.isPresent()) {
         return report(format.get(), parameters);
       }
-      @Nullable WrittenOnce body = watched.get(name);
-      if (body != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
-        return new Answer.Exported(JSON, new Answer.Written(body.bytes()));
+      @Nullable WrittenOnce once = watched.get(name);
+      if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
+        return new Answer.Exported(JSON, once.body());
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
@@ -200,6 +201,14 @@ public final class Views {
     return Told.refused(
         Outcome.UNKNOWN,
         "there is no '%s'; there are %s".formatted(name, String.join(", ", names())));
+  }
+
+  /** What a request is answered that would change something which cannot be changed. */
+  public static Told nothingToChange() {
+    return Told.refused(
+        Outcome.UNKNOWN,
+        "there is nothing of that name to change; there are trim by POST and leaks/NAME by POST and"
+            + " DELETE");
   }
 
   /**

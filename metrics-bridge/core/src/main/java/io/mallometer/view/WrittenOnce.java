@@ -25,7 +25,7 @@ final class WrittenOnce {
   private @Nullable Object of;
 
   private long writtenAt = Long.MIN_VALUE;
-  private byte[] bytes = {};
+  private Answer.Written body = new Answer.Written(new byte[0]);
 
   /**
    * A view that is written again when it is as old as {@code seconds}, or of another {@code
@@ -38,17 +38,16 @@ final class WrittenOnce {
     this.view = view;
   }
 
-  /** Not to be changed. */
-  synchronized byte[] bytes() {
+  synchronized Answer.Written body() {
     long now = clock.instant().getEpochSecond();
     Object latest = subject.get();
     // A clock that was set back must not keep what is old.
     if (of != latest || now < writtenAt || now - writtenAt >= seconds) {
-      bytes = written(view.get());
+      body = new Answer.Written(written(view.get()));
       of = latest;
       writtenAt = now;
     }
-    return bytes;
+    return body;
   }
 
   private static byte[] written(View view) {

@@ -33,7 +33,16 @@
 
   const growth = value => isKnown(value) ? (value > 0 ? '+' : '') + bytes(value) : UNKNOWN;
   const count = value => isKnown(value) ? wholes.format(value) : UNKNOWN;
-  const share = (part, whole) => isKnown(part) && whole > 0 ? `${digits.format(100 * part / whole)} %` : '';
+  const SMALLEST_SHARE = 0.001;
+
+  function share(part, whole) {
+    if (!isKnown(part) || !(whole > 0)) {
+      return '';
+    }
+    const ratio = part / whole;
+    return ratio > 0 && ratio < SMALLEST_SHARE ? '< 0.1 %' : `${digits.format(100 * ratio)} %`;
+  }
+
   const perSecond = value => isKnown(value) ? `${bytes(value)}/s` : UNKNOWN;
   const moment = time => isKnown(time) ? dateTime.format(new Date(time)) : UNKNOWN;
 
@@ -304,6 +313,42 @@
         return text;
       },
     }));
+  }
+
+  // ---- What does not come
+
+  // Somebody has to sign in (again): the server asks for it, by a redirect, by a status or by another page in the place
+  // of an answer.
+  class SessionEnded extends Error {}
+
+  // To requests of scripts that say so Spring Security answers a plain 401: for another one the browser would ask for a
+  // password in a window of its own, at each poll.
+  async function request(address, {headers, ...options}) {
+    const response = await fetch(address, {
+      cache: 'no-store', credentials: 'same-origin', redirect: 'manual', signal: AbortSignal.timeout(20_000),
+      headers: {'X-Requested-With': 'XMLHttpRequest', ...headers}, ...options,
+    });
+    if (response.type === 'opaqueredirect' || response.status === 401) {
+      throw new SessionEnded();
+    }
+    return response;
+  }
+
+  const isJson = response => /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
+
+  // Why something was not answered, in the server's words if there are any.
+  async function reason(response) {
+    const told = isJson(response) ? await response.json() : {};
+    return told.reason ?? told.error ?? `status ${response.status}`;
+  }
+
+  // Says why something did not come. Who has to sign in is told so, and where.
+  function sayFailed(target, error, otherwise) {
+    if (!(error instanceof SessionEnded)) {
+      setText(target, otherwise);
+    } else if (target.querySelector('a') === null) {
+      target.replaceChildren('Your session has ended. ', make('a', {href: ''}, 'Reload this page'), ' to sign in again.');
+    }
   }
 
   // ---- The answer and what is now
@@ -607,7 +652,7 @@
 
   function showDownloads(views, exports) {
     fill(element('download-list'), [views, exports], () => [
-      ...exports.map(({name, extension, title}) => make('li', {}, make('a', {href: name, download: `mallometer-${name}.${extension}`}, name), ` ${title}`)),
+      ...exports.map(({name, address, extension, title}) => make('li', {}, make('a', {href: address, download: `mallometer-${name}.${extension}`}, name), ` ${title}`)),
       ...views.map(view => make('li', {}, make('a', {href: view, download: `mallometer-${view}.json`}, view), ' JSON')),
     ]);
   }
@@ -616,19 +661,20 @@
 
   const SECOND = 1000;
   const LONGEST_PAUSE = 60 * SECOND;
+  const LONGEST_TRIM = 120 * SECOND;
   const jobs = [
     {view: 'overview', every: 10 * SECOND, show: showOverview},
-    {view: 'timeline', every: 15 * SECOND, show: showTimeline},
-    {view: 'trends', every: 60 * SECOND, show: showTrends},
-    {view: 'leaks', every: 30 * SECOND, show: showLeaks},
+    {view: 'timeline', every: 30 * SECOND, show: showTimeline},
+    {view: 'trends', every: 120 * SECOND, show: showTrends},
+    {view: 'leaks', every: 60 * SECOND, show: showLeaks},
     {view: 'blackbox', every: 600 * SECOND, show: showLife},
   ];
-  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, views: ['overview']};
+  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, severity: null, views: ['overview']};
   jobs.forEach(job => job.due = 0);
 
-  function say(text, isTrouble) {
+  function say(text, isTrouble, error) {
     const target = element('connection');
-    setText(target, text);
+    sayFailed(target, error, text);
     target.classList.toggle('trouble', isTrouble);
   }
 
@@ -636,6 +682,11 @@
     if (state.started !== null && state.started !== overview.started) {
       jobs.forEach(job => job.due = 0);
     }
+    // What is said for the first time is shown with its evidence at once. The sentence itself has figures, which change always.
+    if (state.severity !== overview.diagnosis.severity) {
+      jobs.filter(job => ['leaks', 'trends'].includes(job.view)).forEach(job => job.due = 0);
+    }
+    state.severity = overview.diagnosis.severity;
     state.started = overview.started;
     state.views = overview.views;
     say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}`, false);
@@ -651,9 +702,13 @@
   }
 
   async function ask(view) {
-    const response = await fetch(view, {cache: 'no-store', credentials: 'same-origin', headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(20 * SECOND)});
-    if (!response.ok || response.redirected) {
-      throw new Error(response.status === 401 || response.status === 403 || response.redirected ? 'sign in again' : `status ${response.status}`);
+    const response = await request(view, {headers: {Accept: 'application/json'}});
+    // Whoever sees this page was let in when it was loaded.
+    if (response.status === 403 || (response.ok && !isJson(response))) {
+      throw new SessionEnded();
+    }
+    if (!response.ok) {
+      throw new Error(await reason(response));
     }
     return response.json();
   }
@@ -700,7 +755,7 @@
       const pause = Math.min(LONGEST_PAUSE, 2 * SECOND * 2 ** state.failures++);
       state.failedAt = Date.now() + pause;
       jobs.forEach(job => job.due = 0);
-      say(`No answer (${error.message}); asked again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true);
+      say(`No answer (${error.message}); asked again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true, error);
     } finally {
       state.asking = false;
     }
@@ -730,9 +785,12 @@
   element('draw').addEventListener('click', async () => {
     setText(element('drawing'), 'Asking');
     try {
-      const response = await fetch('flamegraph', {cache: 'no-store', headers: {Accept: 'text/html'}});
+      const response = await request('flamegraph', {headers: {Accept: 'text/html'}});
+      if (response.status === 403) {
+        throw new SessionEnded();
+      }
       if (!response.ok) {
-        throw new Error((await response.json()).reason ?? `status ${response.status}`);
+        throw new Error(await reason(response));
       }
       const frame = make('iframe', {title: 'Flame graph of live bytes', sandbox: 'allow-scripts'});
       frame.srcdoc = await response.text();
@@ -740,19 +798,39 @@
       setText(element('drawing'), `Drawn ${clockTime.format(Date.now())}`);
       setText(element('draw'), 'Draw again');
     } catch (error) {
-      setText(element('drawing'), `Nothing to draw: ${error.message}`);
+      sayFailed(element('drawing'), error, `Nothing to draw: ${error.message}`);
     }
   });
 
-  const content = name => document.querySelector(`meta[name="${name}"]`)?.content;
-
-  // What Spring Security asks of those who change something: a token in the page, or in a cookie.
-  function tokenHeaders() {
+  // What Spring Security asks of those who change something, from the page as it is now: it may have been loaded before
+  // the application was started again. The token stands in the page, in its headers where the server cannot put it there,
+  // or in a cookie; which of them is taken depends on how it is set up.
+  async function tokens() {
+    const response = await request(location.pathname + location.search, {headers: {Accept: 'text/html'}});
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const content = name => page.querySelector(`meta[name="${name}"]`)?.content;
     const cookie = document.cookie.split('; ').find(one => one.startsWith('XSRF-TOKEN='));
-    if (content('csrf-header')) {
-      return {[content('csrf-header')]: content('csrf-token')};
+    return [
+      [content('csrf-header'), content('csrf-token')],
+      [response.headers.get('X-Mallometer-Token-Name'), response.headers.get('X-Mallometer-Token')],
+      ['X-XSRF-TOKEN', cookie && decodeURIComponent(cookie.slice('XSRF-TOKEN='.length))],
+    ].filter(([name, token]) => name && token).map(([name, token]) => ({[name]: token}));
+  }
+
+  // With the first token that is taken. What was refused has changed nothing.
+  async function postTrim() {
+    const known = await tokens();
+    let response;
+    for (const token of known.length > 0 ? known : [{}]) {
+      response = await request('trim', {
+        method: 'POST', body: '{}', signal: AbortSignal.timeout(LONGEST_TRIM),
+        headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...token},
+      });
+      if (response.status !== 403) {
+        break;
+      }
     }
-    return cookie ? {'X-XSRF-TOKEN': decodeURIComponent(cookie.slice('XSRF-TOKEN='.length))} : {};
+    return response;
   }
 
   async function trim() {
@@ -760,19 +838,16 @@
     setText(result, 'Trimming');
     element('trim').disabled = true;
     try {
-      const response = await fetch('trim', {
-        method: 'POST', credentials: 'same-origin', body: '{}',
-        headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...tokenHeaders()},
-      });
-      if ([401, 403, 405].includes(response.status)) {
-        trimRefused = 'Trimming is not allowed to you here. If the application was started again, reload this page.';
+      const response = await postTrim();
+      if ([403, 405].includes(response.status)) {
+        trimRefused = `Trimming is not allowed to you here (${await reason(response)}).`;
         setText(result, '');
       } else {
-        const report = await response.json();
-        setText(result, `${report.explanation ?? `status ${response.status}`}.`);
+        const report = isJson(response) ? await response.json() : {};
+        setText(result, `${report.explanation ?? report.reason ?? `status ${response.status}`}.`);
       }
     } catch (error) {
-      setText(result, `No answer: ${error.message}`);
+      sayFailed(result, error, `No answer: ${error.message}`);
     }
     element('trim').disabled = trimRefused !== '';
     setText(element('trim-note'), trimRefused);

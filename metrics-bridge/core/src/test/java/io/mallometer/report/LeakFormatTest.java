@@ -37,7 +37,9 @@ class LeakFormatTest {
   @Test
   void withoutObservationTheReasonIsGiven() throws IOException {
     for (LeakFormat format : LeakFormat.values()) {
-      assertThat(written(format, LeakReport.none(Instant.EPOCH, "MALLOMETER_LEAKS says so")))
+      Instant time = Instant.EPOCH.plusNanos(5);
+      assertThat(written(format, LeakReport.none(time, "MALLOMETER_LEAKS says so")))
+          .contains("Leaks at 1970-01-01T00:00:00Z; ")
           .contains("not observed: MALLOMETER_LEAKS says so")
           .contains("No call site is thought to leak");
     }

@@ -12,6 +12,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.MemoryMoment;
 import io.mallometer.ResidentPart;
 import io.mallometer.SitesByHand;
+import io.mallometer.VerdictsByHand;
 import java.io.StringWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -114,7 +115,8 @@ class PageViewsTest {
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
     assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("fine");
     assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
-    assertThat(overview.get("exports").findValuesAsText("name")).contains("pprof", "dhat");
+    assertThat(overview.get("exports").findValuesAsText("name"))
+        .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
   /** However many people watch. */
@@ -125,9 +127,33 @@ class PageViewsTest {
     for (String view : List.of("overview", "timeline", "trends", "leaks")) {
       byte[] first = written(views, view);
       assertThat(written(views, view)).isSameAs(first);
+      assertThat(body(views, view).zipped()).isSameAs(body(views, view).zipped());
       library.elapse(Duration.ofSeconds(15));
       assertThat(written(views, view)).isNotSameAs(first);
     }
+  }
+
+  @Test
+  void whatSomebodySaysOfALeakIsInTheNextAnswer() throws Exception {
+    library.judges(VerdictsByHand.four());
+    mallometer.poll();
+    Views views = new Views(mallometer);
+    String site = acknowledged(views, false);
+
+    mallometer.acknowledgeLeak(site, true);
+    assertThat(acknowledged(views, true)).isEqualTo(site);
+    views.acknowledgeLeak(site, false);
+    assertThat(acknowledged(views, false)).isEqualTo(site);
+  }
+
+  /** The first site of the verdicts that somebody, or nobody, said to be fine. */
+  private static String acknowledged(Views views, boolean wanted) throws Exception {
+    for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
+      if (leak.get("acknowledged").asBoolean() == wanted) {
+        return leak.get("site").asText();
+      }
+    }
+    return "none";
   }
 
   /** What a trim did is seen at once. */
@@ -153,8 +179,11 @@ class PageViewsTest {
   }
 
   private static byte[] written(Views views, String view) {
-    Answer answer = views.answer(view, Map.of());
-    return ((Answer.Written) ((Answer.Exported) answer).body()).bytes();
+    return body(views, view).bytes();
+  }
+
+  private static Answer.Written body(Views views, String view) {
+    return (Answer.Written) ((Answer.Exported) views.answer(view, Map.of())).body();
   }
 
   private static JsonNode json(View view) throws Exception {

@@ -1,5 +1,6 @@
 package io.mallometer.agent.payload;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
@@ -12,6 +13,7 @@ import io.mallometer.prometheus.NativeMemoryCollector;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
+import io.mallometer.view.RequestOrigin;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import io.prometheus.client.CollectorRegistry;
@@ -203,9 +205,17 @@ final class AgentServer implements AutoCloseable {
     } else if (exchange.getRequestHeaders().getFirst(OWN_HEADER) == null) {
       plain(exchange, FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
     } else {
-      Told told = faces().views().trim();
+      Told told = origin(exchange).refusal().orElseGet(() -> faces().views().trim());
       tell(exchange, told.outcome().status(), told.view());
     }
+  }
+
+  private static RequestOrigin origin(HttpExchange exchange) {
+    Headers headers = exchange.getRequestHeaders();
+    return new RequestOrigin(
+        headers.getFirst(RequestOrigin.FETCH_SITE),
+        headers.getFirst(RequestOrigin.ORIGIN),
+        headers.getFirst("Host"));
   }
 
   private static void tell(HttpExchange exchange, int status, View view) throws IOException {
@@ -232,6 +242,12 @@ final class AgentServer implements AutoCloseable {
     boolean zipped = Parameters.accepts(exchange, "gzip");
     if (zipped) {
       exchange.getResponseHeaders().set("Content-Encoding", "gzip");
+    }
+    if (body instanceof Answer.Written written) {
+      byte[] bytes = zipped ? written.zipped() : written.bytes();
+      exchange.sendResponseHeaders(status, bytes.length);
+      exchange.getResponseBody().write(bytes);
+      return;
     }
     exchange.sendResponseHeaders(status, 0);
     OutputStream plain = exchange.getResponseBody();

@@ -119,7 +119,7 @@ class AgentServerTest {
   void answersAreZippedForThoseWhoAccept() throws Exception {
     start(OPTIONS);
 
-    for (String path : List.of("/metrics", "/breakdown", "/flamegraph")) {
+    for (String path : List.of("/metrics", "/breakdown", "/overview", "/flamegraph")) {
       HttpResponse<byte[]> zipped =
           client.send(request(path, "Accept-Encoding", "gzip").build(), BodyHandlers.ofByteArray());
       assertThat(zipped.headers().firstValue("Content-Encoding")).contains("gzip");
@@ -159,8 +159,13 @@ class AgentServerTest {
 
     start(options(Map.of("trim", "true")));
     assertThat(send("POST", "/trim").statusCode()).isEqualTo(403);
+    String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
+    assertThat(send("POST", "/trim", elsewhere).statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/trim", elsewhere).body()).contains("it comes from http://evil");
     assertThat(library.trims()).isZero();
-    assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(200);
+    String ours = server.orElseThrow().address();
+    assertThat(send("POST", "/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
+        .isEqualTo(200);
     assertThat(library.trims()).isEqualTo(1);
     assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(429);
   }

@@ -9,11 +9,15 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * The token that Spring Security asks of a request that changes something, as it leaves it in a
- * servlet's request. An endpoint does not see the request; Spring MVC keeps it with the thread.
- * Spring Security need not be there, so its type is known by name only.
+ * The token that Spring Security asks of a request that changes something, as it leaves it in the
+ * request. An endpoint does not see the request; Spring MVC keeps it with the thread, and for
+ * Spring WebFlux there is {@link ReactiveEndpointFilter}. Spring Security need not be there, so its
+ * types are known by name only.
  */
-final class ServletToken {
+final class SecurityToken {
+
+  /** Where it is to come in an exchange of Spring WebFlux: the name of its type. */
+  static final String REACTIVE_ATTRIBUTE = "org.springframework.security.web.server.csrf.CsrfToken";
 
   private static final String ATTRIBUTE = "_csrf";
   private static final String TYPE = "org.springframework.security.web.csrf.CsrfToken";
@@ -21,18 +25,23 @@ final class ServletToken {
   private static final boolean SPRING_WEB =
       ClassUtils.isPresent(
           "org.springframework.web.context.request.RequestContextHolder",
-          ServletToken.class.getClassLoader());
+          SecurityToken.class.getClassLoader());
 
-  private ServletToken() {}
+  private SecurityToken() {}
 
   /** The token of the request that this thread answers; empty if nobody asks for one. */
   static Optional<Token> ofThisRequest() {
-    return SPRING_WEB ? Holder.attribute().flatMap(ServletToken::token) : Optional.empty();
+    return SPRING_WEB ? Holder.attribute().flatMap(found -> token(TYPE, found)) : Optional.empty();
   }
 
-  private static Optional<Token> token(Object attribute) {
+  /** The token that was found under {@link #REACTIVE_ATTRIBUTE}. */
+  static Optional<Token> reactive(Object found) {
+    return token(REACTIVE_ATTRIBUTE, found);
+  }
+
+  private static Optional<Token> token(String typeName, Object attribute) {
     try {
-      Class<?> type = ClassUtils.forName(TYPE, attribute.getClass().getClassLoader());
+      Class<?> type = ClassUtils.forName(typeName, attribute.getClass().getClassLoader());
       return Optional.of(
           new Token(text(type, "getHeaderName", attribute), text(type, "getToken", attribute)));
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {

@@ -1,0 +1,53 @@
+package io.mallometer.view;
+
+import io.mallometer.view.Answer.Outcome;
+import io.mallometer.view.Answer.Told;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which site made a browser send a request that changes something, as the browser says: a page from
+ * elsewhere must not trim or acknowledge by the hand of whoever looks at it. Programs that are no
+ * browsers say nothing and are let through; they act for nobody else.
+ *
+ * <p>{@code Sec-Fetch-Site} decides where it is sent, because it does not depend on what a proxy
+ * makes of the host; browsers leave it out over plain HTTP to other machines, and then {@code
+ * Origin} has to name the host that was asked. See the Fetch Metadata and the Fetch standard.
+ *
+ * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
+ * @param origin the header {@code Origin}; null without it
+ * @param host the host that was asked, with the port unless it is the scheme's own; null if unknown
+ */
+public record RequestOrigin(
+    @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
+
+  /** The header in which a browser says how the sender's site is related to ours. */
+  public static final String FETCH_SITE = "Sec-Fetch-Site";
+
+  /** The header in which a browser names the sender's site. */
+  public static final String ORIGIN = "Origin";
+
+  /** What a request is answered that comes from elsewhere; empty if it may go on. */
+  public Optional<Told> refusal() {
+    if (fetchSite != null) {
+      return fetchSite.equals("same-origin") || fetchSite.equals("none")
+          ? Optional.empty()
+          : refused("a page of another origin (%s: %s)".formatted(FETCH_SITE, fetchSite));
+    }
+    return origin == null || isAsked(origin)
+        ? Optional.empty()
+        : refused("%s, and %s was asked".formatted(origin, host));
+  }
+
+  /** The scheme is not compared: a proxy may take TLS off. */
+  private boolean isAsked(String origin) {
+    int host = origin.indexOf("://");
+    return host > 0 && origin.substring(host + "://".length()).equalsIgnoreCase(this.host);
+  }
+
+  private static Optional<Told> refused(String sender) {
+    return Optional.of(
+        Told.refused(
+            Outcome.FORBIDDEN, "this changes something and is refused: it comes from " + sender));
+  }
+}

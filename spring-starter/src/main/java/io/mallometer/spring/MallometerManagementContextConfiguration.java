@@ -1,0 +1,26 @@
+package io.mallometer.spring;
+
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.filter.RequestContextFilter;
+
+/**
+ * Keeps the request with the thread that answers it where only Jersey serves the Actuator: Spring
+ * MVC does so by itself. {@link ServletOrigin} and {@link SecurityToken} ask for it.
+ */
+@ManagementContextConfiguration(proxyBeanMethods = false)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass(RequestContextFilter.class)
+@ConditionalOnMissingClass("org.springframework.web.servlet.DispatcherServlet")
+public final class MallometerManagementContextConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean(RequestContextFilter.class)
+  RequestContextFilter nativeMemoryRequestContextFilter() {
+    return new RequestContextFilter();
+  }
+}

@@ -1,0 +1,132 @@
+package io.mallometer.spring;
+
+import io.mallometer.page.Page;
+import io.mallometer.view.Answer.Told;
+import io.mallometer.view.RequestOrigin;
+import io.mallometer.view.View;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.core.publisher.Mono;
+
+/**
+ * What the endpoint has to know of its request with Spring WebFlux, which keeps no request with a
+ * thread: whose page sent it, see {@link RequestOrigin}, and for the page the token that Spring
+ * Security asks of a trim. That goes out in headers, as the page is written elsewhere. Comes after
+ * Spring Security's filter.
+ */
+final class ReactiveEndpointFilter implements WebFilter {
+
+  private static final Set<HttpMethod> READING =
+      Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
+
+  private final ObjectProvider<PathMappedEndpoints> paths;
+  private volatile @Nullable Patterns patterns;
+
+  /**
+   * @param paths where the endpoint is exposed; not known yet while beans are made
+   */
+  ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths) {
+    this.paths = paths;
+  }
+
+  @Override
+  public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+    ServerHttpRequest request = exchange.getRequest();
+    PathContainer path = request.getPath().pathWithinApplication();
+    if (!READING.contains(request.getMethod())) {
+      return patterns().all().matches(path)
+          ? origin(request)
+              .refusal()
+              .map(refusal -> refuse(exchange.getResponse(), refusal))
+              .orElseGet(() -> chain.filter(exchange))
+          : chain.filter(exchange);
+    }
+    return patterns().page().matches(path)
+        ? withToken(exchange).then(chain.filter(exchange))
+        : chain.filter(exchange);
+  }
+
+  /** Paths are compared as Spring compares those of its handlers, however they are encoded. */
+  private record Patterns(PathPattern all, PathPattern page) {
+
+    static Patterns below(String path) {
+      PathPatternParser parser = PathPatternParser.defaultInstance;
+      return new Patterns(parser.parse(path + "/**"), parser.parse(path + "/page"));
+    }
+  }
+
+  private Patterns patterns() {
+    @Nullable Patterns known = patterns;
+    if (known == null) {
+      @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
+      @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
+      known = Patterns.below(path == null ? "/actuator/" + NativeMemoryEndpoint.NAME : path);
+      patterns = known;
+    }
+    return known;
+  }
+
+  private static RequestOrigin origin(ServerHttpRequest request) {
+    URI asked = request.getURI();
+    HttpHeaders headers = request.getHeaders();
+    return new RequestOrigin(
+        headers.getFirst(RequestOrigin.FETCH_SITE),
+        headers.getFirst(RequestOrigin.ORIGIN),
+        asked.getHost() == null
+            ? null
+            : ServletOrigin.host(asked.getScheme(), asked.getHost(), asked.getPort()));
+  }
+
+  private static Mono<Void> refuse(ServerHttpResponse response, Told refusal) {
+    response.setStatusCode(HttpStatusCode.valueOf(refusal.outcome().status()));
+    response.getHeaders().setContentType(MediaType.APPLICATION_JSON);
+    DataBuffer body =
+        response.bufferFactory().wrap(json(refusal.view()).getBytes(StandardCharsets.UTF_8));
+    return response.writeWith(Mono.just(body));
+  }
+
+  private static String json(View view) {
+    StringWriter written = new StringWriter();
+    try {
+      view.write(written);
+    } catch (IOException e) {
+      throw new UncheckedIOException("memory takes all that is written to it", e);
+    }
+    return written.toString();
+  }
+
+  private static Mono<Void> withToken(ServerWebExchange exchange) {
+    HttpHeaders headers = exchange.getResponse().getHeaders();
+    return exchange.getAttribute(SecurityToken.REACTIVE_ATTRIBUTE) instanceof Mono<?> later
+        ? later
+            .doOnNext(
+                found -> SecurityToken.reactive(found).ifPresent(token -> put(token, headers)))
+            .then()
+        : Mono.empty();
+  }
+
+  private static void put(Page.Token token, HttpHeaders headers) {
+    headers.set(Page.TOKEN_NAME_HEADER, token.header());
+    headers.set(Page.TOKEN_HEADER, token.value());
+  }
+}
