@@ -28,7 +28,8 @@ import java.util.function.Predicate;
  * alone has not. A site that could be judged alone is never in such a group.
  *
  * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch
- * proves nothing. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} find
+ * proves nothing. An evaluation before the next epoch has ended that says something changes
+ * nothing. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} find
  * something that speaks against it: that its arrivals have ended or fallen off, that its objects
  * are used again, or that too few are left. With few samples what would not convict does not
  * acquit.
@@ -52,6 +53,7 @@ public final class LeakDetector {
   private final LiveTrend trend;
   private final VoidTime voidTime = new VoidTime();
   private Map<Key, Standing> standings = new HashMap<>();
+  private long tellingEpochs;
 
   /** One site, or those of a name. */
   private record Key(int number, String name, String library) {}
@@ -67,11 +69,12 @@ public final class LeakDetector {
   private record Standing(
       Verdict verdict, Instant since, Verdict next, int agreeing, Judgement shown) {
 
-    static Standing of(Verdict first, Judgement judged, Instant time) {
-      return new Standing(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, judged)
-          .after(first, judged, time);
+    /** Before any evaluation counts. */
+    static Standing of(Judgement judged, Instant time) {
+      return new Standing(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, judged);
     }
 
+    /** After another evaluation. */
     Standing after(Verdict raw, Judgement judged, Instant time) {
       boolean stays = verdict == Verdict.LEAK && !judged.refutesLeak();
       if (raw == verdict || stays) {
@@ -115,6 +118,7 @@ public final class LeakDetector {
       LastUses uses,
       Predicate<String> acknowledged) {
     voidTime.add(evidence);
+    boolean news = hasNews(evidence.observation());
     trend.add(sites, evidence.nanos() / NANOS);
     Map<Integer, List<SampledObject>> objects = bySite(evidence);
     Map<Key, Standing> now = new HashMap<>();
@@ -122,16 +126,21 @@ public final class LeakDetector {
     for (Subject subject : subjects(evidence, sites, objects)) {
       double growing = growing(subject);
       Verdict raw = raw(subject, growing);
-      Standing before = standings.get(subject.key());
-      Standing standing =
-          before == null
-              ? Standing.of(raw, subject.judged(), time)
-              : before.after(raw, subject.judged(), time);
+      Standing before = standings.getOrDefault(subject.key(), Standing.of(subject.judged(), time));
+      Standing standing = news ? before.after(raw, subject.judged(), time) : before;
       now.put(subject.key(), standing);
       verdicts.add(verdict(subject, standing, growing, objects, room, uses, acknowledged));
     }
     standings = now;
     return new LeakReport(time, evidence.observation(), fewHealthy(verdicts), sites.reason());
+  }
+
+  /** Whether an epoch has ended since the last evaluation that says something, if any ever does. */
+  private boolean hasNews(Observation observation) {
+    long telling = observation.epochs() - observation.voidEpochs();
+    boolean news = !observation.hasSeen() || telling != tellingEpochs;
+    tellingEpochs = telling;
+    return news;
   }
 
   private static Map<Integer, List<SampledObject>> bySite(Evidence evidence) {

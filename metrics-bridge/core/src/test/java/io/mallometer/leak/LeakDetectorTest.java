@@ -30,12 +30,15 @@ class LeakDetectorTest {
   private static final long SECOND = 1_000_000_000L;
   private static final long START = 77 * SECOND;
   private static final double MINUTE = 60;
+  private static final double EPOCH = 5;
   private static final long KIB = 1 << 10;
 
   private final Map<Integer, CallSite> sites = new HashMap<>();
   private final Map<Integer, SiteUse> uses = new HashMap<>();
   private final List<SampledObject> objects = new ArrayList<>();
   private long voidEpochs;
+  private double tellingEnd = Double.NaN;
+  private long epochs = -1;
   private Observation.State state = Observation.State.ON;
   private Room room = Room.UNKNOWN;
   private LeakDetector detector = new LeakDetector(LeakOptions.defaults());
@@ -128,6 +131,44 @@ class LeakDetectorTest {
     assertThat(report.sites().get(0).suspectedObjects().value()).isBetween(45.0, 48.0);
   }
 
+  @Test
+  void whileNothingIsSeenVerdictsStayAsTheyAre() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 160, 30, 64 * KIB);
+    SiteVerdict leak = settled(40 * MINUTE, 1);
+    tellingEnd = 40 * MINUTE;
+    for (double seconds = 40 * MINUTE; seconds <= 80 * MINUTE; seconds += 15) {
+      live(1, seconds * 10_000);
+      voidEpochs += 3;
+      SiteVerdict still = verdict(evaluate(seconds), 1);
+      assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
+      assertThat(still.sentence()).isEqualTo(leak.sentence());
+    }
+    tellingEnd = Double.NaN;
+    SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
+    // As if the 40 minutes had not been: of those that were idle by then none is less so.
+    assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(after.suspectedObjects().value()).isBetween(69.0, 72.0);
+  }
+
+  /** Four of five epochs are void, so 300 s of idle time take 25 minutes. */
+  @Test
+  void idleTimeIsThatInWhichSomethingIsSeenThoughMostEpochsAreVoid() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 240, 25, 64 * KIB);
+    for (double seconds = 0; seconds <= 100 * MINUTE; seconds += 3 * EPOCH) {
+      tellingEnd = Math.floor(seconds / 25) * 25;
+      voidEpochs = Math.round(seconds / EPOCH) - (long) (tellingEnd / 25);
+      epochs = Math.round(seconds / EPOCH);
+      evaluate(seconds);
+    }
+    SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(verdict.idleSeconds()).isBetween(300.0, 310.0);
+    // Those of the first 75 minutes.
+    assertThat(verdict.suspectedObjects().value()).isBetween(178.0, 181.0);
+  }
+
   @ParameterizedTest
   @EnumSource(LeakProfile.class)
   void theProfileSetsTheFloor(LeakProfile profile) {
@@ -214,9 +255,9 @@ class LeakDetectorTest {
       object(stack, 5 + stack * 70, 5 + stack * 70, 64 * KIB, 1, 1);
     }
     for (int i = 0; i < LeakThresholds.AGREEING; i++) {
-      evaluate(30 * MINUTE + i);
+      evaluate(30 * MINUTE + i * EPOCH);
     }
-    List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5).leaks();
+    List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5 * EPOCH).leaks();
     assertThat(leaks).hasSize(1);
     assertThat(leaks.get(0).stacks()).isEqualTo(20);
     assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
@@ -231,6 +272,17 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(30 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
     assertThat(verdict(evaluate(30 * MINUTE + 15), 1).verdict()).isEqualTo(Verdict.HEALTHY);
     assertThat(verdict(evaluate(30 * MINUTE + 30), 1).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void anEpochThatIsReadThreeTimesIsOneEvaluation() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    for (int reading = 0; reading < 9; reading++) {
+      tellingEnd = 30 * MINUTE + reading / 4 * 60;
+      assertThat(verdict(evaluate(30 * MINUTE + reading * 15), 1).verdict())
+          .isEqualTo(reading < 8 ? Verdict.HEALTHY : Verdict.LEAK);
+    }
   }
 
   @Test
@@ -268,7 +320,8 @@ class LeakDetectorTest {
     assertThat(verdict.sentence())
         .matches(
             "Deflater\\.init from ReportService\\.render keeps 15\\d MB in 5,\\d00 objects that"
-                + " nothing touched for 5 min or more; \\+3\\d\\d MB/h; limit in about 1\\d\\d min");
+                + " nothing touched for 5 min or more; \\+3\\d\\d MB/h; limit in about 1\\d\\d"
+                + " min");
     assertThat(verdict.shareOfLimit()).isBetween(0.07, 0.08);
     assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
   }
@@ -379,8 +432,8 @@ class LeakDetectorTest {
   }
 
   private SiteVerdict settled(double seconds, int number) {
-    for (int i = 0; i < LeakThresholds.AGREEING; i++) {
-      evaluate(seconds);
+    for (int i = LeakThresholds.AGREEING; i > 0; i--) {
+      evaluate(seconds - i * EPOCH);
     }
     return verdict(evaluate(seconds), number);
   }
@@ -404,14 +457,15 @@ class LeakDetectorTest {
   }
 
   private Observation observation(double seconds) {
+    double end = Double.isNaN(tellingEnd) ? seconds : tellingEnd;
     return new Observation(
         state,
         "",
         "cold",
         START,
-        nanos(seconds),
-        5,
-        (long) (seconds / 5) + voidEpochs,
+        nanos(end),
+        EPOCH,
+        epochs >= 0 ? epochs : (long) (end / EPOCH) + voidEpochs,
         voidEpochs,
         0,
         0,
