@@ -29,7 +29,7 @@ import java.util.function.Predicate;
  *
  * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch
  * proves nothing. An evaluation before the next epoch has ended that says something changes
- * nothing. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} find
+ * nothing. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} in a row find
  * something that speaks against it: that its arrivals have ended or fallen off, that its objects
  * are used again, or that too few are left. With few samples what would not convict does not
  * acquit.
@@ -57,37 +57,6 @@ public final class LeakDetector {
 
   /** One site, or those of a name. */
   private record Key(int number, String name, String library) {}
-
-  /**
-   * The verdict of a site, and what would be another.
-   *
-   * @param since since when it is this
-   * @param next what the latest evaluations said
-   * @param agreeing how many of them in a row
-   * @param shown the latest judgement that agreed with the verdict
-   */
-  private record Standing(
-      Verdict verdict, Instant since, Verdict next, int agreeing, Judgement shown) {
-
-    /** Before any evaluation counts. */
-    static Standing of(Judgement judged, Instant time) {
-      return new Standing(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, judged);
-    }
-
-    /** After another evaluation. */
-    Standing after(Verdict raw, Judgement judged, Instant time) {
-      boolean stays = verdict == Verdict.LEAK && !judged.refutesLeak();
-      if (raw == verdict || stays) {
-        return new Standing(verdict, since, verdict, 0, judged);
-      }
-      int now = raw == next ? agreeing + 1 : 1;
-      int needed =
-          verdict == Verdict.LEAK ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
-      return now >= needed
-          ? new Standing(raw, time, raw, 0, judged)
-          : new Standing(verdict, since, raw, now, shown);
-    }
-  }
 
   /** What is judged as one. */
   private record Subject(Key key, List<CallSite> sites, Judgement judged) {}

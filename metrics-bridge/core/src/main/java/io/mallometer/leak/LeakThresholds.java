@@ -134,7 +134,7 @@ public final class LeakThresholds {
   /** As many evaluations in a row must say so before a site has another verdict. */
   static final int AGREEING = 3;
 
-  /** As many before it is no leak any more. */
+  /** As many must speak against a leak before it is none any more. */
   static final int AGREEING_TO_CLEAR = 20;
 
   // ---- Confidence

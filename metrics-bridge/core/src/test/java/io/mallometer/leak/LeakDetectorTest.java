@@ -104,11 +104,7 @@ class LeakDetectorTest {
   void idleObjectsThatComeBackAreNoLeak() {
     site(1, "Store.keep");
     steadily(1, 0, 120, 15, 64 * KIB);
-    // Few of its many gaps are longer than the threshold, but as many as there are idle objects.
-    float[] weights = new float[Durations.BUCKETS];
-    weights[Durations.bucket(20)] = 20_000;
-    weights[Durations.bucket(600)] = 150;
-    uses.put(1, new SiteUse(9, 0, Durations.NONE, Durations.NONE, new Durations(20_150, weights)));
+    uses.put(1, comingBack());
     assertThat(settled(30 * MINUTE, 1).verdict()).isNotEqualTo(Verdict.LEAK);
   }
 
@@ -300,6 +296,23 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
+  @Test
+  void whatSpeaksAgainstALeakCountsWhateverItIsInstead() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    settled(30 * MINUTE, 1);
+    List<SampledObject> idle = List.copyOf(objects);
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      double seconds = 30 * MINUTE + i * 15;
+      objects.clear();
+      // In turn none is left, and three of four come back.
+      objects.addAll(i % 2 == 0 ? List.of() : idle);
+      uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
+      Verdict verdict = verdict(evaluate(seconds), 1).verdict();
+      assertThat(verdict == Verdict.LEAK).isEqualTo(i < LeakThresholds.AGREEING_TO_CLEAR);
+    }
+  }
+
   // ---- Words
 
   @Test
@@ -423,6 +436,14 @@ class LeakDetectorTest {
     objects.add(
         new SampledObject(
             site, bytes, probability, placement, nanos(birth), placement > 0 ? nanos(lastUse) : 0));
+  }
+
+  /** Few of the many gaps are longer than the threshold, but more than there are idle objects. */
+  private static SiteUse comingBack() {
+    float[] weights = new float[Durations.BUCKETS];
+    weights[Durations.bucket(20)] = 20_000;
+    weights[Durations.bucket(600)] = 150;
+    return new SiteUse(9, 0, Durations.NONE, Durations.NONE, new Durations(20_150, weights));
   }
 
   private static Durations sketch(double seconds, int count) {
