@@ -25,7 +25,10 @@ import java.util.function.Predicate;
  * <p>What is judged is a call site, which is one whole stack: a leak behind a wrapper that others
  * share is told apart from them. Where a name has many stacks, each with too few idle samples to be
  * judged, those are judged together, by name and library: together they have the evidence that one
- * alone has not. A site that could be judged alone is never in such a group.
+ * alone has not. A site that could be judged alone is never in such a group. While a group is a
+ * leak its sites stay in it, but for those that are leaks by themselves; and a site that is a leak
+ * stays out of groups however few idle objects it has left. Else either would be judged as
+ * something that has no verdict yet.
  *
  * <p>A verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch
  * proves nothing. An evaluation before the next epoch has ended that says something changes
@@ -55,8 +58,24 @@ public final class LeakDetector {
   private Map<Key, Standing> standings = new HashMap<>();
   private long tellingEpochs;
 
+  /** The groups of sites whose group is a leak, by the number of the site. */
+  private Map<Integer, Key> leakTogether = new HashMap<>();
+
   /** One site, or those of a name. */
-  private record Key(int number, String name, String library) {}
+  private record Key(int number, String name, String library) {
+
+    static Key alone(CallSite site) {
+      return new Key(site.number(), "", "");
+    }
+
+    static Key group(CallSite site) {
+      return new Key(-1, site.name(), site.library());
+    }
+
+    boolean isGroup() {
+      return number < 0;
+    }
+  }
 
   /** What is judged as one. */
   private record Subject(Key key, List<CallSite> sites, Judgement judged) {}
@@ -91,16 +110,21 @@ public final class LeakDetector {
     trend.add(sites, evidence.nanos() / NANOS);
     Map<Integer, List<SampledObject>> objects = bySite(evidence);
     Map<Key, Standing> now = new HashMap<>();
+    Map<Integer, Key> nowTogether = new HashMap<>();
     List<SiteVerdict> verdicts = new ArrayList<>();
     for (Subject subject : subjects(evidence, sites, objects)) {
       double growing = growing(subject);
       Verdict raw = raw(subject, growing);
-      Standing before = standings.getOrDefault(subject.key(), Standing.of(subject.judged(), time));
+      Standing before = before(subject, time);
       Standing standing = news ? before.after(raw, subject.judged(), time) : before;
       now.put(subject.key(), standing);
+      if (standing.isLeak() && subject.key().isGroup()) {
+        subject.sites().forEach(site -> nowTogether.put(site.number(), subject.key()));
+      }
       verdicts.add(verdict(subject, standing, growing, objects, room, uses, acknowledged));
     }
     standings = now;
+    leakTogether = nowTogether;
     return new LeakReport(time, evidence.observation(), fewHealthy(verdicts), sites.reason());
   }
 
@@ -110,6 +134,19 @@ public final class LeakDetector {
     boolean news = !observation.hasSeen() || telling != tellingEpochs;
     tellingEpochs = telling;
     return news;
+  }
+
+  /** A site that leaves a group because it is a leak by itself is one at once. */
+  private Standing before(Subject subject, Instant time) {
+    Key group = leakTogether.get(subject.key().number());
+    Standing known = standings.get(subject.key());
+    if (known != null) {
+      return known;
+    }
+    Standing ofGroup = group == null ? null : standings.get(group);
+    return ofGroup == null
+        ? Standing.of(subject.judged(), time)
+        : ofGroup.showing(subject.judged());
   }
 
   private static Map<Integer, List<SampledObject>> bySite(Evidence evidence) {
@@ -128,19 +165,29 @@ public final class LeakDetector {
     Map<Key, List<Subject>> scarce = new HashMap<>();
     for (CallSite site : sites.sites()) {
       Subject subject =
-          new Subject(
-              new Key(site.number(), "", ""),
-              List.of(site),
-              judge(evidence, List.of(site), objects));
-      if (isScarce(subject.judged())) {
-        Key group = new Key(-1, site.name(), site.library());
-        scarce.computeIfAbsent(group, key -> new ArrayList<>()).add(subject);
-      } else {
+          new Subject(Key.alone(site), List.of(site), judge(evidence, List.of(site), objects));
+      if (isForItself(subject)) {
         subjects.add(subject);
+      } else {
+        scarce.computeIfAbsent(Key.group(site), key -> new ArrayList<>()).add(subject);
       }
     }
     scarce.forEach((key, few) -> subjects.addAll(together(key, few, evidence, objects)));
     return subjects;
+  }
+
+  private boolean isForItself(Subject subject) {
+    if (isLeak(subject.key())) {
+      return true;
+    }
+    return leakTogether.containsKey(subject.key().number())
+        ? subject.judged().verdict() == Verdict.LEAK
+        : !isScarce(subject.judged());
+  }
+
+  private boolean isLeak(Key key) {
+    Standing standing = standings.get(key);
+    return standing != null && standing.isLeak();
   }
 
   private static boolean isScarce(Judgement judged) {
@@ -150,7 +197,8 @@ public final class LeakDetector {
   /** As one, if that says something; else each for itself. */
   private List<Subject> together(
       Key key, List<Subject> few, Evidence evidence, Map<Integer, List<SampledObject>> objects) {
-    if (few.size() == 1) {
+    boolean leak = isLeak(key);
+    if (few.size() == 1 && !leak) {
       return few;
     }
     List<CallSite> sites = few.stream().map(one -> one.sites().get(0)).toList();
@@ -158,7 +206,7 @@ public final class LeakDetector {
     boolean telling =
         judged.verdict() != Verdict.HEALTHY
             && judged.stale() >= LeakThresholds.FEWEST_STALE_TOGETHER;
-    return telling ? List.of(new Subject(key, mostLiveFirst(sites), judged)) : few;
+    return leak || telling ? List.of(new Subject(key, mostLiveFirst(sites), judged)) : few;
   }
 
   private static List<CallSite> mostLiveFirst(List<CallSite> sites) {

@@ -24,13 +24,18 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
   Standing after(Verdict raw, Judgement judged, Instant time) {
     boolean leak = isLeak();
     if (raw == verdict || leak && !judged.refutesLeak()) {
-      return new Standing(verdict, since, verdict, 0, judged);
+      return showing(judged);
     }
     int now = leak || raw == next ? agreeing + 1 : 1;
     int needed = leak ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
     return now >= needed
         ? new Standing(raw, time, raw, 0, judged)
         : new Standing(verdict, since, raw, now, shown);
+  }
+
+  /** The same verdict, confirmed by a judgement. */
+  Standing showing(Judgement judged) {
+    return new Standing(verdict, since, verdict, 0, judged);
   }
 
   boolean isLeak() {

@@ -259,6 +259,57 @@ class LeakDetectorTest {
     assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
   }
 
+  @Test
+  void sitesThatLeakTogetherStayTogetherWhenOneObjectIsFreed() {
+    fewOfEach(5, 2);
+    assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
+    objects.remove(3);
+    for (int i = 1; i <= 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      List<SiteVerdict> leaks = evaluate(30 * MINUTE + i * EPOCH).leaks();
+      assertThat(leaks).extracting(SiteVerdict::stacks).containsExactly(5);
+    }
+    objects.clear();
+    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      assertThat(evaluate(40 * MINUTE + i * EPOCH).leaks()).hasSize(1);
+    }
+    assertThat(evaluate(45 * MINUTE).sites())
+        .extracting(SiteVerdict::verdict)
+        .containsOnly(Verdict.HEALTHY);
+  }
+
+  @Test
+  void aSiteThatBecomesALeakByItselfLeavesItsGroupAsOne() {
+    fewOfEach(5, 2);
+    assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
+    steadily(3, 0, 60, 30, 64 * KIB);
+    List<SiteVerdict> leaks = evaluate(30 * MINUTE + EPOCH).leaks();
+    assertThat(leaks).extracting(SiteVerdict::stacks).containsExactlyInAnyOrder(1, 4);
+    assertThat(leaks).extracting(SiteVerdict::number).contains(3);
+  }
+
+  @Test
+  void aSiteThatLeaksStaysOutOfGroupsUntilItIsNoLeak() {
+    fewOfEach(8, 2);
+    site(9, "Parser.node");
+    steadily(9, 0, 7, 210, 64 * KIB);
+    assertThat(settled(30 * MINUTE, 9).verdict()).isEqualTo(Verdict.LEAK);
+    objects.removeIf(object -> object.site() == 9 && object.bornNanos() > nanos(700));
+    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      SiteVerdict still = verdict(evaluate(30 * MINUTE + i * EPOCH), 9);
+      assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
+      assertThat(still.stacks()).isEqualTo(1);
+    }
+  }
+
+  /** Idle objects at stacks of one name, all born at another time. */
+  private void fewOfEach(int stacks, int count) {
+    for (int i = 0; i < stacks * count; i++) {
+      site(i % stacks, "Parser.node");
+      double birth = 20 + i * 1_400.0 / (stacks * count);
+      object(i % stacks, birth, birth, 64 * KIB, 1, 1);
+    }
+  }
+
   // ---- Hysteresis
 
   @Test
