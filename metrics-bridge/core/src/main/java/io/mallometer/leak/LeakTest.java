@@ -93,10 +93,9 @@ final class LeakTest {
     double oldest = stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow();
     boolean enough = enough(stale, arrivals, bytes.value());
     long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
-    boolean lasting =
-        enough
-            && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU
-            && arrivals.lasting(since);
+    boolean staying =
+        enough && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU;
+    boolean lasting = staying && arrivals.lasting(since);
     boolean leaks = lasting && arrivals.continuing(since);
     return new Judgement(
         leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
@@ -109,7 +108,15 @@ final class LeakTest {
         objects,
         growth(old, arrivals, lag) * ofBytes.share(),
         lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
+        enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,
         !lasting);
+  }
+
+  private static Acquittal acquittal(boolean ceased, boolean staying) {
+    if (ceased) {
+      return Acquittal.CEASED;
+    }
+    return staying ? Acquittal.TOO_FEW : Acquittal.USED_AGAIN;
   }
 
   /** Whether so much is idle, for so long, that it is a leak or a pool. */

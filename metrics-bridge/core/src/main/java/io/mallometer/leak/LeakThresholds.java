@@ -28,7 +28,8 @@ package io.mallometer.leak;
  *   <li>It matters: {@link #LEAST_BYTES} or more.
  * </ol>
  *
- * <p>With the first two and not the others it is a pool.
+ * <p>With the first two, the last and a time of arrivals of {@link #ARRIVAL_SPAN} thresholds, but
+ * not the others, it is a pool.
  */
 public final class LeakThresholds {
 

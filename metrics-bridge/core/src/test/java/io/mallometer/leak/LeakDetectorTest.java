@@ -390,6 +390,28 @@ class LeakDetectorTest {
     assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
   }
 
+  @Test
+  void ofAPoolTheSentenceSaysWhyItIsNoLeak() {
+    site(1, "Tables.load");
+    steadily(1, 0, 60, 2, 64 * KIB);
+    site(2, "Store.keep");
+    steadily(2, 0, 120, 15, 64 * KIB);
+    uses.put(2, comingBack());
+    // One alone comes in the last third of the time in which objects could become idle.
+    site(3, "Plugin.open");
+    steadily(3, 0, 10, 100, 64 * KIB);
+    object(3, 1_450, 1_450, 64 * KIB, 1, 1);
+    settled(30 * MINUTE, 1);
+    LeakReport report = evaluate(30 * MINUTE + EPOCH);
+    assertThat(report.sites())
+        .filteredOn(site -> site.verdict() == Verdict.POOL)
+        .extracting(site -> site.sentence().substring(site.sentence().indexOf(';')))
+        .containsExactlyInAnyOrder(
+            "; no more of them come",
+            "; some of them are used or freed again",
+            "; too few have come to call it a leak");
+  }
+
   // ---- Estimates
 
   /** A tenth of what is old enough is used; objects are sampled and put into slots by chance. */
