@@ -124,6 +124,9 @@ public final class LeakThresholds {
   /** Of the whole rise the second third has this share at least, and the last third too. */
   static final double TREND_STEADY = 0.3;
 
+  /** And no step from one figure to the next has more: what is loaded once is no growth. */
+  static final double TREND_LARGEST_STEP = 0.5;
+
   /** And by so many bytes. */
   static final double TREND_BYTES = 1 << 20;
 

@@ -228,6 +228,15 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(61 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
+  @Test
+  void whatIsLoadedOnceDoesNotGrow() {
+    site(1, "Tables.load");
+    for (int minute = 0; minute <= 90; minute++) {
+      live(1, minute < 30 ? 10e6 : 60e6);
+      assertThat(verdict(evaluate(minute * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+    }
+  }
+
   // ---- What is judged as one
 
   @Test
