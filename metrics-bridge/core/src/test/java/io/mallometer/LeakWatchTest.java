@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.mallometer.leak.Evidence;
 import io.mallometer.leak.Room;
 import io.mallometer.leak.SampledObject;
+import io.mallometer.leak.SiteUse;
 import io.mallometer.leak.UseOfSite;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -84,7 +85,7 @@ class LeakWatchTest {
               0,
               watchReason),
           objects,
-          Map.of());
+          Map.of(1, SiteUse.NONE));
     }
 
     @Override

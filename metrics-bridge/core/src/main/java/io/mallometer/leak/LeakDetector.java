@@ -213,6 +213,10 @@ public final class LeakDetector {
     return sites.stream().sorted(SiteOrder.LIVE.comparator()).toList();
   }
 
+  /**
+   * The library has room for what it knows of so many sites only. Where it knows nothing of what
+   * became of a site's objects, that those which are left are idle says too little.
+   */
   private Judgement judge(
       Evidence evidence, List<CallSite> sites, Map<Integer, List<SampledObject>> objects) {
     Observation observation = evidence.observation();
@@ -222,8 +226,12 @@ public final class LeakDetector {
     List<SampledObject> live = new ArrayList<>();
     SiteUse use = SiteUse.NONE;
     for (CallSite site : sites) {
-      live.addAll(objects.getOrDefault(site.number(), List.of()));
+      List<SampledObject> objectsOfSite = objects.getOrDefault(site.number(), List.of());
       SiteUse known = evidence.sites().get(site.number());
+      if (known == null && objectsOfSite.stream().anyMatch(SampledObject::inSlot)) {
+        return Judgement.unseen();
+      }
+      live.addAll(objectsOfSite);
       use = known == null ? use : use.plus(known);
     }
     return LeakTest.judge(live, use, Window.of(observation, floorSeconds, voidTime));

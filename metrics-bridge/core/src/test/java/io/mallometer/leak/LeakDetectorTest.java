@@ -206,6 +206,17 @@ class LeakDetectorTest {
   }
 
   @Test
+  void whereNothingIsKnownOfASitesPastItIsNeitherALeakNorAPool() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    uses.clear();
+    SiteVerdict verdict = settled(30 * MINUTE, 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspectedBytes().value()).isNaN();
+  }
+
+  @Test
   void ofObjectsAboveTheLargestSlotThereIsNoEvidence() {
     site(1, "Huge.map");
     for (int minute = 0; minute <= 61; minute++) {
@@ -378,6 +389,7 @@ class LeakDetectorTest {
   @Test
   void theSentenceSaysWhatWhoHowMuchAndUntilWhen() {
     room = new Room(2e9, 1.4e9);
+    uses.put(1, SiteUse.NONE);
     sites.put(
         1,
         site(
@@ -462,6 +474,7 @@ class LeakDetectorTest {
   // ---- What happened
 
   private void site(int number, String name) {
+    uses.put(number, SiteUse.NONE);
     int dot = name.lastIndexOf('.');
     sites.put(
         number,
