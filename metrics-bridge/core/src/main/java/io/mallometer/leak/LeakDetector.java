@@ -54,7 +54,7 @@ public final class LeakDetector {
 
   private final double floorSeconds;
   private final LiveTrend trend;
-  private final VoidTime voidTime = new VoidTime();
+  private final VoidTime voidTime;
   private Map<Key, Standing> standings = new HashMap<>();
   private long tellingEpochs;
 
@@ -82,8 +82,18 @@ public final class LeakDetector {
 
   /** A detector without knowledge, for options whose names of healthy sites are not used here. */
   public LeakDetector(LeakOptions options) {
+    this(options, new VoidTime());
+  }
+
+  private LeakDetector(LeakOptions options, VoidTime voidTime) {
+    this.voidTime = voidTime;
     this.floorSeconds = options.profile().floor().toMillis() / 1e3 / options.timeScale();
     this.trend = new LiveTrend(floorSeconds);
+  }
+
+  /** A detector for other options that knows when nothing was seen, and no verdicts. */
+  public LeakDetector with(LeakOptions options) {
+    return new LeakDetector(options, voidTime);
   }
 
   /** How long to wait between two evaluations. */
