@@ -2,7 +2,6 @@ package io.mallometer.leak;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
-import io.mallometer.Estimate;
 import io.mallometer.LeakEvidence;
 import io.mallometer.LeakOptions;
 import io.mallometer.LeakReport;
@@ -37,7 +36,8 @@ import java.util.function.Predicate;
  * are used again, or that too few are left. With few samples what would not convict does not
  * acquit.
  *
- * <p>An evaluation of n samples takes a time of n log n: some milliseconds for 10,000. Not
+ * <p>An evaluation of n sites and samples takes a time of n log n: with 13,000 sites and 10,000
+ * samples 30 ms of processor time, and ten times as long while it is not compiled yet. Not
  * thread-safe.
  */
 public final class LeakDetector {
@@ -47,10 +47,10 @@ public final class LeakDetector {
 
   private static final double NANOS = 1e9;
 
-  private static final Comparator<SiteVerdict> WORST_FIRST =
-      Comparator.comparing(SiteVerdict::verdict)
-          .thenComparing(Comparator.comparingDouble(LeakDetector::weightOf).reversed())
-          .thenComparing(SiteVerdict::number);
+  private static final Comparator<Finding> WORST_FIRST =
+      Comparator.comparing(Finding::verdict)
+          .thenComparing(Comparator.comparingDouble(Finding::weight).reversed())
+          .thenComparing(Finding::number);
 
   private final double floorSeconds;
   private final LiveTrend trend;
@@ -79,6 +79,32 @@ public final class LeakDetector {
 
   /** What is judged as one. */
   private record Subject(Key key, List<CallSite> sites, Judgement judged) {}
+
+  /**
+   * What a verdict will be made of, if it is one of those in the report.
+   *
+   * @param growing what the subject holds more each hour; {@code NaN} if it does not grow
+   * @param weight by which verdicts of one kind are ordered
+   */
+  private record Finding(
+      Subject subject, Standing standing, double growing, double liveBytes, double weight) {
+
+    static Finding of(Subject subject, Standing standing, double growing) {
+      double live = subject.sites().stream().mapToDouble(one -> one.liveBytes().value()).sum();
+      double suspected = standing.shown().bytes().value();
+      boolean bySuspicion = standing.isLeak() || standing.verdict() == Verdict.POOL;
+      double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
+      return new Finding(subject, standing, growing, live, weight);
+    }
+
+    Verdict verdict() {
+      return standing.verdict();
+    }
+
+    int number() {
+      return subject.sites().get(0).number();
+    }
+  }
 
   /** A detector without knowledge, for options whose names of healthy sites are not used here. */
   public LeakDetector(LeakOptions options) {
@@ -121,7 +147,7 @@ public final class LeakDetector {
     Map<Integer, List<SampledObject>> objects = bySite(evidence);
     Map<Key, Standing> now = new HashMap<>();
     Map<Integer, Key> nowTogether = new HashMap<>();
-    List<SiteVerdict> verdicts = new ArrayList<>();
+    List<Finding> findings = new ArrayList<>();
     for (Subject subject : subjects(evidence, sites, objects)) {
       double growing = growing(subject);
       Verdict raw = raw(subject, growing);
@@ -131,11 +157,15 @@ public final class LeakDetector {
       if (standing.isLeak() && subject.key().isGroup()) {
         subject.sites().forEach(site -> nowTogether.put(site.number(), subject.key()));
       }
-      verdicts.add(verdict(subject, standing, growing, objects, room, uses, acknowledged));
+      findings.add(Finding.of(subject, standing, growing));
     }
     standings = now;
     leakTogether = nowTogether;
-    return new LeakReport(time, evidence.observation(), fewHealthy(verdicts), sites.reason());
+    List<SiteVerdict> verdicts =
+        fewHealthy(findings).stream()
+            .map(finding -> verdict(finding, objects, room, uses, acknowledged))
+            .toList();
+    return new LeakReport(time, evidence.observation(), verdicts, sites.reason());
   }
 
   /** Whether an epoch has ended since the last evaluation that says something, if any ever does. */
@@ -261,20 +291,21 @@ public final class LeakDetector {
   }
 
   private SiteVerdict verdict(
-      Subject subject,
-      Standing standing,
-      double growing,
+      Finding finding,
       Map<Integer, List<SampledObject>> objects,
       Room room,
       LastUses uses,
       Predicate<String> acknowledged) {
+    Subject subject = finding.subject();
     CallSite site = subject.sites().get(0);
-    Judgement judged = standing.shown();
-    Verdict verdict = standing.verdict();
-    double live = subject.sites().stream().mapToDouble(one -> one.liveBytes().value()).sum();
+    Judgement judged = finding.standing().shown();
+    Verdict verdict = finding.verdict();
+    double live = finding.liveBytes();
     boolean grows = verdict == Verdict.GROWING;
     double growth =
-        grows ? growing : verdict == Verdict.LEAK ? judged.growthBytesPerHour() : Double.NaN;
+        grows
+            ? finding.growing()
+            : verdict == Verdict.LEAK ? judged.growthBytesPerHour() : Double.NaN;
     double toLimit = verdict == Verdict.LEAK || grows ? room.secondsAt(growth) : Double.NaN;
     LeakEvidence evidence = evidence(subject, objects);
     boolean idle = judged.stale() > 0;
@@ -305,7 +336,7 @@ public final class LeakDetector {
         room.share(grows ? live : judged.bytes().value()),
         toLimit,
         evidence,
-        standing.since(),
+        finding.standing().since(),
         uses.of(site.number(), false),
         uses.of(site.number(), true),
         acknowledged.test(site.name()));
@@ -323,25 +354,17 @@ public final class LeakDetector {
         : LeakEvidence.NONE;
   }
 
-  private static List<SiteVerdict> fewHealthy(List<SiteVerdict> verdicts) {
-    List<SiteVerdict> sorted = new ArrayList<>(verdicts);
+  private static List<Finding> fewHealthy(List<Finding> findings) {
+    List<Finding> sorted = new ArrayList<>(findings);
     sorted.sort(WORST_FIRST);
-    List<SiteVerdict> few = new ArrayList<>();
+    List<Finding> few = new ArrayList<>();
     int healthy = 0;
-    for (SiteVerdict verdict : sorted) {
-      healthy += verdict.verdict() == Verdict.HEALTHY ? 1 : 0;
+    for (Finding finding : sorted) {
+      healthy += finding.verdict() == Verdict.HEALTHY ? 1 : 0;
       if (healthy <= MOST_HEALTHY) {
-        few.add(verdict);
+        few.add(finding);
       }
     }
     return few;
-  }
-
-  private static double weightOf(SiteVerdict verdict) {
-    Estimate suspected = verdict.suspectedBytes();
-    boolean bySuspicion = verdict.verdict() == Verdict.LEAK || verdict.verdict() == Verdict.POOL;
-    return bySuspicion && !Double.isNaN(suspected.value())
-        ? suspected.value()
-        : verdict.liveBytes();
   }
 }

@@ -57,7 +57,9 @@ final class LeakTest {
    * @param use how long such objects lived and were idle so far
    */
   static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
-    return new LeakTest(live, use, window).judge();
+    return live.stream().anyMatch(SampledObject::inSlot)
+        ? new LeakTest(live, use, window).judge()
+        : Judgement.unseen();
   }
 
   /** The idle time from which on objects count as idle, in seconds. */
@@ -76,9 +78,6 @@ final class LeakTest {
 
   private Judgement judge() {
     List<SampledObject> inSlots = live.stream().filter(SampledObject::inSlot).toList();
-    if (inSlots.isEmpty()) {
-      return Judgement.unseen();
-    }
     List<SampledObject> stale =
         inSlots.stream().filter(object -> window.idleSeconds(object) > threshold).toList();
     if (stale.isEmpty()) {

@@ -39,6 +39,7 @@ class LeakDetectorTest {
   private long voidEpochs;
   private double tellingEnd = Double.NaN;
   private long epochs = -1;
+  private int acknowledgementsAsked;
   private Observation.State state = Observation.State.ON;
   private Room room = Room.UNKNOWN;
   private LeakDetector detector = new LeakDetector(LeakOptions.defaults());
@@ -246,6 +247,18 @@ class LeakDetectorTest {
       live(1, minute < 30 ? 10e6 : 60e6);
       assertThat(verdict(evaluate(minute * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
     }
+  }
+
+  @Test
+  void ofHealthySitesOnlyThoseAreAskedForThatAreInTheReport() {
+    for (int number = 0; number < 3 * LeakDetector.MOST_HEALTHY; number++) {
+      site(number, "Cache.fill");
+      live(number, number);
+    }
+    LeakReport report = evaluate(30 * MINUTE);
+    assertThat(report.sites()).hasSize(LeakDetector.MOST_HEALTHY);
+    assertThat(report.sites().get(0).number()).isEqualTo(3 * LeakDetector.MOST_HEALTHY - 1);
+    assertThat(acknowledgementsAsked).isEqualTo(LeakDetector.MOST_HEALTHY);
   }
 
   // ---- What is judged as one
@@ -569,7 +582,7 @@ class LeakDetectorTest {
         Instant.EPOCH.plusSeconds((long) seconds),
         room,
         LastUses.unavailable("not watched"),
-        name -> false);
+        name -> acknowledgementsAsked++ < 0);
   }
 
   private Observation observation(double seconds) {
