@@ -261,6 +261,17 @@ class LeakDetectorTest {
     assertThat(acknowledgementsAsked).isEqualTo(LeakDetector.MOST_HEALTHY);
   }
 
+  @Test
+  void whatIsWithinTheErrorOfTheEstimateDoesNotGrow() {
+    site(1, "Cache.fill");
+    for (int minute = 0; minute <= 60; minute++) {
+      // The mean of the last third is above the first's by 160 MB, which are 2.5 errors.
+      live(1, minute * 4e6, 64e6);
+      evaluate(minute * MINUTE);
+    }
+    assertThat(verdict(evaluate(61 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
   // ---- What is judged as one
 
   @Test
@@ -290,6 +301,16 @@ class LeakDetectorTest {
     assertThat(leaks).hasSize(1);
     assertThat(leaks.get(0).stacks()).isEqualTo(20);
     assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
+  }
+
+  @Test
+  void nineIdleObjectsAreTooFewToJudgeTheirStacksTogether() {
+    fewOfEach(3, 3);
+    settled(30 * MINUTE, 1);
+    assertThat(evaluate(30 * MINUTE + EPOCH).sites())
+        .hasSize(3)
+        .extracting(SiteVerdict::verdict)
+        .containsOnly(Verdict.HEALTHY);
   }
 
   @Test
@@ -378,6 +399,20 @@ class LeakDetectorTest {
       assertThat(still.since()).isEqualTo(leak.since());
     }
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  @Test
+  void whatWouldNotConvictDoesNotAcquit() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 3, 200, 64 * KIB);
+    steadily(1, 550, 9, 50, 64 * KIB);
+    steadily(1, 1_400, 2, 90, 64 * KIB);
+    assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
+    // With one in the last third it would be a pool had it not been a leak.
+    objects.removeIf(object -> object.bornNanos() == nanos(1_400));
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR + 1; i++) {
+      assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
+    }
   }
 
   @Test
@@ -514,8 +549,12 @@ class LeakDetectorTest {
   }
 
   private void live(int number, double bytes) {
+    live(number, bytes, 0);
+  }
+
+  private void live(int number, double bytes, double error) {
     CallSite site = sites.get(number);
-    Estimate live = new Estimate(bytes, 0, 40);
+    Estimate live = new Estimate(bytes, error * error, 40);
     sites.put(
         number,
         new CallSite(
