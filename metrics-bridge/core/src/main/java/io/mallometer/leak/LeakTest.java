@@ -123,7 +123,6 @@ final class LeakTest {
     return stale.size() >= LeakThresholds.FEWEST_STALE
         && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
             >= LeakThresholds.FEWEST_EFFECTIVE
-        && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
         && bytes >= LeakThresholds.LEAST_BYTES
         && arrivals.telling();
   }

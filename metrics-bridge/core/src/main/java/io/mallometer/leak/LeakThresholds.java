@@ -13,8 +13,7 @@ package io.mallometer.leak;
  *       #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the site's
  *       objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
- *       {@link #GAP_QUANTILE} do not exceed. It is under {@link #WINDOW_SHARE} of the time of
- *       observation.
+ *       {@link #GAP_QUANTILE} do not exceed.
  *   <li>Such objects keep arriving. From the birth of the first that is idle to that of the latest
  *       that could be it takes {@link #ARRIVAL_SPAN} thresholds or more; of the others, a share
  *       whose lower bound (Wilson) is {@link #ARRIVAL_SHARE} or more was born in the last two
@@ -52,10 +51,10 @@ public final class LeakThresholds {
   /** The kernel may clear a bit itself once: several epochs have to agree. */
   static final double EPOCHS = 3;
 
-  /** At a higher threshold there is no time left in which objects could have arrived. */
-  static final double WINDOW_SHARE = 0.8;
-
-  /** What is made when a program starts arrives within less. */
+  /**
+   * What is made when a program starts arrives within less. A threshold above a third of the time
+   * of observation leaves no room for it.
+   */
   static final double ARRIVAL_SPAN = 2;
 
   /** Steady arrivals have a share of 0.67; those that fall off like 1/t one of 0.27 and less. */
