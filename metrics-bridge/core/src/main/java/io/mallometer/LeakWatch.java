@@ -60,7 +60,10 @@ final class LeakWatch {
   private @Nullable LeakDetector detector;
 
   private LeakOptions detectorOptions = LeakOptions.off();
-  private boolean observing;
+
+  /** By which the length of epochs was divided; {@code NaN} before anything is observed. */
+  private double observedScale = Double.NaN;
+
   private boolean everEvaluated;
   private long nextEvaluation;
   private List<Integer> watched = List.of();
@@ -186,8 +189,8 @@ final class LeakWatch {
   }
 
   private LeakReport evaluate(LeakOptions current, Room room) {
-    if (!observing) {
-      observing = true;
+    if (observedScale != current.timeScale()) {
+      observedScale = current.timeScale();
       interposer.observeUse(
           Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
     }
@@ -203,7 +206,7 @@ final class LeakWatch {
     if (known == null
         || current.profile() != detectorOptions.profile()
         || current.timeScale() != detectorOptions.timeScale()) {
-      known = new LeakDetector(current);
+      known = known == null ? new LeakDetector(current) : known.with(current);
       detector = known;
       detectorOptions = current;
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.mallometer.leak.Evidence;
 import io.mallometer.leak.Room;
 import io.mallometer.leak.SampledObject;
+import io.mallometer.leak.SiteUse;
 import io.mallometer.leak.UseOfSite;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -32,6 +33,8 @@ class LeakWatchTest {
   private static final class Library extends SilentInterposer {
     long now;
     int readings;
+    long voidEpochs;
+    int voidForEachReading;
     long costNanos;
     Duration shortestEpoch = Duration.ZERO;
     List<Integer> watched = List.of();
@@ -57,6 +60,7 @@ class LeakWatchTest {
     @Override
     public Evidence evidence() {
       readings++;
+      voidEpochs += voidForEachReading;
       List<SampledObject> objects = new ArrayList<>();
       for (long born = SECOND; born < now; born += 20 * SECOND) {
         objects.add(new SampledObject(1, 64 << 10, 1, 1, born, born));
@@ -73,7 +77,7 @@ class LeakWatchTest {
               Math.max(2, now),
               5,
               now / (5 * SECOND),
-              0,
+              voidEpochs,
               0,
               0,
               0,
@@ -84,7 +88,7 @@ class LeakWatchTest {
               0,
               watchReason),
           objects,
-          Map.of());
+          Map.of(1, SiteUse.NONE));
     }
 
     @Override
@@ -125,6 +129,33 @@ class LeakWatchTest {
     live(Duration.ofMinutes(5));
     assertThat(library.readings).isBetween(95, 101);
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void epochsFollowTheTimeScaleOfTheLatestThatAsks() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    LeakWatch.Wish fast = watch.want(LeakOptions.defaults().withTimeScale(5));
+    live(Duration.ofMinutes(1));
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
+    watch.release(fast);
+    live(Duration.ofMinutes(1));
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void anotherProfileKeepsWhatIsKnownOfTimeInWhichNothingWasSeen() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofMinutes(10));
+    library.voidForEachReading = 2;
+    live(Duration.ofMinutes(10));
+    library.voidForEachReading = 0;
+    live(Duration.ofMinutes(10));
+    watch.want(LeakOptions.defaults().withProfile(LeakProfile.INTERACTIVE));
+    live(Duration.ofMinutes(1));
+    // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
+    assertThat(watch.latest().leaks()).hasSize(1);
+    assertThat(watch.latest().leaks().get(0).suspectedObjects().value()).isBetween(85.0, 88.0);
   }
 
   @Test

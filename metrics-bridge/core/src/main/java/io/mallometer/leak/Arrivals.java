@@ -73,7 +73,12 @@ final class Arrivals {
 
   /** Whether nothing says that they do not arrive any more, if they once did. */
   boolean lasting(long since) {
-    return in(2) >= 1 && !fallsOff() && !ended(since);
+    return in(2) >= 1 && !ceased(since);
+  }
+
+  /** Whether surely no more come, or many fewer. */
+  boolean ceased(long since) {
+    return fallsOff() || ended(since);
   }
 
   private int third(Birth birth) {

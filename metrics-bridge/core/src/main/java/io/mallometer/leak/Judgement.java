@@ -2,6 +2,7 @@ package io.mallometer.leak;
 
 import io.mallometer.Estimate;
 import io.mallometer.Verdict;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the idle objects of a site say.
@@ -17,6 +18,7 @@ import io.mallometer.Verdict;
  * @param objects what they stand for
  * @param growthBytesPerHour what is idle more each hour
  * @param confidence how likely a leak is one; {@code NaN} if it is none
+ * @param acquittal why a pool is no leak; null of others
  * @param refutesLeak whether what was a leak is none any more: less is asked to stay one than to
  *     become one
  */
@@ -31,6 +33,7 @@ record Judgement(
     Estimate objects,
     double growthBytesPerHour,
     double confidence,
+    @Nullable Acquittal acquittal,
     boolean refutesLeak) {
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
@@ -48,6 +51,7 @@ record Judgement(
         UNKNOWN,
         Double.NaN,
         Double.NaN,
+        null,
         true);
   }
 
@@ -64,6 +68,7 @@ record Judgement(
         Estimate.ZERO,
         0,
         Double.NaN,
+        null,
         true);
   }
 }

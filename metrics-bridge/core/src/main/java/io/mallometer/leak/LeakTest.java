@@ -57,7 +57,9 @@ final class LeakTest {
    * @param use how long such objects lived and were idle so far
    */
   static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
-    return new LeakTest(live, use, window).judge();
+    return live.stream().anyMatch(SampledObject::inSlot)
+        ? new LeakTest(live, use, window).judge()
+        : Judgement.unseen();
   }
 
   /** The idle time from which on objects count as idle, in seconds. */
@@ -76,9 +78,6 @@ final class LeakTest {
 
   private Judgement judge() {
     List<SampledObject> inSlots = live.stream().filter(SampledObject::inSlot).toList();
-    if (inSlots.isEmpty()) {
-      return Judgement.unseen();
-    }
     List<SampledObject> stale =
         inSlots.stream().filter(object -> window.idleSeconds(object) > threshold).toList();
     if (stale.isEmpty()) {
@@ -93,10 +92,9 @@ final class LeakTest {
     double oldest = stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow();
     boolean enough = enough(stale, arrivals, bytes.value());
     long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
-    boolean lasting =
-        enough
-            && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU
-            && arrivals.lasting(since);
+    boolean staying =
+        enough && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU;
+    boolean lasting = staying && arrivals.lasting(since);
     boolean leaks = lasting && arrivals.continuing(since);
     return new Judgement(
         leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
@@ -109,7 +107,15 @@ final class LeakTest {
         objects,
         growth(old, arrivals, lag) * ofBytes.share(),
         lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
+        enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,
         !lasting);
+  }
+
+  private static Acquittal acquittal(boolean ceased, boolean staying) {
+    if (ceased) {
+      return Acquittal.CEASED;
+    }
+    return staying ? Acquittal.TOO_FEW : Acquittal.USED_AGAIN;
   }
 
   /** Whether so much is idle, for so long, that it is a leak or a pool. */
@@ -117,7 +123,6 @@ final class LeakTest {
     return stale.size() >= LeakThresholds.FEWEST_STALE
         && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
             >= LeakThresholds.FEWEST_EFFECTIVE
-        && threshold < LeakThresholds.WINDOW_SHARE * window.seconds()
         && bytes >= LeakThresholds.LEAST_BYTES
         && arrivals.telling();
   }

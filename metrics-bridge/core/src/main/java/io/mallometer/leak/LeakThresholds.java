@@ -13,8 +13,7 @@ package io.mallometer.leak;
  *       #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the site's
  *       objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
- *       {@link #GAP_QUANTILE} do not exceed. It is under {@link #WINDOW_SHARE} of the time of
- *       observation.
+ *       {@link #GAP_QUANTILE} do not exceed.
  *   <li>Such objects keep arriving. From the birth of the first that is idle to that of the latest
  *       that could be it takes {@link #ARRIVAL_SPAN} thresholds or more; of the others, a share
  *       whose lower bound (Wilson) is {@link #ARRIVAL_SHARE} or more was born in the last two
@@ -28,7 +27,8 @@ package io.mallometer.leak;
  *   <li>It matters: {@link #LEAST_BYTES} or more.
  * </ol>
  *
- * <p>With the first two and not the others it is a pool.
+ * <p>With the first two, the last and a time of arrivals of {@link #ARRIVAL_SPAN} thresholds, but
+ * not the others, it is a pool.
  */
 public final class LeakThresholds {
 
@@ -51,10 +51,10 @@ public final class LeakThresholds {
   /** The kernel may clear a bit itself once: several epochs have to agree. */
   static final double EPOCHS = 3;
 
-  /** At a higher threshold there is no time left in which objects could have arrived. */
-  static final double WINDOW_SHARE = 0.8;
-
-  /** What is made when a program starts arrives within less. */
+  /**
+   * What is made when a program starts arrives within less. A threshold above a third of the time
+   * of observation leaves no room for it.
+   */
   static final double ARRIVAL_SPAN = 2;
 
   /** Steady arrivals have a share of 0.67; those that fall off like 1/t one of 0.27 and less. */
@@ -123,6 +123,9 @@ public final class LeakThresholds {
   /** Of the whole rise the second third has this share at least, and the last third too. */
   static final double TREND_STEADY = 0.3;
 
+  /** And no step from one figure to the next has more: what is loaded once is no growth. */
+  static final double TREND_LARGEST_STEP = 0.5;
+
   /** And by so many bytes. */
   static final double TREND_BYTES = 1 << 20;
 
@@ -134,7 +137,7 @@ public final class LeakThresholds {
   /** As many evaluations in a row must say so before a site has another verdict. */
   static final int AGREEING = 3;
 
-  /** As many before it is no leak any more. */
+  /** As many must speak against a leak before it is none any more. */
   static final int AGREEING_TO_CLEAR = 20;
 
   // ---- Confidence

@@ -9,7 +9,8 @@ import java.util.Map;
  * Whether sites hold ever more, by their live bytes over the last {@link
  * LeakThresholds#TREND_FLOORS} floors. Estimates from samples waver, and a program that starts
  * fills what it needs: so the rise from the first third to the last must stand out of the
- * estimate's error, and each third must have its part in it.
+ * estimate's error, each third must have its part in it, and no step from one figure to the next
+ * may be most of it, as that of a table that is loaded once.
  *
  * <p>At most {@value LeakThresholds#TREND_POINTS} figures of 4 bytes are kept for each of {@value
  * #MOST_SITES} sites.
@@ -93,7 +94,16 @@ final class LiveTrend {
                 LeakThresholds.TREND_BYTES, LeakThresholds.TREND_SHARE * site.liveBytes().value()));
     double part = Math.max(error, LeakThresholds.TREND_STEADY * rise);
     boolean steady = thirds[1] - thirds[0] >= part && thirds[2] - thirds[1] >= part;
-    return rise >= least && steady ? rise / (span * 2 / 3) * HOUR : Double.NaN;
+    boolean gradual = largestStep(figures, count) <= LeakThresholds.TREND_LARGEST_STEP * rise;
+    return rise >= least && steady && gradual ? rise / (span * 2 / 3) * HOUR : Double.NaN;
+  }
+
+  private double largestStep(float[] figures, int count) {
+    double largest = 0;
+    for (int i = points - count + 1; i < points; i++) {
+      largest = Math.max(largest, figures[i % POINTS] - figures[(i - 1) % POINTS]);
+    }
+    return largest;
   }
 
   private double[] thirds(float[] figures, int count, double first, double span) {

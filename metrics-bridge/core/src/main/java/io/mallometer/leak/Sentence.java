@@ -5,6 +5,7 @@ import io.mallometer.Verdict;
 import io.mallometer.symbol.JavaNames;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** A verdict in plain words. */
 public final class Sentence {
@@ -32,7 +33,7 @@ public final class Sentence {
     String limit = Double.isNaN(secondsToLimit) ? "" : "; limit in about " + time(secondsToLimit);
     return switch (verdict) {
       case LEAK -> who + keeps(judged) + growth + limit;
-      case POOL -> who + keeps(judged) + "; no more of them come";
+      case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
       case GROWING -> who + " holds " + bytes(liveBytes) + use(judged, seen) + growth + limit;
       case HEALTHY -> who + " holds " + bytes(liveBytes) + "; nothing points to a leak";
     };
@@ -46,6 +47,10 @@ public final class Sentence {
         ? " that is used"
         : ", of which nothing touched %s for %s or more"
             .formatted(bytes(judged.bytes().value()), atLeast(judged.idleSeconds()));
+  }
+
+  private static String noLeak(@Nullable Acquittal acquittal) {
+    return acquittal == null ? "" : "; " + acquittal.words();
   }
 
   private static String keeps(Judgement judged) {

@@ -6,8 +6,9 @@ import java.util.Deque;
 
 /**
  * When nothing was seen: in an epoch in which the kernel itself cleared accessed bits a use leaves
- * no trace, so that time is no idle time. At most {@value #MOST} spans are kept; the oldest two
- * become one.
+ * no trace, so that time is no idle time. Idle times end with the latest epoch that says something,
+ * so void epochs count from the next such end on. At most {@value #MOST} spans are kept; the oldest
+ * two become one.
  */
 final class VoidTime {
 
@@ -20,22 +21,37 @@ final class VoidTime {
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
-  private long lookedAt;
+
+  /** Void time after the latest epoch that says something. */
+  private long pendingNanos;
+
+  private long lastEndNanos;
 
   /** Notes what became void since this was last called. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
-    long added = observation.voidEpochs() - known;
-    if (added > 0) {
-      long longest = Math.max(0, evidence.nanos() - Math.max(lookedAt, observation.startedNanos()));
-      long nanos = (long) (added * observation.epochSeconds() * 1e9);
-      put(new Span(evidence.nanos(), Math.min(longest, nanos)));
-    }
+    long epochNanos = (long) (observation.epochSeconds() * 1e9);
+    pendingNanos += Math.max(0, observation.voidEpochs() - known) * epochNanos;
     known = Math.max(known, observation.voidEpochs());
-    lookedAt = evidence.nanos();
+    long end = observation.epochEndNanos();
+    long advance = end - Math.max(lastEndNanos, observation.startedNanos());
+    if (advance > 0) {
+      long after = Math.min(pendingNanos, wholeEpochs(evidence.nanos() - end, epochNanos));
+      put(new Span(end, Math.min(advance, pendingNanos - after)));
+      pendingNanos = after;
+      lastEndNanos = end;
+    }
+  }
+
+  /** Epochs that ended since the latest that says something say nothing. */
+  private static long wholeEpochs(long nanos, long epochNanos) {
+    return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }
 
   private void put(Span span) {
+    if (span.voidNanos() <= 0) {
+      return;
+    }
     spans.addLast(span);
     if (spans.size() > MOST) {
       Span first = spans.removeFirst();
@@ -48,9 +64,7 @@ final class VoidTime {
   double since(long nanos) {
     long sum = 0;
     for (Span span : spans) {
-      if (span.endNanos() - nanos > 0) {
-        sum += span.voidNanos();
-      }
+      sum += Math.max(0, Math.min(span.voidNanos(), span.endNanos() - nanos));
     }
     return sum / 1e9;
   }

@@ -32,10 +32,6 @@ record Window(
     return telling > 0 ? seconds / telling : observation.epochSeconds();
   }
 
-  double seconds() {
-    return (endNanos - startedNanos) / NANOS;
-  }
-
   /** For how long an object in a slot is known not to have been touched. */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
