@@ -10,7 +10,9 @@ public enum Verdict {
   /** Ever more memory, which is used, or of whose use nothing is known. */
   GROWING,
 
-  /** Objects that nobody has touched for long, and no more of them come. */
+  /**
+   * Objects that nobody has touched for long, but not a leak: no more come, or some are used again.
+   */
   POOL,
 
   /** None of these, or too little is known. */

@@ -287,7 +287,7 @@ public record NativeMemoryView(
    *
    * @param leak objects that nobody touches keep coming
    * @param growing ever more memory that is used, or of whose use nothing is known
-   * @param pool objects that nobody touches, and no more of them come
+   * @param pool objects that nobody touches, but no leak
    */
   public record Verdicts(int leak, int growing, int pool) {
 
