@@ -330,16 +330,16 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-static void part_near_main(void) {
+/* Allocates and frees from so many stacks. */
+static struct mallometer_report part_near_main(unsigned stacks) {
   uint64_t path = 88172645463325252u;
-  for (unsigned i = 0; i < 5000; i++) {
+  for (unsigned i = 0; i < stacks; i++) {
     path = path * 6364136223846793005u + 1442695040888963407u;
     free(right(path ^ path >> 32, 100));
   }
   struct mallometer_report report = self();
   printf("%u sites, %" PRIu64 " samples without\n", report.call_sites, report.samples_without_site);
-  CHECK(report.call_sites > 1000 && report.call_sites < 3000);
-  CHECK_EQUAL(report.samples_without_site, 0);
+  return report;
 }
 
 /* Stacks that part near main and share little: they are cut before the tree of stacks is full. */
@@ -347,7 +347,10 @@ static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   for (int i = 0; i < 10; i++) {
     kept[i] = right(0, 100);
-    if (i == 0) part_near_main();
+    if (i > 0) continue;
+    struct mallometer_report report = part_near_main(5000);
+    CHECK(report.call_sites > 1000 && report.call_sites < 3000);
+    CHECK_EQUAL(report.samples_without_site, 0);
   }
   CHECK_EQUAL(live_bytes_of_keeper(), 10 * unit_size(kept[0]));
   uint64_t frames[640];
@@ -359,13 +362,7 @@ static void crowded_stacks_are_cut(void) {
 /* What is sampled once for a few bytes does not take the room of what comes later and is more. */
 static void large_ones_find_room(void) {
   static void *kept[20];
-  uint64_t path = 88172645463325252u;
-  for (unsigned i = 0; i < 300000; i++) {
-    path = path * 6364136223846793005u + 1442695040888963407u;
-    free(right(path ^ path >> 32, 100));
-  }
-  struct mallometer_report report = self();
-  printf("%u sites, %" PRIu64 " samples without\n", report.call_sites, report.samples_without_site);
+  struct mallometer_report report = part_near_main(300000);
   CHECK(report.call_sites > 1000 && report.call_sites < 1600);
   CHECK(report.samples_without_site > 1000);
   for (int i = 0; i < 20; i++) kept[i] = keeper(50000);
