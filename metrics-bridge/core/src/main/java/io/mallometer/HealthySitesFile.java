@@ -1,7 +1,6 @@
 package io.mallometer;
 
 import java.io.IOException;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
@@ -9,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.TreeSet;
 
@@ -16,13 +16,13 @@ import java.util.TreeSet;
  * The names of call sites of which somebody said at run time that they are fine, in a file that
  * outlives the process: one a line, sorted; lines that begin with {@code #} are comments, which are
  * lost when a name is added. A file that cannot be read or written is told in the log once, and
- * what was said then holds until the process ends. Not thread-safe.
+ * what was said then holds until the process ends. Thread-safe; a slow file system keeps nobody
+ * waiting but who reads or writes.
  *
  * <p>Processes that share a file keep each other's names, unless they write in the same moment.
  */
 final class HealthySitesFile {
 
-  private static final Logger LOGGER = System.getLogger(Mallometer.class.getName());
   private static final String COMMENT = "#";
   private static final int LARGEST_BYTES = 4 << 20;
 
@@ -38,7 +38,7 @@ final class HealthySitesFile {
   }
 
   /** The names; none if there is no file yet, or if it cannot be read. */
-  List<String> read() {
+  synchronized List<String> read() {
     try {
       return names();
     } catch (IOException e) {
@@ -51,7 +51,7 @@ final class HealthySitesFile {
    * Adds a name, or takes it out; what others wrote since it was read stays. Names that cannot be a
    * line of the file are passed over.
    */
-  void put(String name, boolean fine) {
+  synchronized void put(String name, boolean fine) {
     if (name.isEmpty() || name.startsWith(COMMENT) || name.chars().anyMatch(c -> c < ' ')) {
       return;
     }
@@ -68,7 +68,12 @@ final class HealthySitesFile {
 
   private List<String> names() throws IOException {
     try {
-      if (Files.size(path) > LARGEST_BYTES) {
+      BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
+      // A pipe would never end.
+      if (!file.isRegularFile()) {
+        throw new IOException("it is no regular file");
+      }
+      if (file.size() > LARGEST_BYTES) {
         throw new IOException("it is larger than %d bytes".formatted(LARGEST_BYTES));
       }
       return Files.readAllLines(path).stream()
@@ -97,13 +102,15 @@ final class HealthySitesFile {
   private void warn(String what, IOException cause) {
     if (!warned) {
       warned = true;
-      LOGGER.log(
-          Level.WARNING,
-          "The names of healthy call sites in {0} cannot be {1}, so what is said of them holds until"
-              + " the process ends: {2}",
-          path,
-          what,
-          cause);
+      // Looked up only when there is something to say, as that starts the JDK's logging.
+      System.getLogger(Mallometer.class.getName())
+          .log(
+              Level.WARNING,
+              "The names of healthy call sites in {0} cannot be {1}, so what is said of them holds"
+                  + " until the process ends: {2}",
+              path,
+              what,
+              cause);
     }
   }
 }

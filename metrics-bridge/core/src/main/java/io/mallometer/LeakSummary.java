@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
  *     SiteSummary#OTHER}; empty if none leaks
  * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
+ * @param worstInWords the name whose call sites keep most, all of them together; empty if none
+ *     leaks
  */
 public record LeakSummary(
     Instant time,
@@ -26,7 +28,8 @@ public record LeakSummary(
     int growing,
     int pools,
     List<Share> suspected,
-    List<SiteVerdict> worst) {
+    List<SiteVerdict> worst,
+    Optional<String> worstInWords) {
 
   /** As many names come in. */
   public static final int TOP = 5;
@@ -40,11 +43,6 @@ public record LeakSummary(
   public LeakSummary {
     suspected = List.copyOf(suspected);
     worst = List.copyOf(worst);
-  }
-
-  /** The leak that keeps most, with what leaks under the same name; empty if none does. */
-  public Optional<String> worstInWords() {
-    return NamedLeak.of(worst).stream().findFirst().map(NamedLeak::sentence);
   }
 
   /** How many sites have a verdict. */

@@ -143,14 +143,19 @@ final class LeakWatch {
   }
 
   /** Notes whether the site of a name is fine, and says so in the latest verdicts at once. */
-  synchronized void acknowledge(String site, boolean fine) {
+  void acknowledge(String site, boolean fine) {
+    HealthySitesFile file = note(site, fine);
+    if (file != null) {
+      file.put(site.strip(), fine);
+    }
+  }
+
+  /** Returns where it is to be kept; null for nowhere. */
+  private synchronized @Nullable HealthySitesFile note(String site, boolean fine) {
     if (fine) {
       healthySites.add(List.of(site));
     } else {
       healthySites.remove(site);
-    }
-    if (healthySitesFile != null) {
-      healthySitesFile.put(site.strip(), fine);
     }
     LeakReport known = latest;
     publish(
@@ -161,6 +166,7 @@ final class LeakWatch {
                 .map(one -> one.acknowledged(healthySites.contain(one.site())))
                 .toList(),
             known.reason()));
+    return healthySitesFile;
   }
 
   /** Evaluates if it is time. */
@@ -233,7 +239,8 @@ final class LeakWatch {
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
         suspected,
-        report.leaks().stream().limit(LeakSummary.WORST).toList());
+        report.leaks().stream().limit(LeakSummary.WORST).toList(),
+        NamedLeak.of(report.leaks()).stream().findFirst().map(NamedLeak::sentence));
   }
 
   private static int count(LeakReport report, Verdict verdict) {

@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,6 +65,16 @@ class HealthySitesFileTest {
     assertThat(file().read()).isEmpty();
     file().put("a.B.c", true);
     assertThat(directory.resolve("healthy")).hasBinaryContent(latin1);
+  }
+
+  @Test
+  @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
+  void aPipeIsNotWaitedFor() throws Exception {
+    Path pipe = directory.resolve("healthy");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertThat(file().read()).isEmpty();
+    file().put("a.B.c", true);
+    assertThat(Files.isRegularFile(pipe)).isFalse();
   }
 
   @Test

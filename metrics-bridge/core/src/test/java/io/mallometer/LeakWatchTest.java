@@ -230,6 +230,18 @@ class LeakWatchTest {
     assertThat(watch.latest().leaks()).hasSize(1);
   }
 
+  /** The health details say it. */
+  @Test
+  void theWorstInWordsIsAllOfItsName() {
+    SiteVerdict[] stacks = new SiteVerdict[LeakSummary.WORST + 2];
+    for (int i = 0; i < stacks.length; i++) {
+      stacks[i] = VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", i, 1e6);
+    }
+    watch.publish(VerdictsByHand.report(stacks));
+    assertThat(watch.summary().orElseThrow().worstInWords().orElseThrow())
+        .contains("with 6 more stacks of that name 7.0 MB");
+  }
+
   @Test
   void whatIsSaidOfASiteOutlivesTheProcessInAFile(@TempDir Path directory) {
     LeakOptions options = LeakOptions.defaults().withHealthySitesFile(directory.resolve("healthy"));
