@@ -181,12 +181,12 @@ def targets(jdks, samples):
     return found
 
 
-def long_targets(jdks, samples):
+def long_targets(jdks, samples, times):
     found = []
     for version in jdks:
         if (version, WITH_AGENT) not in samples:
             continue
-        name = f"JDK {version}, {LONG_TIMES} times the work, everything by default"
+        name = f"JDK {version}, {times:g} times the work, everything by default"
         found.append(Target(f"{name}, time", 1.03, ratio(samples, version, WITH_AGENT, WHOLE).median, " x"))
         pairs = zip(samples[version, WITH_AGENT][PEAK], samples[version, REFERENCE][PEAK])
         more = measure.spread([ours - 1.05 * plain for ours, plain in pairs]).median
@@ -197,6 +197,7 @@ def long_targets(jdks, samples):
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="bin/bench jvm", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="3 rounds of a third of the work")
+    parser.add_argument("--times", type=float, default=LONG_TIMES, help=f"how long the long runs are ({LONG_TIMES})")
     parser.add_argument("--rounds", type=int, help="rounds to run (9; 3 with --quick)")
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
     parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
@@ -218,13 +219,13 @@ def main():
     samples, missing = run_all(chosen, jdks, rounds, scale)
     long = [variant for variant in chosen if variant.name in LONG]
     long_rounds = max(1, rounds // 2)
-    long_samples, long_missing = run_all(long, jdks, long_rounds, scale * LONG_TIMES)
+    long_samples, long_missing = run_all(long, jdks, long_rounds, scale * arguments.times)
     for version in jdks:
         title = f"JDK {version}: median of {rounds} paired ratios (quartiles)"
         print_jdk(title, version, chosen, samples, missing)
-        title = f"JDK {version}, {LONG_TIMES} times the work: median of {long_rounds} paired ratios (quartiles)"
+        title = f"JDK {version}, {arguments.times:g} times the work: median of {long_rounds} paired ratios (quartiles)"
         print_jdk(title, version, long, long_samples, long_missing)
-    measure.print_targets(targets(jdks, samples) + long_targets(jdks, long_samples))
+    measure.print_targets(targets(jdks, samples) + long_targets(jdks, long_samples, arguments.times))
 
 
 if __name__ == "__main__":
