@@ -13,8 +13,8 @@ import java.util.zip.Deflater;
 /**
  * Native allocations of known count and size, by every way that a Java program has to them.
  *
- * <p>Of 3 MiB each: nothing else in a small JVM mallocs that much at once, so they are alone in
- * their size class and can be counted exactly.
+ * <p>Of 3 MiB each: a small JVM hardly ever mallocs that much at once, so they are nearly alone in
+ * their size class, and alone in that of their thread.
  */
 public final class NativeWork implements AutoCloseable {
 
