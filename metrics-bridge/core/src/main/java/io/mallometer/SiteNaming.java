@@ -2,10 +2,9 @@ package io.mallometer;
 
 import io.mallometer.symbol.JavaNames;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who allocates, in a name short enough for a tag. The first of these that a stack has, from its
@@ -105,11 +104,11 @@ public final class SiteNaming {
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
-    return firstJava(frames, this::isApplication)
-        .or(() -> firstJava(frames, frame -> !isPlumbing(frame)))
-        .or(() -> firstNative(frames))
-        .or(() -> frames.stream().map(SiteNaming::shortName).findFirst())
-        .orElse(UNKNOWN);
+    StackFrame naming = applicationPackages.isEmpty() ? null : firstOfApplication(frames);
+    naming = naming == null ? firstNotPlumbing(frames) : naming;
+    naming = naming == null ? firstNative(frames) : naming;
+    naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
+    return naming == null ? UNKNOWN : shortName(naming);
   }
 
   /**
@@ -121,28 +120,34 @@ public final class SiteNaming {
    * @param frames the stack, innermost first
    */
   public String library(List<StackFrame> frames) {
-    return frames.stream()
-        .filter(SiteNaming::isInLibrary)
-        .map(StackFrame::owner)
-        .filter(owner -> !RUNTIME_LIBRARY.matcher(owner).matches())
-        .findFirst()
-        .or(
-            () ->
-                frames.stream()
-                    .findFirst()
-                    .filter(frame -> isInLibrary(frame) || frame.kind() == StackFrame.Kind.JAVA)
-                    .map(frame -> isInLibrary(frame) ? frame.owner() : JAVA))
-        .map(owner -> printable(owner))
-        .orElse("");
+    for (StackFrame frame : frames) {
+      if (isInLibrary(frame) && !isRuntime(frame)) {
+        return printable(frame.owner());
+      }
+    }
+    if (frames.isEmpty()) {
+      return "";
+    }
+    StackFrame innermost = frames.get(0);
+    return innermost.kind() == StackFrame.Kind.JAVA ? JAVA : printable(innermost.owner());
   }
 
-  private static Optional<String> firstJava(
-      List<StackFrame> frames, Predicate<StackFrame> accepted) {
-    return frames.stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
-        .filter(accepted)
-        .findFirst()
-        .map(SiteNaming::shortName);
+  private @Nullable StackFrame firstOfApplication(List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA && isApplication(frame)) {
+        return frame;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable StackFrame firstNotPlumbing(List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA && !isPlumbing(frame)) {
+        return frame;
+      }
+    }
+    return null;
   }
 
   private static String shortName(StackFrame frame) {
@@ -157,13 +162,20 @@ public final class SiteNaming {
   }
 
   private boolean isApplication(StackFrame frame) {
-    return applicationPackages.stream().anyMatch(frame.owner()::startsWith) && !isGenerated(frame);
+    return startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
   }
 
   private static boolean isPlumbing(StackFrame frame) {
-    return frame.owner().startsWith("[")
-        || JDK.stream().anyMatch(frame.owner()::startsWith)
-        || isGenerated(frame);
+    return frame.owner().startsWith("[") || startsWithAny(frame.owner(), JDK) || isGenerated(frame);
+  }
+
+  private static boolean startsWithAny(String name, List<String> beginnings) {
+    for (String beginning : beginnings) {
+      if (name.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean isGenerated(StackFrame frame) {
@@ -172,35 +184,39 @@ public final class SiteNaming {
     return possible && GENERATED.matcher(JavaNames.ofClass(name)).find();
   }
 
+  private static boolean isRuntime(StackFrame frame) {
+    return !frame.owner().equals(JVM) && RUNTIME_LIBRARY.matcher(frame.owner()).matches();
+  }
+
   private static boolean isInLibrary(StackFrame frame) {
     return frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty();
   }
 
-  private static Optional<String> firstNative(List<StackFrame> frames) {
-    List<StackFrame> callers =
-        frames.stream()
-            .filter(SiteNaming::isInLibrary)
-            .filter(frame -> !RUNTIME_LIBRARY.matcher(frame.owner()).matches())
-            .toList();
-    return callers.isEmpty() ? Optional.empty() : Optional.of(nativeName(asking(callers)));
-  }
-
-  /** The first that does not only pass a request on for the next in the same library. */
-  private static StackFrame asking(List<StackFrame> callers) {
-    int i = 0;
-    while (i + 1 < callers.size()
-        && passesOn(callers.get(i))
-        && callers.get(i + 1).owner().equals(callers.get(i).owner())) {
-      i++;
+  /**
+   * The first outside of the runtime that does not only pass a request on for the next in the same
+   * library.
+   */
+  private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
+    StackFrame asking = null;
+    for (StackFrame frame : frames) {
+      if (!isInLibrary(frame) || isRuntime(frame)) {
+        continue;
+      }
+      if (asking != null && !frame.owner().equals(asking.owner())) {
+        return asking;
+      }
+      asking = frame;
+      if (!passesOn(frame)) {
+        return asking;
+      }
     }
-    return callers.get(i);
+    return asking;
   }
 
   private static boolean passesOn(StackFrame frame) {
-    return STANDARD_LIBRARY.matcher(frame.name()).matches()
-        || frame.owner().equals(JVM)
-            && (JVM_WRAPPERS.contains(frame.name())
-                || JVM_OPERATOR.matcher(frame.name()).matches());
+    return frame.owner().equals(JVM)
+            && (JVM_WRAPPERS.contains(frame.name()) || JVM_OPERATOR.matcher(frame.name()).matches())
+        || STANDARD_LIBRARY.matcher(frame.name()).matches();
   }
 
   private static String nativeName(StackFrame frame) {
@@ -212,6 +228,20 @@ public final class SiteNaming {
 
   /** A name on one line; what cannot be shown is a question mark. */
   private static String printable(String name) {
+    return isPlain(name) ? name : withoutHidden(name);
+  }
+
+  private static boolean isPlain(String name) {
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (c < ' ' || c > '~') {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String withoutHidden(String name) {
     StringBuilder shown = new StringBuilder(name.length());
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);

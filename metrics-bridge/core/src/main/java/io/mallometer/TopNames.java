@@ -37,9 +37,11 @@ final class TopNames {
   static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
     Map<String, Double> bytes = new HashMap<>();
     for (CallSite site : sites) {
-      bytes.merge(TagValue.of(name.apply(site)), site.liveBytes().value(), Double::sum);
+      bytes.merge(name.apply(site), site.liveBytes().value(), Double::sum);
     }
-    return ranked(bytes);
+    Map<String, Double> bytesByTag = new HashMap<>();
+    bytes.forEach((known, sum) -> bytesByTag.merge(TagValue.of(known), sum, Double::sum));
+    return ranked(bytesByTag);
   }
 
   /** Bytes by name, most first. */

@@ -25,6 +25,13 @@ final class LoadedModules {
   private final LongSupplier nanoTime;
 
   private List<RecordedModule> mapped = List.of();
+
+  /** Of the noted ones the last that was found: the next frame is often in the same. */
+  private Optional<RecordedModule> found = Optional.empty();
+
+  /** Whether one was noted where another had been, so that an address may be in both. */
+  private boolean replaced;
+
   private boolean everMapped;
   private long mappedAt;
 
@@ -46,16 +53,22 @@ final class LoadedModules {
 
   /** Adds those that are new, in the order of their numbers. */
   synchronized void add(List<RecordedModule> modules) {
-    known.addAll(modules);
+    for (RecordedModule module : modules) {
+      replaced = replaced || known.stream().anyMatch(other -> overlap(other, module));
+      known.add(module);
+    }
   }
 
   /** The one at an address. */
   synchronized Optional<RecordedModule> at(long address) {
     if (!known.isEmpty()) {
-      return in(known, address);
+      if (replaced || found.isEmpty() || !isIn(found.get(), address)) {
+        found = in(known, address);
+      }
+      return found;
     }
-    Optional<RecordedModule> found = in(mapped, address);
-    return found.isPresent() || !mapAgain() ? found : in(mapped, address);
+    Optional<RecordedModule> module = in(mapped, address);
+    return module.isPresent() || !mapAgain() ? module : in(mapped, address);
   }
 
   /**
@@ -65,12 +78,15 @@ final class LoadedModules {
    * @param javaFrames how many of the frames, the last ones, are Java's
    */
   synchronized long[] withoutGeneratedCode(long[] stack, int javaFrames) {
+    if (!known.isEmpty()) {
+      return stack;
+    }
     int nativeFrames = stack.length - javaFrames;
     int end = 0;
     while (end < nativeFrames && at(stack[end] - 1).isPresent()) {
       end++;
     }
-    if (!known.isEmpty() || mapped.isEmpty() || end == nativeFrames) {
+    if (mapped.isEmpty() || end == nativeFrames) {
       return stack;
     }
     long[] shorter = Arrays.copyOf(stack, end + javaFrames);
@@ -81,12 +97,21 @@ final class LoadedModules {
   private static Optional<RecordedModule> in(List<RecordedModule> modules, long address) {
     for (int i = modules.size() - 1; i >= 0; i--) {
       RecordedModule module = modules.get(i);
-      if (Long.compareUnsigned(address, module.begin()) >= 0
-          && Long.compareUnsigned(address, module.end()) < 0) {
+      if (isIn(module, address)) {
         return Optional.of(module);
       }
     }
     return Optional.empty();
+  }
+
+  private static boolean overlap(RecordedModule one, RecordedModule other) {
+    return Long.compareUnsigned(one.begin(), other.end()) < 0
+        && Long.compareUnsigned(other.begin(), one.end()) < 0;
+  }
+
+  private static boolean isIn(RecordedModule module, long address) {
+    return Long.compareUnsigned(address, module.begin()) >= 0
+        && Long.compareUnsigned(address, module.end()) < 0;
   }
 
   private boolean mapAgain() {

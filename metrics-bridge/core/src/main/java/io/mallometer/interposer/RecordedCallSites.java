@@ -17,7 +17,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,8 +103,11 @@ final class RecordedCallSites {
       count =
           LibraryFunctions.mallometer_sites(
               Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
+      // Afterwards, as their stacks lead through nothing that is noted later.
+      boolean complete = addNewModules();
+      methods.askForNewNames();
       for (int i = 0; i < count; i++) {
-        addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
+        addSite(i * SiteLayout.BYTES, complete, ages, report.intervalBytes(), read);
       }
     }
     read.sort(
@@ -137,13 +139,17 @@ final class RecordedCallSites {
   }
 
   private void addSite(
-      int at, Map<Integer, CallSite.Ages> ages, double interval, List<CallSite> read) {
+      int at,
+      boolean modulesComplete,
+      Map<Integer, CallSite.Ages> ages,
+      double interval,
+      List<CallSite> read) {
     long samples = sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
     if (samples == 0) {
       return;
     }
     int number = sites.getInt(at + SiteLayout.NUMBER);
-    Named known = known(number);
+    Named known = known(number, modulesComplete);
     read.add(
         new CallSite(
             number,
@@ -162,12 +168,11 @@ final class RecordedCallSites {
 
   // ---- Names
 
-  private Named known(int number) {
+  private Named known(int number, boolean modulesComplete) {
     Named known = named.get(number);
     if (known == null) {
-      boolean complete = addNewModules();
       known = name(number);
-      if (complete) {
+      if (modulesComplete) {
         named.put(number, known);
       }
     }
@@ -188,12 +193,15 @@ final class RecordedCallSites {
   /** The frames of a stack that the library recorded, innermost first. */
   synchronized List<StackFrame> frames(long[] stack) {
     addNewModules();
+    methods.askForNewNames();
     return symbolized(stack);
   }
 
   private List<StackFrame> symbolized(long[] stack) {
-    methods.askForNewNames();
-    int java = (int) LongStream.of(stack).filter(RecordedFrame::isJava).count();
+    int java = 0;
+    for (long frame : stack) {
+      java += RecordedFrame.isJava(frame) ? 1 : 0;
+    }
     return symbolizer().frames(modules.withoutGeneratedCode(stack, java));
   }
 
