@@ -15,8 +15,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +69,10 @@ final class RecordedCallSites {
   private @Nullable Symbolizer symbolizer;
 
   private final Map<Integer, Named> named = new HashMap<>();
+
+  /** Their modules were not all known. */
+  private final Set<Integer> toBeNamedAgain = new HashSet<>();
+
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
   private int attached = BUSY;
@@ -97,17 +103,17 @@ final class RecordedCallSites {
       naming = null;
       named.replaceAll((number, known) -> named(known.frames()));
     }
+    named.keySet().removeAll(toBeNamedAgain);
+    toBeNamedAgain.clear();
     Map<Integer, CallSite.Ages> ages = ages(report.liveSamples());
     List<CallSite> read = new ArrayList<>();
     for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
       count =
           LibraryFunctions.mallometer_sites(
               Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
-      // Afterwards, as their stacks lead through nothing that is noted later.
-      boolean complete = addNewModules();
-      methods.askForNewNames();
+      nameNew(count);
       for (int i = 0; i < count; i++) {
-        addSite(i * SiteLayout.BYTES, complete, ages, report.intervalBytes(), read);
+        addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
       }
     }
     read.sort(
@@ -138,18 +144,18 @@ final class RecordedCallSites {
     };
   }
 
+  private long samples(int at) {
+    return sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
+  }
+
   private void addSite(
-      int at,
-      boolean modulesComplete,
-      Map<Integer, CallSite.Ages> ages,
-      double interval,
-      List<CallSite> read) {
-    long samples = sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
-    if (samples == 0) {
+      int at, Map<Integer, CallSite.Ages> ages, double interval, List<CallSite> read) {
+    long samples = samples(at);
+    int number = sites.getInt(at + SiteLayout.NUMBER);
+    Named known = named.get(number);
+    if (samples == 0 || known == null) {
       return;
     }
-    int number = sites.getInt(at + SiteLayout.NUMBER);
-    Named known = known(number, modulesComplete);
     read.add(
         new CallSite(
             number,
@@ -168,41 +174,60 @@ final class RecordedCallSites {
 
   // ---- Names
 
-  private Named known(int number, boolean modulesComplete) {
-    Named known = named.get(number);
-    if (known == null) {
-      known = name(number);
-      if (modulesComplete) {
-        named.put(number, known);
+  /** Those of the sites just read that are new. */
+  private void nameNew(int count) {
+    List<Integer> numbers = new ArrayList<>();
+    List<long[]> stacks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
+      if (samples(i * SiteLayout.BYTES) > 0 && !named.containsKey(number)) {
+        numbers.add(number);
+        stacks.add(stack(number));
       }
     }
-    return known;
+    if (numbers.isEmpty()) {
+      return;
+    }
+    // Afterwards: their stacks lead through nothing that is noted later.
+    if (!addNewModules()) {
+      toBeNamedAgain.addAll(numbers);
+    }
+    List<List<StackFrame>> names = symbolized(stacks);
+    for (int i = 0; i < names.size(); i++) {
+      named.put(numbers.get(i), named(names.get(i)));
+    }
   }
 
-  private Named name(int number) {
+  private long[] stack(int number) {
     int count =
         LibraryFunctions.mallometer_site_stack(
             number, Structs.address(frames), SiteLayout.MOST_FRAMES);
     long[] stack = new long[Math.max(0, count)];
-    for (int i = 0; i < stack.length; i++) {
-      stack[i] = frames.getLong(i * Long.BYTES);
-    }
-    return named(symbolized(stack));
+    frames.asLongBuffer().get(stack);
+    return stack;
   }
 
   /** The frames of a stack that the library recorded, innermost first. */
   synchronized List<StackFrame> frames(long[] stack) {
     addNewModules();
-    methods.askForNewNames();
-    return symbolized(stack);
+    return symbolized(List.of(stack)).get(0);
   }
 
-  private List<StackFrame> symbolized(long[] stack) {
-    int java = 0;
-    for (long frame : stack) {
-      java += RecordedFrame.isJava(frame) ? 1 : 0;
+  private List<List<StackFrame>> symbolized(List<long[]> stacks) {
+    methods.askForNewNames();
+    List<long[]> known = new ArrayList<>(stacks.size());
+    for (long[] stack : stacks) {
+      known.add(modules.withoutGeneratedCode(stack, javaFrames(stack)));
     }
-    return symbolizer().frames(modules.withoutGeneratedCode(stack, java));
+    return symbolizer().frames(known);
+  }
+
+  private static int javaFrames(long[] stack) {
+    int count = 0;
+    for (long frame : stack) {
+      count += RecordedFrame.isJava(frame) ? 1 : 0;
+    }
+    return count;
   }
 
   private Symbolizer symbolizer() {

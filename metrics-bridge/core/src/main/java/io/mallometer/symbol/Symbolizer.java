@@ -1,9 +1,10 @@
 package io.mallometer.symbol;
 
 import io.mallometer.StackFrame;
-import java.util.LinkedHashMap;
+import io.mallometer.symbol.FrameTable.Named;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
@@ -20,27 +21,18 @@ public final class Symbolizer {
   /** The class of a method of which nothing is known: it was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
-  private static final String METHOD = "[method]";
+  private static final Named UNNAMED =
+      new Named(null, StackFrame.ofJava(UNLOADED, "[method]", "", 0));
 
-  /** About 3 MiB. */
+  /** About 3 MiB. With more of them all are forgotten. */
   private static final int MOST_FRAMES = 16_384;
 
-  /** A frame, and the module that was at its address then. */
-  private record Named(Optional<RecordedModule> module, StackFrame frame) {}
+  private static final int STACKS_AT_ONCE = 64;
 
   private final LongFunction<Optional<RecordedModule>> modules;
   private final IntFunction<Optional<RecordedMethod>> methods;
   private final ModuleSymbols symbols;
-
-  private final Map<Long, Named> named =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Named> eldest) {
-          return size() > MOST_FRAMES;
-        }
-      };
+  private FrameTable known = new FrameTable();
 
   /**
    * A symbolizer.
@@ -60,11 +52,58 @@ public final class Symbolizer {
 
   /** The names of a stack's frames, as {@link RecordedFrame} writes them, in the same order. */
   public synchronized List<StackFrame> frames(long[] recorded) {
-    StackFrame[] frames = new StackFrame[recorded.length];
-    for (int i = 0; i < recorded.length; i++) {
-      frames[i] = RecordedFrame.isJava(recorded[i]) ? java(recorded[i]) : nativeCode(recorded[i]);
+    return frames(List.of(recorded)).get(0);
+  }
+
+  /**
+   * The names of the frames of many stacks.
+   *
+   * <p>What is new in them is named in a loop of its own. In one loop with the look-ups the JVM's
+   * compiler takes both for hot, and inlines all that naming needs: that took it seconds.
+   */
+  public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
+    List<List<StackFrame>> named = new ArrayList<>(stacks.size());
+    for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
+      List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
+      known = known.count() > MOST_FRAMES ? new FrameTable() : known;
+      for (long recorded : unknown(some)) {
+        if (!isKnown(recorded)) {
+          known.put(recorded, name(recorded));
+        }
+      }
+      for (long[] stack : some) {
+        named.add(known.frames(stack));
+      }
     }
-    return List.of(frames);
+    return named;
+  }
+
+  private long[] unknown(List<long[]> stacks) {
+    long[] unknown = new long[64];
+    int count = 0;
+    for (long[] stack : stacks) {
+      for (long recorded : stack) {
+        if (!isKnown(recorded)) {
+          unknown = count == unknown.length ? Arrays.copyOf(unknown, 2 * count) : unknown;
+          unknown[count++] = recorded;
+        }
+      }
+    }
+    return Arrays.copyOf(unknown, count);
+  }
+
+  /** Another library may be at the address by now, and a method be named by now. */
+  private boolean isKnown(long recorded) {
+    Named named = known.get(recorded);
+    if (named == null || RecordedFrame.isJava(recorded)) {
+      return named != null && named != UNNAMED;
+    }
+    RecordedModule module = modules.apply(recorded - 1).orElse(null);
+    return module == named.module() || module != null && module.equals(named.module());
+  }
+
+  private Named name(long recorded) {
+    return RecordedFrame.isJava(recorded) ? java(recorded) : nativeCode(recorded);
   }
 
   /** What the symbol tables take of the heap, about. */
@@ -72,18 +111,11 @@ public final class Symbolizer {
     return symbols.bytes();
   }
 
-  private StackFrame java(long recorded) {
-    Named known = named.get(recorded);
-    if (known != null) {
-      return known.frame();
-    }
+  private Named java(long recorded) {
     Optional<RecordedMethod> method = methods.apply(RecordedFrame.method(recorded));
-    if (method.isEmpty()) {
-      return StackFrame.ofJava(UNLOADED, METHOD, "", 0);
-    }
-    StackFrame frame = java(method.get(), RecordedFrame.bytecodeIndex(recorded));
-    named.put(recorded, new Named(Optional.empty(), frame));
-    return frame;
+    return method.isPresent()
+        ? new Named(null, java(method.get(), RecordedFrame.bytecodeIndex(recorded)))
+        : UNNAMED;
   }
 
   private static StackFrame java(RecordedMethod method, int bytecodeIndex) {
@@ -107,18 +139,13 @@ public final class Symbolizer {
     return line;
   }
 
-  private StackFrame nativeCode(long returnAddress) {
-    Optional<RecordedModule> module = modules.apply(returnAddress - 1);
-    if (module.isEmpty()) {
-      return StackFrame.ofLibrary("", "", returnAddress);
-    }
-    Named known = named.get(returnAddress);
-    if (known != null && known.module().equals(module)) {
-      return known.frame();
-    }
-    StackFrame frame = nativeCode(returnAddress, module.get());
-    named.put(returnAddress, new Named(module, frame));
-    return frame;
+  private Named nativeCode(long returnAddress) {
+    RecordedModule module = modules.apply(returnAddress - 1).orElse(null);
+    return new Named(
+        module,
+        module == null
+            ? StackFrame.ofLibrary("", "", returnAddress)
+            : nativeCode(returnAddress, module));
   }
 
   private StackFrame nativeCode(long returnAddress, RecordedModule module) {
