@@ -128,7 +128,7 @@ async function everyPanelIsDrawn(page, hasVerdict = false) {
   assert.match(texts.resident, /Java heap\s+[\d.]+ MiB/);
   assert.match(texts.charged, /This process\s+[\d.]+ MiB/);
   assert.match(texts.live, /Now: [\d.]+ MiB, [\d,]+ objects/);
-  assert.match(texts.rates, /Now: [\d.]+ [KM]iB\/s/);
+  assert.match(texts.rates, /Now: [\d.]+ (?:[KM]i)?B\/s/);
   assert.match(texts.holders, /libjvm\.so|\w+\.\w+/);
   assert.match(texts.sizes, /4 KiB\s+[\d,]+/);
   assert.match(texts.allocator, /glibc[\s\S]*In use[\s\S]*MiB/);
