@@ -1,15 +1,18 @@
 package io.mallometer.symbol;
 
-import java.util.List;
 import java.util.Optional;
 
 /** Where the bytes of modules are. Tests feed {@link Symbolizer} through it. */
 public interface ModuleImages {
 
   /**
-   * Names of files that may be a module's, the likeliest first. Whether one is, its contents tell.
+   * The file that a module was loaded from; empty if none is known. Its contents tell whether it
+   * still is that.
    */
-  List<String> files(RecordedModule module);
+  Optional<String> file(RecordedModule module);
+
+  /** Another name for that file, whatever has become of the first; empty if there is none. */
+  Optional<String> mappedFile(RecordedModule module);
 
   /** Opens a file; empty if it cannot be read. The caller closes it. */
   Optional<Bytes> open(String file);
@@ -26,8 +29,13 @@ public interface ModuleImages {
   static ModuleImages none() {
     return new ModuleImages() {
       @Override
-      public List<String> files(RecordedModule module) {
-        return List.of();
+      public Optional<String> file(RecordedModule module) {
+        return Optional.empty();
+      }
+
+      @Override
+      public Optional<String> mappedFile(RecordedModule module) {
+        return Optional.empty();
       }
 
       @Override

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -98,19 +97,16 @@ final class ModuleSymbols {
   }
 
   private Entry read(RecordedModule module) {
-    List<String> files = images.files(module);
+    Optional<String> file = images.file(module);
     // An executable may be known by the file only.
-    String path = module.path().isEmpty() && !files.isEmpty() ? files.get(0) : module.path();
+    String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {
       Optional<ElfImage> mapped = memory.flatMap(bytes -> ElfImage.ofMemory(bytes, module));
-      for (String file : files) {
-        Optional<Entry> entry = read(module, file, path, mapped);
-        if (entry.isPresent()) {
-          return entry.get();
-        }
-      }
-      return mapped.map(image -> entry(image, path)).orElseGet(() -> unread(path));
+      return file.flatMap(name -> read(module, name, path, mapped))
+          .or(() -> images.mappedFile(module).flatMap(name -> read(module, name, path, mapped)))
+          .or(() -> mapped.map(image -> entry(image, path)))
+          .orElseGet(() -> unread(path));
     } finally {
       memory.ifPresent(ModuleSymbols::close);
     }

@@ -6,8 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -25,15 +23,16 @@ final class OwnImages implements ModuleImages {
   private static final String EXECUTABLE = "/proc/self/exe";
 
   @Override
-  public List<String> files(RecordedModule module) {
-    List<String> files = new ArrayList<>();
+  public Optional<String> file(RecordedModule module) {
     if (module.path().isEmpty()) {
-      files.add(executable());
-    } else if (module.path().startsWith("/")) {
-      files.add(module.path());
+      return Optional.of(executable());
     }
-    mapping(module.begin()).ifPresent(mapping -> files.add(MAPPED_FILES + "/" + mapping));
-    return files;
+    return Optional.of(module.path()).filter(path -> path.startsWith("/"));
+  }
+
+  @Override
+  public Optional<String> mappedFile(RecordedModule module) {
+    return mapping(module.begin()).map(mapping -> MAPPED_FILES + "/" + mapping);
   }
 
   /** By its own name, which is shown. */

@@ -33,12 +33,16 @@ final class SymbolName {
     }
     Optional<String> name = ItaniumName.of(unversioned);
     if (name.isPresent()) {
-      return RUST_HASH.matcher(unversioned).find() ? ofRust(name.get()) : name.get();
+      boolean hash = unversioned.contains("17h") && RUST_HASH.matcher(unversioned).find();
+      return hash ? ofRust(name.get()) : name.get();
     }
     return unversioned.startsWith("_Z") ? unversioned : withoutCloneSuffix(unversioned);
   }
 
   private static String withoutCloneSuffix(String symbol) {
+    if (symbol.indexOf('.') < 0) {
+      return symbol;
+    }
     String rest = symbol;
     Matcher clone = CLONE.matcher(rest);
     while (clone.find() && clone.start() > 0) {

@@ -6,7 +6,6 @@ import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,8 +25,13 @@ class ModuleSymbolsTest {
   private final ModuleImages images =
       new ModuleImages() {
         @Override
-        public List<String> files(RecordedModule module) {
-          return List.of(module.path());
+        public Optional<String> file(RecordedModule module) {
+          return Optional.of(module.path());
+        }
+
+        @Override
+        public Optional<String> mappedFile(RecordedModule module) {
+          return Optional.empty();
         }
 
         @Override

@@ -199,8 +199,13 @@ class RealLibrariesTest {
     private final ModuleImages own = ModuleImages.ofThisProcess();
 
     @Override
-    public List<String> files(RecordedModule module) {
-      return List.of();
+    public Optional<String> file(RecordedModule module) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> mappedFile(RecordedModule module) {
+      return Optional.empty();
     }
 
     @Override
@@ -224,8 +229,8 @@ class RealLibrariesTest {
     }
 
     @Override
-    public List<String> files(RecordedModule module) {
-      return List.of(file.toString());
+    public Optional<String> file(RecordedModule module) {
+      return Optional.of(file.toString());
     }
   }
 }

@@ -3,6 +3,7 @@ package io.mallometer.symbol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.StackFrame;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -73,6 +74,27 @@ class SymbolizerTest {
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
     methods.clear();
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
+  }
+
+  /** More than are kept, and more than there is room for at first. */
+  @Test
+  void thousandsOfStacksAreNamedAsOneIs() {
+    int count = 40_000;
+    List<long[]> stacks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      methods.put(i, method("com.acme.Foo" + i, "bar", 0, 10));
+      stacks.add(new long[] {RecordedFrame.ofJava(i, 0), RecordedFrame.ofJava(i / 2, 0)});
+    }
+    for (int again = 0; again < 2; again++) {
+      List<List<StackFrame>> frames = symbolizer.frames(stacks);
+
+      assertThat(frames).hasSize(count);
+      for (int i = 0; i < count; i++) {
+        assertThat(frames.get(i))
+            .extracting(StackFrame::owner)
+            .containsExactly("com.acme.Foo" + i, "com.acme.Foo" + i / 2);
+      }
+    }
   }
 
   @Test
