@@ -43,14 +43,39 @@ public final class SiteNaming {
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
               + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
 
-  private static final Pattern RUNTIME_LIBRARY =
-      Pattern.compile(
-          "(?:libc|libpthread|libdl|libgcc_s|libstdc\\+\\+|libc\\+\\+|libc\\+\\+abi|libmallometer"
-              + "|libjemalloc|libtcmalloc\\w*|libmimalloc|linux-vdso|libc\\.musl[^/]*"
-              + "|ld-[^/]*|ld64)\\.so(?:\\..*)?");
+  /** What {@link #GENERATED} needs, of which few names have any. */
+  private static final List<String> MARKS_OF_GENERATED =
+      List.of(
+          "$Proxy",
+          "CGLIB",
+          "Accessor",
+          "ByteBuddy",
+          "HibernateProxy",
+          "MockitoMock",
+          "LambdaForm");
 
-  private static final Pattern STANDARD_LIBRARY =
-      Pattern.compile("(?:operator (?:new|delete)|std::|__gnu_cxx::|__cxxabiv1::).*|zcalloc");
+  /** Without {@code .so} and what follows. */
+  private static final Set<String> RUNTIME_LIBRARIES =
+      Set.of(
+          "libc",
+          "libpthread",
+          "libdl",
+          "libgcc_s",
+          "libstdc++",
+          "libc++",
+          "libc++abi",
+          "libmallometer",
+          "libjemalloc",
+          "libmimalloc",
+          "linux-vdso",
+          "ld64");
+
+  private static final List<String> RUNTIME_FAMILIES = List.of("libtcmalloc", "libc.musl", "ld-");
+
+  private static final List<String> STANDARD_LIBRARY =
+      List.of("operator new", "operator delete", "std::", "__gnu_cxx::", "__cxxabiv1::");
+
+  private static final String ZLIB_WRAPPER = "zcalloc";
 
   private static final String JVM = "libjvm.so";
 
@@ -80,7 +105,7 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
-  private static final Pattern JVM_OPERATOR = Pattern.compile("[\\w:]+::operator new(?:\\[\\])?");
+  private static final List<String> JVM_OPERATORS = List.of("::operator new", "::operator new[]");
 
   private final List<String> applicationPackages;
 
@@ -180,12 +205,20 @@ public final class SiteNaming {
 
   private static boolean isGenerated(StackFrame frame) {
     String name = frame.owner();
-    boolean possible = name.indexOf('$') >= 0 || name.contains("Accessor");
+    boolean possible = false;
+    for (String mark : MARKS_OF_GENERATED) {
+      possible = possible || name.contains(mark);
+    }
     return possible && GENERATED.matcher(JavaNames.ofClass(name)).find();
   }
 
   private static boolean isRuntime(StackFrame frame) {
-    return !frame.owner().equals(JVM) && RUNTIME_LIBRARY.matcher(frame.owner()).matches();
+    String owner = frame.owner();
+    int end = owner.indexOf(".so");
+    boolean library = end > 0 && (end + 3 == owner.length() || owner.charAt(end + 3) == '.');
+    return library
+        && (RUNTIME_LIBRARIES.contains(owner.substring(0, end))
+            || startsWithAny(owner, RUNTIME_FAMILIES));
   }
 
   private static boolean isInLibrary(StackFrame frame) {
@@ -215,8 +248,10 @@ public final class SiteNaming {
 
   private static boolean passesOn(StackFrame frame) {
     return frame.owner().equals(JVM)
-            && (JVM_WRAPPERS.contains(frame.name()) || JVM_OPERATOR.matcher(frame.name()).matches())
-        || STANDARD_LIBRARY.matcher(frame.name()).matches();
+            && (JVM_WRAPPERS.contains(frame.name())
+                || JVM_OPERATORS.stream().anyMatch(frame.name()::endsWith))
+        || startsWithAny(frame.name(), STANDARD_LIBRARY)
+        || frame.name().equals(ZLIB_WRAPPER);
   }
 
   private static String nativeName(StackFrame frame) {

@@ -90,7 +90,10 @@ public final class LeakDetector {
       Subject subject, Standing standing, double growing, double liveBytes, double weight) {
 
     static Finding of(Subject subject, Standing standing, double growing) {
-      double live = subject.sites().stream().mapToDouble(one -> one.liveBytes().value()).sum();
+      double live = 0;
+      for (CallSite site : subject.sites()) {
+        live += site.liveBytes().value();
+      }
       double suspected = standing.shown().bytes().value();
       boolean bySuspicion = standing.isLeak() || standing.verdict() == Verdict.POOL;
       double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
@@ -211,6 +214,9 @@ public final class LeakDetector {
     List<Subject> subjects = new ArrayList<>();
     Map<Key, List<Subject>> scarce = new HashMap<>();
     for (CallSite site : sites.sites()) {
+      if (holdsNothing(site, objects)) {
+        continue;
+      }
       Subject subject =
           new Subject(Key.alone(site), List.of(site), judge(evidence, List.of(site), objects));
       if (isForItself(subject)) {
@@ -221,6 +227,17 @@ public final class LeakDetector {
     }
     scarce.forEach((key, few) -> subjects.addAll(together(key, few, evidence, objects)));
     return subjects;
+  }
+
+  /** Half of the sites of most programs. What was a leak is judged on, until it is none. */
+  private boolean holdsNothing(CallSite site, Map<Integer, List<SampledObject>> objects) {
+    if (site.liveBytes().value() > 0
+        || objects.containsKey(site.number())
+        || leakTogether.containsKey(site.number())) {
+      return false;
+    }
+    Standing standing = standings.get(Key.alone(site));
+    return standing == null || standing.verdict() == Verdict.HEALTHY;
   }
 
   private boolean isForItself(Subject subject) {

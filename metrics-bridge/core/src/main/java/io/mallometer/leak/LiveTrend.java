@@ -50,7 +50,8 @@ final class LiveTrend {
     live.values().forEach(figures -> figures[at] = 0);
     for (CallSite site : read.sites()) {
       float[] figures = live.get(site.number());
-      if (figures == null && live.size() < MOST_SITES) {
+      boolean holds = site.liveBytes().value() > 0;
+      if (figures == null && holds && live.size() < MOST_SITES) {
         figures = new float[POINTS];
         live.put(site.number(), figures);
       }

@@ -1,5 +1,6 @@
 package io.mallometer.symbol;
 
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -43,20 +44,40 @@ public final class JavaNames {
   private static final Pattern LAMBDA_NUMBER =
       Pattern.compile("(?:\\$\\p{XDigit}{6,8})?(?:\\$\\d+)+$");
 
+  /** Most names have none of what the patterns look for. */
+  private static final List<String> MARKS =
+      List.of(
+          "$$Lambda",
+          "CGLIB",
+          "$ByteBuddy",
+          "$HibernateProxy",
+          "$MockitoMock",
+          "$Proxy",
+          "Accessor");
+
   private JavaNames() {}
 
   /** The stable name of a class. */
   public static String ofClass(String name) {
-    if (name.indexOf('$') < 0 && name.indexOf("0x") < 0 && !name.contains("Accessor")) {
-      return name;
+    String stable = name.contains("0x") ? HIDDEN.matcher(name).replaceFirst("") : name;
+    if (!hasMark(stable)) {
+      return stable;
     }
-    String stable = HIDDEN.matcher(name).replaceFirst("");
     stable = LAMBDA.matcher(stable).replaceFirst("\\$\\$Lambda");
     stable = CGLIB.matcher(stable).replaceAll("$1");
     stable = SUBCLASS.matcher(stable).replaceAll("$1");
     stable = PROXY.matcher(stable).replaceAll("$1\\$Proxy");
     stable = PROXY_PACKAGE.matcher(stable).replaceAll("proxy");
     return ACCESSOR.matcher(stable).replaceAll("$1");
+  }
+
+  private static boolean hasMark(String name) {
+    for (String mark : MARKS) {
+      if (name.contains(mark)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The stable name of a method. */
