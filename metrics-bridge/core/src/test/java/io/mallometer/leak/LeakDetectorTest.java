@@ -110,6 +110,22 @@ class LeakDetectorTest {
   }
 
   @Test
+  void aSiteThatHoldsNothingHasNoVerdictUnlessItWasALeak() {
+    site(1, "Cart.zip");
+    site(2, "Request.read");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    settled(30 * MINUTE, 1);
+    live(1, 0);
+    live(2, 0);
+    objects.clear();
+
+    List<SiteVerdict> verdicts = evaluate(30 * MINUTE + 15).sites();
+
+    assertThat(verdicts).extracting(SiteVerdict::number).containsExactly(1);
+    assertThat(verdicts.get(0).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
   void crumbsDoNotMatter() {
     site(1, "Small.thing");
     steadily(1, 0, 60, 30, 48);
