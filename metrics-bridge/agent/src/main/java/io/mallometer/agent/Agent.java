@@ -1,6 +1,8 @@
 package io.mallometer.agent;
 
 import java.lang.instrument.Instrumentation;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,9 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
  * #agentmain}. Nothing is registered or served then.
  *
- * <p>JMX starts {@code java.util.logging}, at the latest ten seconds after the start. A server that
- * installs a log manager of its own later must name it with {@code -Djava.util.logging.manager} and
- * have it on the boot class path, as for other agents that use JMX.
+ * <p>The MBeans are registered when the application, or somebody from outside, begins to use JMX:
+ * the agent itself does not.
  */
 public final class Agent {
 
@@ -28,13 +29,10 @@ public final class Agent {
 
   private Agent() {}
 
-  /**
-   * Called by the JVM before the application's main method. With the parameter that is not needed:
-   * the JVM looks for this form first, and to say to itself that there is none takes it 5 ms.
-   */
-  public static void premain(@Nullable String options, Instrumentation unused) {
+  /** Called by the JVM before the application's main method. */
+  public static void premain(@Nullable String options, Instrumentation instrumentation) {
     try {
-      Start.begin(options);
+      Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
@@ -44,20 +42,37 @@ public final class Agent {
    * Called by the JVM when the command line asks: the options are those of {@link Question}. What
    * fails is in the answer.
    */
-  public static void agentmain(@Nullable String options, Instrumentation unused) {
+  public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
-      Question.parse(options == null ? "" : options).answer(Agent::payload);
+      Question.parse(options == null ? "" : options).answer(() -> payload(instrumentation));
     } catch (Throwable e) {
       // Whoever asked notices that there is no answer; the application is not to be bothered.
       return;
     }
   }
 
-  static synchronized Payload payload() throws Exception {
+  static synchronized Payload payload(Instrumentation instrumentation) throws Exception {
     if (payload == null) {
       payload = Payload.load();
+      openDiagnostics(instrumentation, payload.module());
     }
     return payload;
+  }
+
+  /** So that nothing needs the JMX of an application that uses none. */
+  private static void openDiagnostics(Instrumentation instrumentation, Module to) {
+    Map<String, Set<Module>> opened = Map.of("com.sun.management.internal", Set.of(to));
+    try {
+      ModuleLayer.boot()
+          .findModule("jdk.management")
+          .ifPresent(
+              module ->
+                  instrumentation.redefineModule(
+                      module, Set.of(), Map.of(), opened, Set.of(), Map.of()));
+    } catch (RuntimeException e) {
+      // A JDK of another kind; then JMX is used.
+      return;
+    }
   }
 
   static String reason(Throwable e) {

@@ -27,6 +27,11 @@ final class Payload {
             .loadClass(ENTRY));
   }
 
+  /** What its classes are in. */
+  Module module() {
+    return entry.getModule();
+  }
+
   /** Loads the command line, which has libraries of its own besides, and sees jdk.attach. */
   static Payload loadCommands() throws Exception {
     return new Payload(
@@ -36,8 +41,8 @@ final class Payload {
   }
 
   /**
-   * Starts polling, the MBeans, and what the options ask for. Returns when the last of it is there,
-   * which can take ten seconds.
+   * Starts polling, the MBeans, and what the options ask for. Returns when the MBeans are there:
+   * when somebody uses JMX, which may be never.
    *
    * @param options as {@link AgentOptions} has checked them
    * @param said is told what came of it, in one line, as soon as that is known

@@ -1,5 +1,6 @@
 package io.mallometer.agent;
 
+import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,14 +13,16 @@ import org.jspecify.annotations.Nullable;
 final class Start implements Runnable {
 
   private final String options;
+  private final Instrumentation instrumentation;
 
-  private Start(String options) {
+  private Start(String options, Instrumentation instrumentation) {
     this.options = options;
+    this.instrumentation = instrumentation;
   }
 
   /** Begins, and returns at once. */
-  static void begin(@Nullable String options) {
-    Runnable start = new Start(options == null ? "" : options);
+  static void begin(@Nullable String options, Instrumentation instrumentation) {
+    Runnable start = new Start(options == null ? "" : options, instrumentation);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);
     thread.setDaemon(true);
     thread.start();
@@ -28,7 +31,7 @@ final class Start implements Runnable {
   @Override
   public void run() {
     try {
-      Agent.payload().start(AgentOptions.parse(options), Agent::say);
+      Agent.payload(instrumentation).start(AgentOptions.parse(options), Agent::say);
     } catch (Throwable e) {
       Agent.say("not started: " + Agent.reason(e));
     }

@@ -70,6 +70,15 @@ class AgentTest {
         .contains("sees io.mallometer.Mallometer=false");
   }
 
+  /** It takes a quarter of a second, and starts the JDK's logging. */
+  @Test
+  void jmxIsNotUsedUntilTheApplicationUsesIt() {
+    Result result = application("").preload(LIBRARY).run(UsesJmxLate.class);
+
+    assertThat(result.output())
+        .contains("JMX used=false", "own log manager=true", "heap known=true");
+  }
+
   @Test
   void theApplicationMayBringTheSameLibraries() {
     Result result =

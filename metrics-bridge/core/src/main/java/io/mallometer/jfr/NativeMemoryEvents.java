@@ -1,8 +1,8 @@
 package io.mallometer.jfr;
 
 import io.mallometer.Mallometer;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
@@ -20,8 +20,6 @@ public final class NativeMemoryEvents implements AutoCloseable {
   /** The name of the event with one call site. */
   public static final String CALL_SITE = "io.mallometer.CallSite";
 
-  private static final Logger LOGGER = System.getLogger(NativeMemoryEvents.class.getName());
-
   private final AutoCloseable events;
 
   private NativeMemoryEvents(AutoCloseable events) {
@@ -31,13 +29,13 @@ public final class NativeMemoryEvents implements AutoCloseable {
   /** Registers the events. Never throws: what prevents it is logged. */
   public static NativeMemoryEvents register(Mallometer mallometer) {
     if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
-      LOGGER.log(Level.DEBUG, "This runtime has no Flight Recorder");
+      log(Level.DEBUG, "This runtime has no Flight Recorder", null);
       return new NativeMemoryEvents(() -> {});
     }
     try {
       return new NativeMemoryEvents(PeriodicEvents.register(mallometer));
     } catch (RuntimeException | LinkageError e) {
-      LOGGER.log(Level.WARNING, "Flight Recorder will not show native memory", e);
+      log(Level.WARNING, "Flight Recorder will not show native memory", e);
       return new NativeMemoryEvents(() -> {});
     }
   }
@@ -48,7 +46,12 @@ public final class NativeMemoryEvents implements AutoCloseable {
     try {
       events.close();
     } catch (Exception | LinkageError e) {
-      LOGGER.log(Level.WARNING, "Flight Recorder keeps the events of native memory", e);
+      log(Level.WARNING, "Flight Recorder keeps the events of native memory", e);
     }
+  }
+
+  /** Looked up when there is something to say, as that starts the JDK's logging. */
+  private static void log(Level level, String message, @Nullable Throwable e) {
+    System.getLogger(NativeMemoryEvents.class.getName()).log(level, message, e);
   }
 }

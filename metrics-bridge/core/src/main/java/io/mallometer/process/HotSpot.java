@@ -1,6 +1,7 @@
 package io.mallometer.process;
 
 import io.mallometer.process.BudgetTable.Growing;
+import io.mallometer.process.DiagnosticCommands.Command;
 import io.mallometer.process.DiagnosticCommands.Option;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
@@ -17,12 +18,12 @@ final class HotSpot {
   static JvmFacts facts() {
     return new JvmFacts(
         JvmRanges.parse(
-            DiagnosticCommands.run("gcHeapInfo"), DiagnosticCommands.run("compilerCodecache")),
+            DiagnosticCommands.run(Command.HEAP), DiagnosticCommands.run(Command.CODE_CACHE)),
         metadata(),
         kilobytes("ThreadStackSize"),
         Collector.ofThisJvm().largestStructures(maximumHeapBytes().orElse(0)),
         directBytes(),
-        NativeMemoryTracking.parse(DiagnosticCommands.run("vmNativeMemory", "summary", "scale=1")));
+        NativeMemoryTracking.parse(DiagnosticCommands.run(Command.NATIVE_MEMORY)));
   }
 
   /** What a budget needs. */

@@ -3,8 +3,11 @@ package io.mallometer.process;
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
+import java.lang.management.ManagementFactory;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.management.JMException;
+import javax.management.ObjectName;
 
 /**
  * Memory that nobody names. A little of it beside what is to be recognised makes the kernel show
@@ -29,9 +32,23 @@ final class Neighbours {
 
   /** Maps below each node of metaspace, where the address is free. */
   static void besideMetaspace() {
-    Matcher node = NODE.matcher(DiagnosticCommands.run("vmMetaspace", "vslist"));
+    Matcher node = NODE.matcher(metaspace());
     while (node.find()) {
       map(Long.parseLong(node.group(1), 16) - BYTES);
+    }
+  }
+
+  private static String metaspace() {
+    try {
+      return String.valueOf(
+          ManagementFactory.getPlatformMBeanServer()
+              .invoke(
+                  new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                  "vmMetaspace",
+                  new Object[] {new String[] {"vslist"}},
+                  new String[] {String[].class.getName()}));
+    } catch (JMException e) {
+      throw new AssertionError(e);
     }
   }
 

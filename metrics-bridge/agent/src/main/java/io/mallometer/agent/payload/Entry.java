@@ -30,7 +30,7 @@ public final class Entry {
 
   /**
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
-   * given: for the life of the JVM. Returns when all is registered, which can take ten seconds.
+   * given: for the life of the JVM. Returns when all is registered, which may be never.
    *
    * @param options by name, as on the command line
    * @param version of the agent

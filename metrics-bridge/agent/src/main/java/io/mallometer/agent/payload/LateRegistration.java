@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import javax.management.MBeanServerFactory;
 
 /**
- * Registers the MBeans and the events of recordings as soon as somebody uses JMX or asks for a
- * recording, and after some seconds in any case: a JVM takes a quarter of a second of processor
- * time to load JMX, which is longer than many programs run. The poller needs it for its first
- * reading of where memory is.
+ * Registers the MBeans when somebody uses JMX: a JVM takes a quarter of a second of processor time
+ * to load it, and starts {@code java.util.logging} with it, which a server may want to set up
+ * first. Registers the events of recordings as soon as somebody asks for one, and after some
+ * seconds in any case, as more than many programs run.
  */
 final class LateRegistration {
 
@@ -24,8 +24,9 @@ final class LateRegistration {
   private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
   private static final String RECORDING_OPTION = "FlightRecord";
 
-  private static final int CHECKS = 50;
-  private static final long PACE_MILLIS = 200;
+  private static final int QUICK_CHECKS = 50;
+  private static final long QUICK_PACE_MILLIS = 200;
+  private static final long PACE_MILLIS = 1_000;
 
   private final Mallometer mallometer;
 
@@ -35,21 +36,33 @@ final class LateRegistration {
 
   /** Returns when all is registered. */
   void run() {
-    if (!jmxAskedFor() && !recordingAskedFor()) {
-      awaitUse();
+    boolean asked = jmxAskedFor();
+    if (asked) {
+      NativeMemoryMBeans.register(mallometer);
     }
-    NativeMemoryMBeans.register(mallometer);
+    boolean recording = recordingAskedFor();
+    for (int i = 0; i < QUICK_CHECKS && !recording && !jmxIsUsed(); i++) {
+      pause(QUICK_PACE_MILLIS);
+    }
     NativeMemoryEvents.register(mallometer);
+    if (!asked) {
+      while (!jmxIsUsed()) {
+        pause(PACE_MILLIS);
+      }
+      NativeMemoryMBeans.register(mallometer);
+    }
   }
 
-  private static void awaitUse() {
+  private static boolean jmxIsUsed() {
+    return !MBeanServerFactory.findMBeanServer(null).isEmpty();
+  }
+
+  private static void pause(long millis) {
     try {
-      for (int i = 0; i < CHECKS && MBeanServerFactory.findMBeanServer(null).isEmpty(); i++) {
-        TimeUnit.MILLISECONDS.sleep(PACE_MILLIS);
-      }
+      TimeUnit.MILLISECONDS.sleep(millis);
     } catch (InterruptedException e) {
-      // Somebody sweeps threads; then at once.
-      Thread.currentThread().interrupt();
+      // Somebody sweeps threads; this one ends with the JVM.
+      return;
     }
   }
 

@@ -1,0 +1,48 @@
+package io.mallometer.agent;
+
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.logging.LogManager;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
+
+/** Uses JMX only when the agent has read where memory is, five seconds after the start. */
+public final class UsesJmxLate {
+
+  private static final long FIRST_READING_MILLIS = 6_500;
+
+  private UsesJmxLate() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws Exception {
+    Thread.sleep(FIRST_READING_MILLIS);
+    System.out.println("JMX used=" + !MBeanServerFactory.findMBeanServer(null).isEmpty());
+    System.setProperty("java.util.logging.manager", Application.OwnLogManager.class.getName());
+    System.out.println(
+        "own log manager=" + (LogManager.getLogManager() instanceof Application.OwnLogManager));
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    ObjectName name = new ObjectName("io.mallometer:type=NativeMemory");
+    for (int i = 0; i < 500 && !server.isRegistered(name); i++) {
+      Thread.sleep(10);
+    }
+    boolean known = false;
+    for (int i = 0; i < 100 && !known; i++) {
+      known = read(server, name).containsKey("java-heap");
+      Thread.sleep(100);
+    }
+    System.out.println("heap known=" + known);
+  }
+
+  private static Map<?, ?> read(MBeanServer server, ObjectName name) throws Exception {
+    TabularData parts = (TabularData) server.getAttribute(name, "ResidentParts");
+    Map<Object, Object> read = new HashMap<>();
+    for (Object row : parts.values()) {
+      read.put(((CompositeData) row).get("key"), ((CompositeData) row).get("value"));
+    }
+    return read;
+  }
+}
