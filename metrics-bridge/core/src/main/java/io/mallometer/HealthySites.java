@@ -7,6 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Names of call sites that somebody said are fine; one that ends in {@code *} is the beginning of a
  * name. At most {@value #MOST} are kept. Thread-safe.
+ *
+ * <p>From the start there are those of HotSpot's own records of compiled methods, which nobody
+ * reads but the collector, and which are kept as long as the code: while a program warms up they
+ * look as a leak does, and what bounds them is the code cache.
  */
 final class HealthySites {
 
@@ -14,8 +18,15 @@ final class HealthySites {
 
   private static final String WILDCARD = "*";
 
+  private static final List<String> OF_COMPILED_CODE =
+      List.of("libjvm.so!ImmutableOopMapSet::build_from", "libjvm.so!nmethod::new_nmethod");
+
   private final Set<String> names = ConcurrentHashMap.newKeySet();
   private final Set<String> beginnings = ConcurrentHashMap.newKeySet();
+
+  HealthySites() {
+    names.addAll(OF_COMPILED_CODE);
+  }
 
   void add(List<String> sites) {
     for (String site : sites) {

@@ -230,6 +230,17 @@ class LeakWatchTest {
     assertThat(watch.latest().leaks()).hasSize(1);
   }
 
+  @Test
+  void recordsOfCompiledCodeAreFineUntilSomebodySaysOtherwise() {
+    HealthySites sites = new HealthySites();
+    String record = "libjvm.so!ImmutableOopMapSet::build_from";
+
+    assertThat(sites.contain(record)).isTrue();
+    assertThat(sites.contain("libjvm.so!Monitor::Monitor")).isFalse();
+    sites.remove(record);
+    assertThat(sites.contain(record)).isFalse();
+  }
+
   /** The health details say it. */
   @Test
   void theWorstInWordsIsAllOfItsName() {
