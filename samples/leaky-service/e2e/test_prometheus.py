@@ -62,6 +62,8 @@ ALERTS_OF_A_LEAK = ["NativeMemoryReachesLimitSoon", "NativeMemoryLeakSuspected"]
 # What is over when the leak is; what leaked stays suspected.
 ALERTS_THAT_END = {"NativeMemoryReachesLimitSoon"}
 LEAK_TIME_SCALE = 60
+# So scaled, what the JVM makes while it warms up for a minute comes for an hour.
+WARMING_JVM = "libjvm.so*"
 POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"}
 # "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
@@ -112,6 +114,7 @@ class DemoUnderPrometheus(unittest.TestCase):
                     "leaky.load.reports-per-second": BUSY_LOAD,
                     "mallometer.poll-interval": f"{POLL_SECONDS}s",
                     "mallometer.leak.time-scale": LEAK_TIME_SCALE,
+                    "mallometer.leak.healthy-sites": WARMING_JVM,
                 },
                 limit=cls.enterClassContext(MemoryLimit(LIMIT)),
             )
