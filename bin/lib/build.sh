@@ -18,7 +18,10 @@ is_built() {
 build() {
   local began
   began=$(mktemp)
-  mvn -B "$@"
+  mvn -B "$@" || {
+    rm -f "$began"
+    return 1
+  }
   touch -r "$began" "$build_stamp"
   rm -f "$began"
 }

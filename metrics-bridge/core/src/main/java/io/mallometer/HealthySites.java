@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Names of call sites that somebody said are fine; one that ends in {@code *} is the beginning of a
- * name. At most {@value #MOST} are kept. Thread-safe.
+ * Names of call sites that are known to be fine, most because somebody said so; one that ends in
+ * {@code *} is the beginning of a name. At most {@value #MOST} are kept. Thread-safe.
  *
  * <p>From the start there are those of HotSpot's own records of compiled methods, which nobody
  * reads but the collector, and which are kept as long as the code: while a program warms up they

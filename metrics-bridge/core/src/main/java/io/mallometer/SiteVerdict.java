@@ -35,7 +35,7 @@ import java.util.List;
  * @param since since when it is this verdict
  * @param lastAccess where an object of the site was last used
  * @param lastWrite where one was last written
- * @param acknowledged whether somebody said that this site is fine
+ * @param acknowledged whether this site is known to be fine
  */
 public record SiteVerdict(
     Verdict verdict,

@@ -73,10 +73,15 @@ class AgentTest {
   /** It takes a quarter of a second, and starts the JDK's logging. */
   @Test
   void jmxIsNotUsedUntilTheApplicationUsesIt() {
-    Result result = application("").preload(LIBRARY).run(UsesJmxLate.class);
+    String loaded = cache.resolve("loaded.log").toString();
+    Result result =
+        application("")
+            .options("-Xlog:class+load:file=" + loaded)
+            .preload(LIBRARY)
+            .run(UsesJmxLate.class, loaded);
 
     assertThat(result.output())
-        .contains("JMX used=false", "own log manager=true", "heap known=true");
+        .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true");
   }
 
   @Test

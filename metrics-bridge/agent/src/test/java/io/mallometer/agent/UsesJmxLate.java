@@ -1,6 +1,8 @@
 package io.mallometer.agent;
 
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.logging.LogManager;
@@ -10,16 +12,25 @@ import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
-/** Uses JMX only when the agent has read where memory is, five seconds after the start. */
+/**
+ * Uses JMX only when the agent has read where memory is, five seconds after the start. That it has
+ * shows in the log of the JVM's loaded classes, whose file is the argument.
+ */
 public final class UsesJmxLate {
 
-  private static final long FIRST_READING_MILLIS = 6_500;
+  /** What the reading needs. */
+  private static final String LOADED = "com.sun.management.internal.DiagnosticCommandImpl";
 
   private UsesJmxLate() {}
 
   /** Runs. */
   public static void main(String[] arguments) throws Exception {
-    Thread.sleep(FIRST_READING_MILLIS);
+    Path loaded = Path.of(arguments[0]);
+    for (int i = 0; i < 600 && !Files.readString(loaded).contains(LOADED); i++) {
+      Thread.sleep(100);
+    }
+    System.out.println("read=" + Files.readString(loaded).contains(LOADED));
+    Thread.sleep(500);
     System.out.println("JMX used=" + !MBeanServerFactory.findMBeanServer(null).isEmpty());
     System.setProperty("java.util.logging.manager", Application.OwnLogManager.class.getName());
     System.out.println(

@@ -80,7 +80,7 @@ public interface LeakDetectorMXBean {
    * @param evidence slots, ages or none
    * @param since since when it is this verdict, ISO 8601
    * @param lastAccess where an object was last used, or why that is not known
-   * @param acknowledged whether somebody said that this site is fine
+   * @param acknowledged whether this site is known to be fine
    */
   record Site(
       String verdict,

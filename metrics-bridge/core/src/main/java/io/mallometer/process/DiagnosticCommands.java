@@ -3,6 +3,7 @@ package io.mallometer.process;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.VMOption;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.Set;
@@ -25,8 +26,7 @@ final class DiagnosticCommands {
   private static final String BEHIND = "com.sun.management.internal.DiagnosticCommandImpl";
 
   /** Origins of an option that neither the command line nor a file set. */
-  private static final Set<VMOption.Origin> NOBODYS =
-      Set.of(VMOption.Origin.DEFAULT, VMOption.Origin.ERGONOMIC);
+  private static final Set<String> NOBODYS = Set.of("DEFAULT", "ERGONOMIC");
 
   /** What can be asked. */
   enum Command {
@@ -96,6 +96,9 @@ final class DiagnosticCommands {
     }
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
+    } catch (InvocationTargetException e) {
+      // Nor would the server know the command.
+      return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);
     }
@@ -125,7 +128,8 @@ final class DiagnosticCommands {
         return Optional.empty();
       }
       VMOption option = diagnostics.getVMOption(name);
-      return Optional.of(new Option(option.getValue(), NOBODYS.contains(option.getOrigin())));
+      return Optional.of(
+          new Option(option.getValue(), NOBODYS.contains(option.getOrigin().name())));
     } catch (IllegalArgumentException | SecurityException | LinkageError e) {
       return Optional.empty();
     }

@@ -56,7 +56,7 @@ final class LeakText implements LeakFormat.Writing {
                 known(verdict.confidence(), " (confidence %.2f)"),
                 shown(verdict.since()),
                 verdict.evidence().tag(),
-                verdict.acknowledged() ? "; said to be fine" : ""));
+                verdict.acknowledged() ? "; known to be fine" : ""));
     Estimate bytes = verdict.suspectedBytes();
     if (bytes.value() > 0) {
       facts.add(

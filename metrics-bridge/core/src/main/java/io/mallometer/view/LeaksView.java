@@ -43,7 +43,7 @@ public record LeaksView(List<Site> sites) implements View {
    * @param since since when it is this verdict, in ISO 8601
    * @param lastAccess where an object of the site was last used
    * @param lastWrite where one was last written
-   * @param acknowledged whether somebody said that this site is fine
+   * @param acknowledged whether this site is known to be fine
    */
   public record Site(
       String verdict,

@@ -283,7 +283,7 @@ public record NativeMemoryView(
   }
 
   /**
-   * How many call sites have a verdict, without those that are said to be fine.
+   * How many call sites have a verdict, without those that are known to be fine.
    *
    * @param leak objects that nobody touches keep coming
    * @param growing ever more memory that is used, or of whose use nothing is known

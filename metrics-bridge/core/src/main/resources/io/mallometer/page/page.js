@@ -521,7 +521,7 @@
     const nothing = observation.isOn ? 'No code looks like a leak.' : `No code is known to leak. ${observation.text}`;
     empty('leaks', leaks.length > 0 ? '' : nothing);
     fill(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
-      make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}${leak.acknowledged ? ', said to be fine' : ''}`),
+      make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}${leak.acknowledged ? ', known to be fine' : ''}`),
       make('p', {}, leak.sentence ?? ''),
       leakFigures(leak),
       lastUse('Last access', leak.lastAccess),

@@ -34,6 +34,16 @@ class LoadedModulesTest {
   }
 
   @Test
+  void alsoWhereTheOneBeforeWasFoundLast() {
+    RecordedModule later = module(0x1000, "/lib/later.so");
+    modules.add(List.of(LIBRARY));
+    assertThat(modules.at(0x1fff)).contains(LIBRARY);
+    modules.add(List.of(later));
+
+    assertThat(modules.at(0x1fff)).contains(later);
+  }
+
+  @Test
   void whatTheLibraryNotedIsNotLookedForAmongMappings() {
     modules.add(List.of(LIBRARY));
     mapped.add(OTHER);

@@ -29,6 +29,19 @@ class DiagnosticCommandsTest {
     }
   }
 
+  @Test
+  void aRuntimeWithoutTheModuleAnswersNothing() {
+    String output =
+        new ChildJvm()
+            .options("--limit-modules=java.base,java.logging,java.management,jdk.unsupported")
+            .run(AskAll.class)
+            .output();
+
+    assertThat(output)
+        .contains("HEAP: false", "CODE_CACHE: false", "NATIVE_MEMORY: false")
+        .contains("MaxHeapSize=none", "NoSuchOption=none", "facts known");
+  }
+
   /** Prints what the JVM answers. */
   static final class AskAll {
 
@@ -50,6 +63,7 @@ class DiagnosticCommandsTest {
         System.out.println(
             option + "=" + DiagnosticCommands.option(option).map(Object::toString).orElse("none"));
       }
+      System.out.println(HotSpot.facts() == null ? "" : "facts known");
       System.out.println(
           "direct="
               + DiagnosticCommands.areDirect()

@@ -29,7 +29,7 @@ class LeakFormatTest {
         .contains("last access 2026-01-01T00:00:00Z by worker at a.B.use(B.java:3)")
         .contains("last write not available: perf_event_open is forbidden")
         .contains("           com.shop.Report.render(Some.java:12)\n")
-        .contains("; said to be fine")
+        .contains("; known to be fine")
         .contains("growing  com.shop.Store.open keeps memory")
         .contains("pool     com.shop.Pool.fill keeps memory");
   }
