@@ -38,9 +38,9 @@ final class ObservedUse {
   private static final String NOT_OBSERVED =
       "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS says so";
 
-  private final ByteBuffer observation = Structs.allocate(LeakLayout.BYTES);
-  private final ByteBuffer sites = Structs.allocate(SITES_AT_ONCE * LeakLayout.SITE_BYTES);
-  private ByteBuffer objects = Structs.allocate(FEWEST_OBJECTS * SiteLayout.OBJECT_BYTES);
+  private final ByteBuffer observation = Structs.keep(LeakLayout.BYTES);
+  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * LeakLayout.SITE_BYTES);
+  private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * SiteLayout.OBJECT_BYTES);
 
   /** Why nothing is observed, as far as that was known at the start. */
   private String refusal = "nothing is observed yet";
@@ -80,7 +80,8 @@ final class ObservedUse {
   private List<SampledObject> readObjects() {
     int count = copyObjects();
     while (count == capacity() && count < MOST_OBJECTS) {
-      objects = Structs.allocate(Math.min(MOST_OBJECTS, 4 * count) * SiteLayout.OBJECT_BYTES);
+      int more = Math.min(MOST_OBJECTS, 4 * count);
+      objects = Structs.keepInstead(objects, more * SiteLayout.OBJECT_BYTES);
       count = copyObjects();
     }
     List<SampledObject> live = new ArrayList<>(Math.max(0, count));

@@ -43,14 +43,14 @@ final class PreloadedInterposer implements Interposer {
 
   private static final Status COUNTING = Status.counting();
 
-  private final ByteBuffer process = Structs.allocate(CountersLayout.BYTES);
-  private final ByteBuffer self = Structs.allocate(ReportLayout.BYTES);
-  private final ByteBuffer state = Structs.allocate(ReportLayout.BYTES_TO_STATE);
-  private final ByteBuffer thread = Structs.allocate(CountersLayout.BYTES);
-  private final ByteBuffer allocator = Structs.allocate(AllocatorLayout.BYTES);
+  private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
+  private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
+  private final ByteBuffer state = Structs.keep(ReportLayout.BYTES_TO_STATE);
+  private final ByteBuffer thread = Structs.keep(CountersLayout.BYTES);
+  private final ByteBuffer allocator = Structs.keep(AllocatorLayout.BYTES);
   private final ByteBuffer arenas =
-      Structs.allocate(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
-  private final ByteBuffer events = Structs.allocate(EventLayout.BYTES * EventLayout.CAPACITY);
+      Structs.keep(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
+  private final ByteBuffer events = Structs.keep(EventLayout.BYTES * EventLayout.CAPACITY);
   private final Object[] processArguments = {Structs.address(process), CountersLayout.SINCE_START};
   private final Object[] selfArguments = {Structs.address(self)};
   private final Object[] stateArguments = {Structs.address(state)};

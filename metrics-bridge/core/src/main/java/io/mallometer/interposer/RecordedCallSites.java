@@ -47,12 +47,12 @@ final class RecordedCallSites {
   private static final int MODULES_AT_ONCE = 16;
   private static final int MOST_OBJECTS = 65_536;
 
-  private final ByteBuffer sites = Structs.allocate(SITES_AT_ONCE * SiteLayout.BYTES);
-  private final ByteBuffer frames = Structs.allocate(SiteLayout.MOST_FRAMES * Long.BYTES);
-  private final ByteBuffer moduleRows = Structs.allocate(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
-  private final ByteBuffer method = Structs.allocate(SiteLayout.METHOD_BYTES);
+  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * SiteLayout.BYTES);
+  private final ByteBuffer frames = Structs.keep(SiteLayout.MOST_FRAMES * Long.BYTES);
+  private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
+  private final ByteBuffer method = Structs.keep(SiteLayout.METHOD_BYTES);
   private final long methodAddress = Structs.address(method);
-  private ByteBuffer objects = Structs.allocate(0);
+  private ByteBuffer objects = Structs.keep(SiteLayout.OBJECT_BYTES);
 
   private final LoadedModules modules =
       new LoadedModules(
@@ -287,7 +287,7 @@ final class RecordedCallSites {
   private Map<Integer, CallSite.Ages> ages(int liveSamples) {
     int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
     if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
-      objects = Structs.allocate(capacity * SiteLayout.OBJECT_BYTES);
+      objects = Structs.keepInstead(objects, capacity * SiteLayout.OBJECT_BYTES);
     }
     int count =
         LibraryFunctions.mallometer_objects(
