@@ -133,6 +133,15 @@ class PageViewsTest {
     }
   }
 
+  /** The JDK makes it anew whenever it is asked for, which takes longer than to write the view. */
+  @Test
+  void whatAViewConsistsOfIsLookedUpOnce() {
+    assertThat(Component.of(OverviewView.class))
+        .isSameAs(Component.of(OverviewView.class))
+        .extracting(Component::name)
+        .startsWith("pid", "started");
+  }
+
   @Test
   void whatSomebodySaysOfALeakIsInTheNextAnswer() throws Exception {
     library.judges(VerdictsByHand.four());
