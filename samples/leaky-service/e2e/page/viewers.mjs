@@ -1,7 +1,7 @@
 // What viewers cost the application: asks as so many open pages do, and tells how much more processor time the process took
 // than without them. node viewers.mjs [VIEWERS] [SECONDS]
 import {execFileSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {readFileSync, readdirSync} from 'node:fs';
 import {Agent, get} from 'node:http';
 import {Application} from './servers.mjs';
 
@@ -9,13 +9,21 @@ const [viewers = 50, seconds = 60] = process.argv.slice(2).map(Number);
 // As page.js has it, in seconds.
 const SCHEDULE = {overview: 10, timeline: 30, leaks: 60, trends: 120, blackbox: 600};
 const WARMING_REQUESTS = 24_000;
+const WARMING_SPEED = 60;
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], {encoding: 'utf8'}));
 
 const pause = time => new Promise(resolve => setTimeout(resolve, 1000 * time));
 
-function processorSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /s, '').split(' ');
+function processorSeconds(stat) {
+  const fields = readFileSync(stat, 'utf8').replace(/.*\) /s, '').split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticks;
+}
+
+function spent(pid) {
+  const compiling = readdirSync(`/proc/${pid}/task`)
+    .filter(thread => /^C[12] Compiler/.test(readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8')))
+    .reduce((sum, thread) => sum + processorSeconds(`/proc/${pid}/task/${thread}/stat`), 0);
+  return {all: processorSeconds(`/proc/${pid}/stat`), compiling};
 }
 
 let requests = 0;
@@ -29,27 +37,35 @@ function ask(agent, url) {
   }).on('error', reject));
 }
 
-// A browser keeps its connection, and asks for one thing after the other.
-async function view(base, until) {
+// A browser keeps its connection, and asks as page.js does: for the overview when it is due, and with it for what is due by then
+// or soon after. Time may run faster than it does.
+async function view(base, until, speed) {
   const agent = new Agent({keepAlive: true, maxSockets: 1});
-  const due = Object.fromEntries(Object.entries(SCHEDULE).map(([name, every]) => [name, Date.now() + 1000 * Math.random() * Math.min(every, 30)]));
-  while (Date.now() < until) {
-    for (const [name, every] of Object.entries(SCHEDULE)) {
-      if (Date.now() >= due[name]) {
-        await ask(agent, base + name);
-        due[name] = Date.now() + 1000 * every * (0.9 + 0.2 * Math.random());
-      }
+  const milliseconds = every => 1000 * every / speed;
+  const due = Object.fromEntries(Object.entries(SCHEDULE).map(([name, every]) => [name, Date.now() + milliseconds(Math.random() * every)]));
+  for (;;) {
+    await pause((Math.min(due.overview, until) - Date.now()) / 1000);
+    if (Date.now() >= until) {
+      break;
     }
-    await pause(0.5);
+    const soon = Date.now() + milliseconds(SCHEDULE.overview / 2);
+    const names = Object.keys(SCHEDULE).filter(name => due[name] <= soon);
+    await ask(agent, `${base}views/${names}`);
+    names.forEach(name => due[name] = Date.now() + milliseconds(SCHEDULE[name] * (0.9 + 0.2 * Math.random())));
   }
   agent.destroy();
 }
 
+// Shares of one processor.
 async function measured(pid, work) {
-  const [before, began] = [processorSeconds(pid), Date.now()];
+  const [before, began] = [spent(pid), Date.now()];
   await work();
-  return (processorSeconds(pid) - before) / ((Date.now() - began) / 1000);
+  const [after, seconds] = [spent(pid), (Date.now() - began) / 1000];
+  return {all: (after.all - before.all) / seconds, compiling: (after.compiling - before.compiling) / seconds};
 }
+
+const percent = share => `${(100 * share).toFixed(2)} %`;
+const middle = values => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 // As a service runs, and not as a test does.
 process.env.PAGE_JVM ??= '-Xmx128m';
@@ -57,24 +73,24 @@ const application = await Application.sample('--leaky.load.reports-per-second=0'
 try {
   const base = `http://127.0.0.1:${application.managementPort}/ops/actuator/nativememory/`;
   const {pid} = application.process;
-  const crowd = time => Promise.all(Array.from({length: viewers}, () => view(base, Date.now() + 1000 * time)));
-  // Until what answers is compiled, as it is after some hours: before, the compiler is what one measures.
-  const agent = new Agent({keepAlive: true, maxSockets: 1});
-  for (let i = 0; i < WARMING_REQUESTS; i++) {
-    await ask(agent, base + ['overview', 'timeline', 'trends', 'leaks'][i % 4]);
+  const crowd = (time, speed) => Promise.all(Array.from({length: viewers}, () => view(base, Date.now() + 1000 * time, speed)));
+  // Until what answers is compiled, as it is after some hours: before, the compiler is what one measures. In company and with
+  // pauses as later: what is compiled for one connection that is always busy is compiled anew for many that mostly are not.
+  while (requests < WARMING_REQUESTS) {
+    await crowd(10, WARMING_SPEED);
   }
-  agent.destroy();
   const rounds = [];
   for (let round = 0; round < 3; round++) {
     const without = await measured(pid, () => pause(seconds));
     [requests, bytes] = [0, 0];
-    const watched = await measured(pid, () => crowd(seconds));
-    rounds.push(watched - without);
-    console.log(`without ${(100 * without).toFixed(2)} %, with ${viewers} viewers ${(100 * watched).toFixed(2)} % of one processor; ` +
+    const watched = await measured(pid, () => crowd(seconds, 1));
+    rounds.push({all: watched.all - without.all, compiling: watched.compiling - without.compiling});
+    console.log(`without ${percent(without.all)}, with ${viewers} viewers ${percent(watched.all)} of one processor, ` +
+      `of which compilers ${percent(without.compiling)} and ${percent(watched.compiling)}; ` +
       `${(requests / seconds).toFixed(1)} requests/s, ${(bytes / seconds / 1024).toFixed(0)} KiB/s`);
   }
-  rounds.sort((a, b) => a - b);
-  console.log(`${viewers} viewers: ${(100 * rounds[1]).toFixed(2)} % of one processor more (median of three)`);
+  console.log(`${viewers} viewers: ${percent(middle(rounds.map(round => round.all)))} of one processor more, ` +
+    `without compilers ${percent(middle(rounds.map(round => round.all - round.compiling)))} (medians of three)`);
 } finally {
   await application.stop();
 }

@@ -106,13 +106,11 @@ final class CallSiteReader {
 
   /**
    * What groups of sites held in the last hour and hold now, the first so many of them; as of a
-   * reading that is not older than the poller's would be if it cost nothing.
+   * reading that is not older than the poller's are. So those who watch cause none.
    */
   synchronized SiteTrends trends(Grouping grouping, int most) {
-    if (!everRead || nanoTime.getAsLong() - readAt >= PACE_NANOS) {
-      read();
-    }
-    return history.trends(latest, grouping, most);
+    CallSites read = notOlderThan(Duration.ofNanos(PACE_NANOS), 1);
+    return history.trends(read, grouping, most);
   }
 
   /** Reads if it is time. */

@@ -258,7 +258,8 @@ public final class Mallometer implements AutoCloseable {
 
   /**
    * What call sites held in the last hour and hold now, taken together: those with most live bytes
-   * and those that grew most. Reads if the latest reading is older than 15 s. Never throws.
+   * and those that grew most. As of a reading that is at most 15 s old or, where that would take
+   * more than a thousandth of the time, at most a minute. Never throws.
    *
    * @param most so many of each
    */

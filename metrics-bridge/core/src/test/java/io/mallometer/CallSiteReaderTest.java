@@ -42,6 +42,20 @@ class CallSiteReaderTest {
     assertReadAgainAfter(Duration.ofSeconds(60));
   }
 
+  @Test
+  void whoeverWatchesTrendsCausesNoMoreReadingsThanThePoller() {
+    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    elapse(Duration.ofSeconds(40).minusMillis(1));
+    reader.trends(Grouping.SITE, 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+
+    elapse(Duration.ofMillis(1));
+    reader.trends(Grouping.SITE, 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
   private void assertReadAgainAfter(Duration pause) {
     library.knows(SitesByHand.three());
     reader.readIfDue();

@@ -82,6 +82,19 @@ public final class NativeMemoryEndpointWebExtension {
     return response(endpoint.views().answer(view, parameters));
   }
 
+  /**
+   * What the page asks for again and again, several views in one body. Without parameters: for each
+   * that may be missing Spring Boot reads annotations at each request.
+   *
+   * @param view {@code views}; anything else is 404
+   * @param name which of them, see {@link Views#together}
+   */
+  @ReadOperation(produces = {NativeMemoryEndpoint.JSON, NativeMemoryEndpoint.PLAIN_JSON})
+  public WebEndpointResponse<Object> together(@Selector String view, @Selector String name) {
+    return response(
+        view.equals(Views.TOGETHER) ? endpoint.views().together(name) : Views.unknown(view));
+  }
+
   private static void put(Map<String, String> parameters, String name, @Nullable String value) {
     if (value != null) {
       parameters.put(name, value);
@@ -131,18 +144,18 @@ public final class NativeMemoryEndpointWebExtension {
    * Says that the call sites of a name are fine, whatever the verdict on them.
    *
    * @param view {@code leaks}; anything else is 404
-   * @param site the name; one that ends in {@code *} is the beginning of a name
+   * @param name of the sites; one that ends in {@code *} is the beginning of a name
    * @return 200 with the verdicts, 403 if another site's page asks
    */
   @WriteOperation
-  public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String site) {
-    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(site, true));
+  public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String name) {
+    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(name, true));
   }
 
   /** Takes that back. */
   @DeleteOperation
-  public WebEndpointResponse<Object> suspect(@Selector String view, @Selector String site) {
-    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(site, false));
+  public WebEndpointResponse<Object> suspect(@Selector String view, @Selector String name) {
+    return changing(view.equals("leaks"), () -> endpoint.views().acknowledgeLeak(name, false));
   }
 
   private static WebEndpointResponse<Object> changing(

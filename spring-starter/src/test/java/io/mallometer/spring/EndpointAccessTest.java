@@ -27,8 +27,19 @@ class EndpointAccessTest {
       assertThat(application.get("/actuator/nativememory/sites")).contains("\"matching\"");
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
       assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
+      severalViewsComeTogether(application);
       assertThat(application.post(TRIM)).isEqualTo(405);
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
+    }
+  }
+
+  private static void severalViewsComeTogether(RunningApplication application) {
+    assertThat(application.json("/actuator/nativememory/views/overview,blackbox"))
+        .containsOnlyKeys("overview", "blackbox");
+    for (String path : List.of("views/sites", "nonsense/overview")) {
+      HttpResponse<String> answer = application.response("/actuator/nativememory/" + path);
+      assertThat(answer.statusCode()).as(path).isEqualTo(404);
+      assertThat(answer.body()).as(path).contains("\"reason\"");
     }
   }
 

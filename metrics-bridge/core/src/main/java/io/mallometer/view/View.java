@@ -7,8 +7,6 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,22 +49,14 @@ public interface View {
 
   private static Map<String, Object> treeOf(Record fields) {
     Map<String, @Nullable Object> tree = new LinkedHashMap<>();
-    for (RecordComponent component : fields.getClass().getRecordComponents()) {
-      @Nullable Object value = value(component, fields);
+    for (Component component : Component.of(fields.getClass())) {
+      @Nullable Object value = component.valueIn(fields);
       if (value != null) {
-        tree.put(component.getName(), treeOf(value));
-      } else if (component.isAnnotationPresent(Always.class)) {
-        tree.put(component.getName(), null);
+        tree.put(component.name(), treeOf(value));
+      } else if (component.isAlwaysThere()) {
+        tree.put(component.name(), null);
       }
     }
     return tree;
-  }
-
-  private static @Nullable Object value(RecordComponent component, Record fields) {
-    try {
-      return component.getAccessor().invoke(fields);
-    } catch (IllegalAccessException | InvocationTargetException e) {
-      throw new IllegalStateException(component + " of a view cannot be read", e);
-    }
   }
 }

@@ -14,9 +14,13 @@ import io.mallometer.report.ReportMetric;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +45,9 @@ public final class Views {
           "timeline",
           "trends",
           "blackbox");
+
+  /** Below this name {@link #together} is asked. */
+  public static final String TOGETHER = "views";
 
   private static final String JSON = "application/json";
 
@@ -71,7 +78,9 @@ public final class Views {
             "timeline", new WrittenOnce(clock, 5, () -> this, this::timeline),
             // What somebody said of a leak is seen at once.
             "leaks", new WrittenOnce(clock, 5, mallometer::leaks, this::leaks),
-            "trends", new WrittenOnce(clock, 15, () -> this, this::trends));
+            // Verdicts are shown with the reading that they are of.
+            "trends", new WrittenOnce(clock, 30, mallometer::leaks, this::trends),
+            "blackbox", new WrittenOnce(clock, 5, () -> this, () -> BlackBoxView.of(mallometer)));
   }
 
   private OverviewView overview() {
@@ -142,7 +151,7 @@ public final class Views {
       }
       @Nullable WrittenOnce once = watched.get(name);
       if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
-        return new Answer.Exported(JSON, once.body());
+        return new Answer.Exported(JSON, new Answer.Written(List.of(once.piece())));
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
@@ -151,6 +160,38 @@ public final class Views {
       };
     } catch (IllegalArgumentException e) {
       return Told.refused(Outcome.WRONG, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * Answers for several views in one body, an object that has each under its name: what a request
+   * costs a server by itself is more than such a view does.
+   *
+   * @param names which, separated by commas; those that a page asks for again and again. What fails
+   *     is null, and who asks for it alone is told why
+   */
+  public Answer together(String names) {
+    Set<String> asked = new LinkedHashSet<>(List.of(names.split(",", -1)));
+    if (!watched.keySet().containsAll(asked)) {
+      return Told.refused(
+          Outcome.UNKNOWN,
+          "'%s' are not asked for together; %s can be"
+              .formatted(names, String.join(",", new TreeSet<>(watched.keySet()))));
+    }
+    List<Piece> pieces = new ArrayList<>();
+    for (String name : asked) {
+      pieces.add(Piece.of((pieces.isEmpty() ? "{\"" : ",\"") + name + "\":"));
+      pieces.add(pieceOrNull(name));
+    }
+    pieces.add(Piece.of("}"));
+    return new Answer.Exported(JSON, new Answer.Written(pieces));
+  }
+
+  private Piece pieceOrNull(String name) {
+    try {
+      return watched.get(name).piece();
+    } catch (RuntimeException | LinkageError e) {
+      return Piece.of("null");
     }
   }
 
@@ -197,7 +238,8 @@ public final class Views {
         .toList();
   }
 
-  private static Told unknown(String name) {
+  /** What a request is answered that asks for something that there is not. */
+  public static Told unknown(String name) {
     return Told.refused(
         Outcome.UNKNOWN,
         "there is no '%s'; there are %s".formatted(name, String.join(", ", names())));

@@ -25,7 +25,7 @@ final class WrittenOnce {
   private @Nullable Object of;
 
   private long writtenAt = Long.MIN_VALUE;
-  private Answer.Written body = new Answer.Written(new byte[0]);
+  private Piece piece = Piece.of("");
 
   /**
    * A view that is written again when it is as old as {@code seconds}, or of another {@code
@@ -38,16 +38,16 @@ final class WrittenOnce {
     this.view = view;
   }
 
-  synchronized Answer.Written body() {
+  synchronized Piece piece() {
     long now = clock.instant().getEpochSecond();
     Object latest = subject.get();
     // A clock that was set back must not keep what is old.
     if (of != latest || now < writtenAt || now - writtenAt >= seconds) {
-      body = new Answer.Written(written(view.get()));
+      piece = new Piece(written(view.get()));
       of = latest;
       writtenAt = now;
     }
-    return body;
+    return piece;
   }
 
   private static byte[] written(View view) {

@@ -13,11 +13,15 @@ import io.mallometer.MemoryMoment;
 import io.mallometer.ResidentPart;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -127,10 +131,52 @@ class PageViewsTest {
     for (String view : List.of("overview", "timeline", "trends", "leaks")) {
       byte[] first = written(views, view);
       assertThat(written(views, view)).isSameAs(first);
-      assertThat(body(views, view).zipped()).isSameAs(body(views, view).zipped());
-      library.elapse(Duration.ofSeconds(15));
+      library.elapse(Duration.ofSeconds(30));
       assertThat(written(views, view)).isNotSameAs(first);
     }
+  }
+
+  /** What is in company is what is sent alone, plain and zipped; and that is made once for all. */
+  @Test
+  void whatIsAskedForTogetherIsWrittenAndZippedOnceAsWell() throws Exception {
+    Views views = new Views(mallometer);
+    String names = "overview,timeline,leaks,trends,blackbox";
+
+    Answer.Written body = (Answer.Written) ((Answer.Exported) views.together(names)).body();
+
+    String text = new String(body.bytes(), StandardCharsets.UTF_8);
+    assertThat(new ObjectMapper().readTree(text).fieldNames())
+        .toIterable()
+        .containsExactly(names.split(","));
+    for (String name : names.split(",")) {
+      assertThat(text)
+          .contains("\"" + name + "\":" + new String(written(views, name), StandardCharsets.UTF_8));
+    }
+    try (InputStream unzipped = new GZIPInputStream(new ByteArrayInputStream(body.zipped()))) {
+      assertThat(unzipped.readAllBytes()).isEqualTo(body.bytes());
+    }
+    assertThat(body.zipped().length).isLessThan(body.bytes().length / 2);
+    Piece alone = new WrittenOnce(mallometer.clock(), 1, () -> this, views::nativeMemory).piece();
+    assertThat(alone.deflated()).isSameAs(alone.deflated());
+  }
+
+  @Test
+  void onlyWhatIsWatchedIsAnsweredTogether() throws Exception {
+    for (String names : List.of("", ",", "sites", "overview,nonsense")) {
+      Answer answer = new Views(mallometer).together(names);
+      assertThat(answer.outcome()).as(names).isEqualTo(Answer.Outcome.UNKNOWN);
+      assertThat(json(((Answer.Told) answer).view()).get("reason").asText())
+          .endsWith("blackbox,leaks,overview,timeline,trends can be");
+    }
+  }
+
+  /** The JDK makes it anew whenever it is asked for, which takes longer than to write the view. */
+  @Test
+  void whatAViewConsistsOfIsLookedUpOnce() {
+    assertThat(Component.of(OverviewView.class))
+        .isSameAs(Component.of(OverviewView.class))
+        .extracting(Component::name)
+        .startsWith("pid", "started");
   }
 
   @Test

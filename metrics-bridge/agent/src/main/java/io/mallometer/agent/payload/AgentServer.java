@@ -26,7 +26,6 @@ import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -183,13 +182,19 @@ final class AgentServer implements AutoCloseable {
   }
 
   private void answer(HttpExchange exchange, String name) throws IOException {
-    Map<String, String> parameters = Parameters.of(exchange.getRequestURI().getRawQuery());
-    Answer answer = faces().views().answer(name, parameters);
+    Answer answer = answer(name, exchange.getRequestURI().getRawQuery());
     if (answer instanceof Answer.Exported export) {
       send(exchange, Outcome.OK.status(), export.contentType(), export.body());
     } else {
       tell(exchange, answer.outcome().status(), ((Told) answer).view());
     }
+  }
+
+  private Answer answer(String name, @Nullable String query) {
+    String several = Views.TOGETHER + "/";
+    return name.startsWith(several)
+        ? faces().views().together(name.substring(several.length()))
+        : faces().views().answer(name, Parameters.of(query));
   }
 
   private static void page(HttpExchange exchange) throws IOException {

@@ -119,7 +119,8 @@ class AgentServerTest {
   void answersAreZippedForThoseWhoAccept() throws Exception {
     start(OPTIONS);
 
-    for (String path : List.of("/metrics", "/breakdown", "/overview", "/flamegraph")) {
+    for (String path :
+        List.of("/metrics", "/breakdown", "/overview", "/views/overview,trends", "/flamegraph")) {
       HttpResponse<byte[]> zipped =
           client.send(request(path, "Accept-Encoding", "gzip").build(), BodyHandlers.ofByteArray());
       assertThat(zipped.headers().firstValue("Content-Encoding")).contains("gzip");
