@@ -139,6 +139,16 @@ class ArrowsTest {
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
 
+  /** A runtime may be without its module. */
+  @ArchTest
+  static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
+      noClasses()
+          .that()
+          .haveNameNotMatching("io\\.mallometer\\.process\\.DiagnosticCommands(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.sun.management..");
+
   @ArchTest
   static final ArchRule eachOptionalLibraryIsKnownToItsFaceOnly =
       classes()
@@ -155,5 +165,10 @@ class ArrowsTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              "java..", "javax.management..", "io.mallometer..", "com.sun.jna..", "org.jspecify..");
+              "java..",
+              "javax.management..",
+              "com.sun.management..",
+              "io.mallometer..",
+              "com.sun.jna..",
+              "org.jspecify..");
 }
