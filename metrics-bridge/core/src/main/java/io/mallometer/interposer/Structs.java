@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory that the library fills.
@@ -54,11 +55,12 @@ final class Structs {
   }
 
   /**
-   * The agent's loader, that of the class path, or of a Spring Boot jar: they end with the JVM, so
-   * nothing has to be given back. A web application's may end before.
+   * The agent's loader, that of the class path, of a Spring Boot jar, or the JVM's own: they end
+   * with the JVM, so nothing has to be given back. A web application's may end before.
    */
-  private static boolean isForGood(ClassLoader loader) {
-    return loader == ClassLoader.getSystemClassLoader()
+  private static boolean isForGood(@Nullable ClassLoader loader) {
+    return loader == null
+        || loader == ClassLoader.getSystemClassLoader()
         || "mallometer-agent".equals(loader.getName())
         || loader.getClass().getName().startsWith("org.springframework.boot.loader.");
   }

@@ -24,7 +24,7 @@ public final class Symbolizer {
   private static final Named UNNAMED =
       new Named(null, StackFrame.ofJava(UNLOADED, "[method]", "", 0));
 
-  /** About 3 MiB. With more of them all are forgotten. */
+  /** About 3 MiB. With more of them, which one round of stacks may bring, all are forgotten. */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;
