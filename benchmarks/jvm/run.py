@@ -1,9 +1,9 @@
 """What mallometer costs a JVM that works in native libraries, beside NMT and async-profiler.
 
-The work is fixed, so the CPU time of the process (user and system, all threads) is the measure; elapsed time would be
-that of the neighbours. `whole` is the process from start to exit. The parts are measured from inside, after a warm-up,
-for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory. Peak RSS is what the
-kernel says of the process just before its end.
+The work is fixed, so the CPU time of the process (user and system, all threads) is the measure. `whole` is the process
+from start to exit, `elapsed` the time it takes, which is also that of the neighbours. The parts are measured from inside,
+after a warm-up, for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory. Peak RSS
+is what the kernel says of the process just before its end.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -31,6 +32,7 @@ PARTS = {
     "unsafe": 3_000_000,
 }
 WHOLE = "whole"
+ELAPSED = "elapsed"
 PEAK = "peak RSS"
 MEBIBYTE = 1 << 20
 # The serial collector and a fixed heap: as little as possible that depends on the moment.
@@ -102,9 +104,9 @@ def run_load(variant, version, home, scale, directory):
     command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
     command += ["io.mallometer.benchmarks.NativeLoad"]
     command += [f"{part}={round(amount * scale)}" for part, amount in PARTS.items()]
-    before = measure.children_cpu_seconds()
+    began, before = time.monotonic(), measure.children_cpu_seconds()
     output, errors = measure.run(command, variant.environment(), directory)
-    result = {WHOLE: measure.children_cpu_seconds() - before}
+    result = {WHOLE: measure.children_cpu_seconds() - before, ELAPSED: time.monotonic() - began}
     if variant.evidence not in errors:
         raise Unavailable(f"its standard error does not say {variant.evidence!r}")
     if variant.output:
@@ -150,7 +152,7 @@ def ratio(samples, version, name, column):
 
 
 def print_jdk(title, version, chosen, samples, missing):
-    columns = [WHOLE, *PARTS, PEAK]
+    columns = [WHOLE, ELAPSED, *PARTS, PEAK]
     rows = []
     for variant in chosen:
         if (version, variant.name) in missing:

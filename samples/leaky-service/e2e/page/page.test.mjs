@@ -316,6 +316,18 @@ describe('on the sample', () => {
     };
     const shown = await during(60);
     assert.ok(shown >= 5 && shown <= 8, `${shown} requests in a minute`);
+    // Where many watch each is told to ask less often.
+    const crowded = /\/nativememory\/views\//;
+    await page.route(crowded, async route => {
+      const answers = await (await route.fetch()).json();
+      await route.fulfill({json: {...answers, overview: {...answers.overview, askAgainSeconds: 60}}});
+    });
+    await during(15);
+    const seldom = await during(180);
+    assert.ok(seldom >= 2 && seldom <= 4, `${seldom} requests in three minutes`);
+    assert.match(await page.textContent('#connection'), /asked each 60 s as many watch/);
+    await page.unroute(crowded);
+    await during(70);
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', {value: true, configurable: true});
       document.dispatchEvent(new Event('visibilitychange'));

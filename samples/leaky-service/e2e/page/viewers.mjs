@@ -6,10 +6,13 @@ import {Agent, get} from 'node:http';
 import {Application} from './servers.mjs';
 
 const [viewers = 50, seconds = 60] = process.argv.slice(2).map(Number);
-// As page.js has it, in seconds.
+// As page.js has it, in seconds. For the overview it is what the last answer says.
 const SCHEDULE = {overview: 10, timeline: 30, leaks: 60, trends: 120, blackbox: 600};
 const WARMING_REQUESTS = 24_000;
-const WARMING_SPEED = 60;
+// Who asks as fast as that is told to ask once a minute.
+const WARMING_SPEED = 360;
+// After that those who have just opened the page ask at the pace at which they all will.
+const SETTLING_SECONDS = 60;
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], {encoding: 'utf8'}));
 
 const pause = time => new Promise(resolve => setTimeout(resolve, 1000 * time));
@@ -32,26 +35,32 @@ let bytes = 0;
 function ask(agent, url) {
   return new Promise((resolve, reject) => get(url, {agent}, answer => {
     requests++;
-    answer.on('data', data => bytes += data.length);
-    answer.on('end', () => answer.statusCode === 200 ? resolve() : reject(new Error(`${url}: ${answer.statusCode}`)));
+    const parts = [];
+    answer.on('data', data => {
+      parts.push(data);
+      bytes += data.length;
+    });
+    answer.on('end', () => answer.statusCode === 200 ? resolve(JSON.parse(Buffer.concat(parts))) : reject(new Error(`${url}: ${answer.statusCode}`)));
   }).on('error', reject));
 }
 
 // A browser keeps its connection, and asks as page.js does: for the overview when it is due, and with it for what is due by then
 // or soon after. Time may run faster than it does.
 async function view(base, until, speed) {
+  const schedule = {...SCHEDULE};
   const agent = new Agent({keepAlive: true, maxSockets: 1});
   const milliseconds = every => 1000 * every / speed;
-  const due = Object.fromEntries(Object.entries(SCHEDULE).map(([name, every]) => [name, Date.now() + milliseconds(Math.random() * every)]));
+  const due = Object.fromEntries(Object.entries(schedule).map(([name, every]) => [name, Date.now() + milliseconds(Math.random() * every)]));
   for (;;) {
     await pause((Math.min(due.overview, until) - Date.now()) / 1000);
     if (Date.now() >= until) {
       break;
     }
-    const soon = Date.now() + milliseconds(SCHEDULE.overview / 2);
-    const names = Object.keys(SCHEDULE).filter(name => due[name] <= soon);
-    await ask(agent, `${base}views/${names}`);
-    names.forEach(name => due[name] = Date.now() + milliseconds(SCHEDULE[name] * (0.9 + 0.2 * Math.random())));
+    const soon = Date.now() + milliseconds(schedule.overview / 2);
+    const names = Object.keys(schedule).filter(name => due[name] <= soon);
+    const {overview} = await ask(agent, `${base}views/${names}`);
+    schedule.overview = overview.askAgainSeconds;
+    names.forEach(name => due[name] = Date.now() + milliseconds(schedule[name] * (0.9 + 0.2 * Math.random())));
   }
   agent.destroy();
 }
@@ -82,8 +91,10 @@ try {
   const rounds = [];
   for (let round = 0; round < 3; round++) {
     const without = await measured(pid, () => pause(seconds));
+    const watching = crowd(SETTLING_SECONDS + seconds, 1);
+    await pause(SETTLING_SECONDS);
     [requests, bytes] = [0, 0];
-    const watched = await measured(pid, () => crowd(seconds, 1));
+    const watched = await measured(pid, () => watching);
     rounds.push({all: watched.all - without.all, compiling: watched.compiling - without.compiling});
     console.log(`without ${percent(without.all)}, with ${viewers} viewers ${percent(watched.all)} of one processor, ` +
       `of which compilers ${percent(without.compiling)} and ${percent(watched.compiling)}; ` +

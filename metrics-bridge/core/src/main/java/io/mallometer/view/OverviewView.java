@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param pid the process id
  * @param started when the process started, in ISO 8601; another one means another process
+ * @param askAgainSeconds how long who watches should wait before asking again: 10, or up to 60
+ *     where there are so many that they would ask more than twice a second together
  * @param trimAllowed whether a POST to {@code trim} is answered at all
  * @param diagnosis how it stands
  * @param memory the counters
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 public record OverviewView(
     long pid,
     @Nullable String started,
+    int askAgainSeconds,
     boolean trimAllowed,
     DiagnosisView diagnosis,
     NativeMemoryView memory,
@@ -75,12 +78,13 @@ public record OverviewView(
   private static final @Nullable String STARTED =
       SELF.info().startInstant().map(Instant::toString).orElse(null);
 
-  static OverviewView of(Mallometer mallometer, boolean trimAllowed) {
+  static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
     Snapshot snapshot = mallometer.snapshot();
     ProcessMemory memory = snapshot.memory();
     return new OverviewView(
         SELF.pid(),
         STARTED,
+        askAgainSeconds,
         trimAllowed,
         DiagnosisView.of(mallometer.diagnosis()),
         NativeMemoryView.of(snapshot, mallometer.clock(), mallometer.leaks().observation()),

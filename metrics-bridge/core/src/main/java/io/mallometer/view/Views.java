@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,10 +50,14 @@ public final class Views {
   /** Below this name {@link #together} is asked. */
   public static final String TOGETHER = "views";
 
+  /** Who watches asks for this, and with it for what else is due. */
+  private static final String PACED = "overview";
+
   private static final String JSON = "application/json";
 
   private final Mallometer mallometer;
   private final boolean trimAllowed;
+  private final Pace pace;
 
   /** What a page that many people watch asks for again and again. */
   private final Map<String, WrittenOnce> watched;
@@ -71,20 +76,26 @@ public final class Views {
     this.mallometer = mallometer;
     this.trimAllowed = trimAllowed;
     Clock clock = mallometer.clock();
+    this.pace = new Pace(clock);
+    Supplier<?> leaks = mallometer::leaks;
     this.watched =
         Map.of(
-            // The age in it stays true, and a trim is seen at once.
-            "overview", new WrittenOnce(clock, 1, mallometer::snapshot, this::overview),
-            "timeline", new WrittenOnce(clock, 5, () -> this, this::timeline),
-            // What somebody said of a leak is seen at once.
-            "leaks", new WrittenOnce(clock, 5, mallometer::leaks, this::leaks),
+            // A trim is seen at once, and what somebody said of a leak.
+            PACED,
+            new WrittenOnce(clock, 5, this::overview, mallometer::snapshot, leaks),
+            "timeline",
+            new WrittenOnce(clock, 5, this::timeline),
+            "leaks",
+            new WrittenOnce(clock, 5, this::leaks, leaks),
             // Verdicts are shown with the reading that they are of.
-            "trends", new WrittenOnce(clock, 30, mallometer::leaks, this::trends),
-            "blackbox", new WrittenOnce(clock, 5, () -> this, () -> BlackBoxView.of(mallometer)));
+            "trends",
+            new WrittenOnce(clock, 30, this::trends, leaks),
+            "blackbox",
+            new WrittenOnce(clock, 5, () -> BlackBoxView.of(mallometer)));
   }
 
   private OverviewView overview() {
-    return OverviewView.of(mallometer, trimAllowed);
+    return OverviewView.of(mallometer, trimAllowed, pace.seconds());
   }
 
   private TimelineView timeline() {
@@ -151,7 +162,7 @@ public final class Views {
       }
       @Nullable WrittenOnce once = watched.get(name);
       if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
-        return new Answer.Exported(JSON, new Answer.Written(List.of(once.piece())));
+        return new Answer.Exported(JSON, new Answer.Written(List.of(piece(name, once))));
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
@@ -187,9 +198,16 @@ public final class Views {
     return new Answer.Exported(JSON, new Answer.Written(pieces));
   }
 
+  private Piece piece(String name, WrittenOnce view) {
+    if (name.equals(PACED)) {
+      pace.asked();
+    }
+    return view.piece();
+  }
+
   private Piece pieceOrNull(String name) {
     try {
-      return watched.get(name).piece();
+      return piece(name, watched.get(name));
     } catch (RuntimeException | LinkageError e) {
       return Piece.of("null");
     }

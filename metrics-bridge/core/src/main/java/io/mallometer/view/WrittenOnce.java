@@ -7,6 +7,8 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,36 +20,48 @@ final class WrittenOnce {
 
   private final Clock clock;
   private final long seconds;
-  private final Supplier<?> subject;
+  private final List<Supplier<?>> subjects;
   private final Supplier<? extends View> view;
 
   /** Guarded by this, as is all below. Compared by identity. */
-  private @Nullable Object of;
+  private List<Object> of = List.of();
 
-  private long writtenAt = Long.MIN_VALUE;
-  private Piece piece = Piece.of("");
+  private long writtenAt;
+  private @Nullable Piece piece;
 
   /**
-   * A view that is written again when it is as old as {@code seconds}, or of another {@code
-   * subject}.
+   * A view that is written again when it is as old as {@code seconds}, or of other {@code
+   * subjects}.
    */
-  WrittenOnce(Clock clock, long seconds, Supplier<?> subject, Supplier<? extends View> view) {
+  WrittenOnce(Clock clock, long seconds, Supplier<? extends View> view, Supplier<?>... subjects) {
     this.clock = clock;
     this.seconds = seconds;
-    this.subject = subject;
+    this.subjects = List.of(subjects);
     this.view = view;
   }
 
   synchronized Piece piece() {
     long now = clock.instant().getEpochSecond();
-    Object latest = subject.get();
+    List<Object> latest = new ArrayList<>();
+    subjects.forEach(subject -> latest.add(subject.get()));
+    Piece known = piece;
     // A clock that was set back must not keep what is old.
-    if (of != latest || now < writtenAt || now - writtenAt >= seconds) {
-      piece = new Piece(written(view.get()));
+    if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
+      known = new Piece(written(view.get()));
+      piece = known;
       of = latest;
       writtenAt = now;
     }
-    return piece;
+    return known;
+  }
+
+  private static boolean same(List<Object> some, List<Object> others) {
+    for (int i = 0; i < some.size(); i++) {
+      if (some.get(i) != others.get(i)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static byte[] written(View view) {

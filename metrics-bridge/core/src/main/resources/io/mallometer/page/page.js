@@ -662,8 +662,9 @@
   const SECOND = 1000;
   const LONGEST_PAUSE = 60 * SECOND;
   const LONGEST_TRIM = 120 * SECOND;
+  const PACE = 10;
   const jobs = [
-    {view: 'overview', every: 10 * SECOND, show: showOverview},
+    {view: 'overview', every: PACE * SECOND, show: showOverview},
     {view: 'timeline', every: 30 * SECOND, show: showTimeline},
     {view: 'trends', every: 120 * SECOND, show: showTrends},
     {view: 'leaks', every: 60 * SECOND, show: showLeaks},
@@ -689,7 +690,11 @@
     state.severity = overview.diagnosis.severity;
     state.started = overview.started;
     state.views = overview.views;
-    say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}`, false);
+    // A page may be newer than the application that answers.
+    const pace = overview.askAgainSeconds ?? PACE;
+    jobs[0].every = pace * SECOND;
+    const seldom = pace > PACE ? `, asked each ${duration(pace)} as many watch` : '';
+    say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}${seldom}`, false);
     showProcess(overview);
     showAnswer(overview.diagnosis, overview.memory);
     showTiles(overview);
@@ -716,9 +721,9 @@
   async function perform(job, answers) {
     // One that failed in company says why when it is alone.
     const answer = answers[job.view] ?? await ask(job.view);
+    job.show(answer);
     // A little earlier or later each time, so that many viewers do not ask at once.
     job.due = Date.now() + job.every * (0.9 + 0.2 * Math.random());
-    job.show(answer);
   }
 
   // In one request: each costs the application more than to answer it. A view that fails keeps none of the others from

@@ -106,6 +106,7 @@ class PageViewsTest {
         .containsExactlyInAnyOrder(
             "pid",
             "started",
+            "askAgainSeconds",
             "trimAllowed",
             "diagnosis",
             "memory",
@@ -156,7 +157,7 @@ class PageViewsTest {
       assertThat(unzipped.readAllBytes()).isEqualTo(body.bytes());
     }
     assertThat(body.zipped().length).isLessThan(body.bytes().length / 2);
-    Piece alone = new WrittenOnce(mallometer.clock(), 1, () -> this, views::nativeMemory).piece();
+    Piece alone = new WrittenOnce(mallometer.clock(), 1, views::nativeMemory).piece();
     assertThat(alone.deflated()).isSameAs(alone.deflated());
   }
 
@@ -214,14 +215,77 @@ class PageViewsTest {
   }
 
   @Test
-  void theAgeInAnOverviewIsNeverMoreThanASecondOff() throws Exception {
+  void theAgeInAnOverviewIsNeverMoreThanFiveSecondsOff() throws Exception {
     Views views = new Views(mallometer);
-    written(views, "overview");
     library.elapse(Duration.ofSeconds(40));
+    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    library.elapse(Duration.ofSeconds(4));
+    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+    library.elapse(Duration.ofSeconds(1));
 
-    JsonNode overview = new ObjectMapper().readTree(written(views, "overview"));
+    assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(45);
+  }
 
-    assertThat(overview.get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
+  @Test
+  void whatSomebodySaysOfALeakIsInTheNextOverview() {
+    library.judges(VerdictsByHand.four());
+    mallometer.poll();
+    Views views = new Views(mallometer);
+    byte[] before = written(views, "overview");
+
+    mallometer.acknowledgeLeak("anything", true);
+
+    assertThat(written(views, "overview")).isNotSameAs(before);
+  }
+
+  /** However many watch, and whatever pace they were told before. */
+  @Test
+  void thoseWhoWatchAreToldToAskTwiceASecondTogetherAtMost() throws Exception {
+    Views views = new Views(mallometer);
+    int told = pace(views);
+    assertThat(told).isEqualTo(10);
+    int[] viewers = {20, 50, 50, 1000, 60, 1};
+    int[] paces = {10, 25, 25, 60, 30, 10};
+    for (int i = 0; i < viewers.length; i++) {
+      told = paceAfter(views, viewers[i], told);
+      assertThat(told).as("%d viewers", viewers[i]).isEqualTo(paces[i]);
+    }
+  }
+
+  /** Nor is one who comes back after an hour taken for the crowd that was there before. */
+  @Test
+  void whoAsksAfterAPauseIsAlone() throws Exception {
+    Views views = new Views(mallometer);
+    assertThat(paceAfter(views, 90, pace(views))).isEqualTo(45);
+    library.elapse(Duration.ofHours(1));
+    assertThat(pace(views)).isEqualTo(10);
+
+    for (int i = 0; i < 500; i++) {
+      written(views, "overview");
+    }
+    library.elapse(Duration.ofHours(-2));
+    assertThat(pace(views)).isEqualTo(10);
+  }
+
+  /**
+   * What they are told after each has asked once in the time it was told, the first of them before.
+   */
+  private int paceAfter(Views views, int viewers, int told) throws Exception {
+    for (int i = 1; i < viewers; i++) {
+      Answer answer =
+          i % 2 == 0 ? views.together("overview,leaks") : views.answer("overview", Map.of());
+      assertThat(answer.outcome()).isEqualTo(Answer.Outcome.OK);
+    }
+    library.elapse(Duration.ofSeconds(told));
+    return pace(views);
+  }
+
+  private static int pace(Views views) throws Exception {
+    return overview(views).get("askAgainSeconds").asInt();
+  }
+
+  private static JsonNode overview(Views views) throws Exception {
+    return new ObjectMapper().readTree(written(views, "overview"));
   }
 
   private static byte[] written(Views views, String view) {
