@@ -266,6 +266,26 @@ static void an_interval_of_one_stays(void) {
   CHECK_EQUAL(self().sample_interval_bytes, 1);
 }
 
+/* ---- mallometer_disable ------------------------------------------------------------------------------- */
+
+/* Else they would be live for good, and an object that came to their place later would be taken for them. */
+static void samples_end_while_counting_is_off(void) {
+  enum { KEPT = 30 };
+  static void *kept[KEPT];
+  for (int i = 0; i < KEPT; i++) kept[i] = keeper(1000);
+  double each = (double)unit_size(kept[0]);
+  CHECK_EQUAL(live_bytes_of_keeper(), KEPT * each);
+  uint32_t others = self().live_samples - KEPT;
+  CHECK_EQUAL(mallometer_disable(), 0);
+  for (int i = 0; i < 10; i++) free(kept[i]);
+  for (int i = 10; i < 20; i++) kept[i] = realloc(kept[i], 5000);
+  CHECK_EQUAL(mallometer_enable(), 0);
+  CHECK_EQUAL(live_bytes_of_keeper(), 10 * each);
+  CHECK_EQUAL(self().live_samples, others + 10);
+  for (int i = 10; i < KEPT; i++) free(kept[i]);
+  CHECK_EQUAL(live_bytes_of_keeper(), 0);
+}
+
 /* ---- Without JVM -------------------------------------------------------------------------------------- */
 
 static void there_is_no_jvm(const char *expected) {
@@ -424,6 +444,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "objects") == 0) objects_have_ages_until_they_are_freed();
   if (strcmp(what, "interval") == 0) the_interval_changes_at_run_time();
   if (strcmp(what, "exact") == 0) an_interval_of_one_stays();
+  if (strcmp(what, "off") == 0) samples_end_while_counting_is_off();
   if (strcmp(what, "no_jvm") == 0) there_is_no_jvm(argv[2]);
   if (strcmp(what, "defaults") == 0) call_sites_are_recorded_by_default();
   if (strcmp(what, "deep") == 0) deep_stacks_are_cut_and_counted();

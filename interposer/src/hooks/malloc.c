@@ -178,6 +178,18 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
+/* The same once there are samples: they are followed to their end, or the next object at their address is taken for
+ * them. */
+static void following_free(void *object) {
+  if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
+  next.free(object);
+}
+
+static void *following_realloc(void *object, size_t size) {
+  if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_realloc(object, size, ORIGIN);
+  return next.realloc(object, size);
+}
+
 static void *forwarded_new(size_t size) {
   void *object = next.malloc(size);
   return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
@@ -201,6 +213,9 @@ static struct {
 
 /* One function after the other: each is right beside any other route's. */
 void hook_route(enum hook_route route) {
+  static bool counted_before;
+  if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
+  bool tracked = call_sites_on(), followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
 #define TAKE(function, completed, counted, forwarded)        \
   __atomic_store_n(&entry.function,                          \
                    route == ROUTE_COUNTED     ? (counted)    \
@@ -208,9 +223,10 @@ void hook_route(enum hook_route route) {
                                               : (completed), \
                    __ATOMIC_RELEASE)
   TAKE(malloc, completed_malloc, counted_malloc, next.malloc);
-  TAKE(free, complete_free, call_sites_on() ? tracked_free : counted_free, forwarded_free);
+  TAKE(free, complete_free, tracked ? tracked_free : counted_free, followed ? following_free : forwarded_free);
   TAKE(calloc, completed_calloc, counted_calloc, next.calloc);
-  TAKE(realloc, completed_realloc, call_sites_on() ? tracked_realloc : counted_realloc, forwarded_realloc);
+  TAKE(realloc, completed_realloc, tracked ? tracked_realloc : counted_realloc,
+       followed ? following_realloc : forwarded_realloc);
   TAKE(new, completed_new, counted_new, forwarded_new);
   TAKE(new_nothrow, completed_new_nothrow, counted_new_nothrow, forwarded_new_nothrow);
 #undef TAKE
