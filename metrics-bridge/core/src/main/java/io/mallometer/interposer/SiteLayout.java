@@ -98,10 +98,10 @@ final class SiteLayout {
     }
     double live = Math.max(0, difference(sites, site, value));
     double since = allocated.variance() - sites.getDouble(site + ALLOCATED + variance);
+    // Nothing at all where objects are empty, as they can be with headers.
+    double share = live > 0 ? live / allocated.value() : 0;
     return new Estimate(
-        live,
-        Math.max(0, difference(sites, site, variance)) + since * live / allocated.value(),
-        samples);
+        live, Math.max(0, difference(sites, site, variance)) + since * share, samples);
   }
 
   private static double difference(ByteBuffer sites, int site, int offset) {
