@@ -1,5 +1,6 @@
 package io.mallometer.interposer;
 
+import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedMethod;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -48,6 +49,19 @@ final class JavaMethods {
         return;
       }
     }
+  }
+
+  /**
+   * Whether all methods of a stack have been asked for: one that the library was just noting could
+   * not be, nor could those behind it.
+   */
+  synchronized boolean askedForAllOf(long[] stack) {
+    for (long frame : stack) {
+      if (RecordedFrame.isJava(frame) && RecordedFrame.method(frame) >= known.size()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The method of a number; empty if it has not been asked for, or its class was gone by then. */

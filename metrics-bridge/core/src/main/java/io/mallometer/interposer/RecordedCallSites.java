@@ -70,7 +70,7 @@ final class RecordedCallSites {
 
   private final Map<Integer, Named> named = new HashMap<>();
 
-  /** Their modules were not all known. */
+  /** Their modules or methods were not all known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
 
   private List<String> namedBy = List.of();
@@ -195,6 +195,9 @@ final class RecordedCallSites {
     List<List<StackFrame>> names = symbolized(stacks);
     for (int i = 0; i < names.size(); i++) {
       named.put(numbers.get(i), named(names.get(i)));
+      if (!methods.askedForAllOf(stacks.get(i))) {
+        toBeNamedAgain.add(numbers.get(i));
+      }
     }
   }
 
