@@ -54,6 +54,12 @@ public final class SiteHistory {
    * @param now the latest reading, which knows the stacks
    */
   public SiteChanges changes(Instant from, Instant to, CallSites now) {
+    if (now.sites().isEmpty()) {
+      return SiteChanges.none(
+          "there are no call sites to compare"
+              + (now.reason().isEmpty() ? "" : ": ")
+              + now.reason());
+    }
     List<SiteMoment> known = known(now);
     Optional<SiteMoment> first = nearest(known, from);
     Optional<SiteMoment> second = nearest(known, to);
@@ -160,9 +166,7 @@ public final class SiteHistory {
   }
 
   private static String kept(List<SiteMoment> known) {
-    return known.isEmpty()
-        ? "no call sites were read yet"
-        : "call sites are known from %s to %s"
-            .formatted(known.get(0).time(), known.get(known.size() - 1).time());
+    return "call sites are known from %s to %s"
+        .formatted(known.get(0).time(), known.get(known.size() - 1).time());
   }
 }

@@ -89,9 +89,19 @@ class SiteHistoryTest {
         .startsWith("there are no two moments between ");
     assertThat(history.changes(now.time(), START.plusSeconds(3_000), now).reason())
         .startsWith("there are no two moments between ");
-    CallSites none = CallSites.none(START, "not recorded");
-    assertThat(new SiteHistory().changes(START, START, none).reason())
-        .endsWith("no call sites were read yet");
+  }
+
+  /** Of old moments alone nothing could be told but that nothing changed. */
+  @Test
+  void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
+    Instant end = liveFor(Duration.ofMinutes(10)).time();
+
+    SiteChanges off = history.changes(START, end, CallSites.none(end, "counting is off"));
+
+    assertThat(off.reason()).isEqualTo("there are no call sites to compare: counting is off");
+    assertThat(off.from()).isEmpty();
+    assertThat(history.changes(START, end, CallSites.none(end, "")).reason())
+        .isEqualTo("there are no call sites to compare");
   }
 
   @Test
@@ -126,7 +136,6 @@ class SiteHistoryTest {
         .allMatch(change -> Double.isNaN(change.liveBytesGrowth()));
   }
 
-  /** Readings every 15 s; returns the last. */
   @Test
   void groupsAreThoseThatHoldMostAndThoseThatGrewMostWithWhatTheyHeld() {
     CallSites now = liveFor(Duration.ofMinutes(2));
@@ -147,6 +156,7 @@ class SiteHistoryTest {
         .satisfies(all -> assertThat(all.largest()).hasSize(3));
   }
 
+  /** Readings every 15 s; returns the last. */
   private CallSites liveFor(Duration duration) {
     CallSites read = at(Duration.ZERO);
     for (long second = 0; second <= duration.toSeconds(); second += 15) {
