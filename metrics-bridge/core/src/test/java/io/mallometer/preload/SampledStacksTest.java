@@ -55,4 +55,21 @@ class SampledStacksTest {
     assertThat(child.run(DeepCalls.class, "700").output())
         .containsPattern("java=" + MOST_JAVA_FRAMES + " truncated=[1-9]");
   }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void compilersCollectorsAndTheVmThreadHaveTheirNativeStacks(Path jdk) throws Exception {
+    ChildJvm child =
+        new ChildJvm()
+            .java(jdk)
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_SAMPLE_INTERVAL", "4k")
+            .environment("MALLOMETER_OVERHEAD_TARGET", "off")
+            .options("-XX:+UseG1GC");
+
+    assertThat(child.run(OwnThreads.class).output())
+        .contains("CompileBroker::compiler_thread_loop", "VMThread::run")
+        .containsAnyOf("GangWorker::run", "WorkerThread::run")
+        .doesNotContain("below Java");
+  }
 }

@@ -1,0 +1,48 @@
+package io.mallometer.preload;
+
+import io.mallometer.CallSite;
+import io.mallometer.StackFrame;
+import io.mallometer.interposer.Interposer;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Lets the JVM compile, collect and stop itself, and prints which of its threads have stacks. */
+final class OwnThreads {
+
+  /**
+   * Where compilers, workers of collectors (as JDK 17 and as later ones call them), and the VM
+   * thread begin.
+   */
+  private static final Set<String> BEGINNINGS =
+      Set.of(
+          "CompileBroker::compiler_thread_loop",
+          "GangWorker::run",
+          "WorkerThread::run",
+          "VMThread::run");
+
+  private OwnThreads() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) {
+    Interposer library = Interposer.ofThisProcess();
+    library.callSites(Instant.now(), List.of());
+    for (int i = 0; i < 20; i++) {
+      System.gc();
+    }
+    Set<String> seen = new TreeSet<>();
+    for (CallSite site : library.callSites(Instant.now(), List.of()).sites()) {
+      for (StackFrame frame : site.frames()) {
+        if (BEGINNINGS.contains(frame.name()) && frame.owner().equals("libjvm.so")) {
+          seen.add(frame.name() + (hasJava(site) ? " below Java" : ""));
+        }
+      }
+    }
+    System.out.println("seen=" + seen);
+  }
+
+  private static boolean hasJava(CallSite site) {
+    return site.frames().stream().anyMatch(frame -> frame.kind() == StackFrame.Kind.JAVA);
+  }
+}
