@@ -164,9 +164,10 @@ final class CallSiteTables implements CallSitesMXBean {
     }
   }
 
-  private static Path path(String file) {
+  /** A client may leave an argument out. */
+  private static Path path(@Nullable String file) {
     try {
-      if (!file.isBlank()) {
+      if (file != null && !file.isBlank()) {
         return Path.of(file).toAbsolutePath();
       }
     } catch (InvalidPathException e) {

@@ -121,9 +121,14 @@ class CallSitesMBeanTest {
     assertThatThrownBy(() -> bean.exportTo("table", "weight", file().toString()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("live, live-objects, allocated, allocated-objects");
-    assertThatThrownBy(() -> bean.exportTo("table", "live", ""))
+    for (String file : new String[] {"", "a\0b", null}) {
+      assertThatThrownBy(() -> bean.exportTo("table", "live", file))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("must be the path of a file");
+    }
+    assertThatThrownBy(() -> bean.export(null, "live"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("must be the path of a file");
+        .hasMessageContaining("must be one of collapsed");
   }
 
   @Test
