@@ -144,7 +144,8 @@ struct mallometer_report {
   uint64_t samples;
   /* What these stand for: an unbiased estimate of allocated_bytes. */
   uint64_t sampled_bytes;
-  /* Allocations whose call path the sampler's table (16,384) had no room for: sampled by their size alone. */
+  /* Allocations that the sampler stopped at, all at first and later one in up to 128, and whose call path its table
+   * (16,384) had no room for: sampled by their size alone. */
   uint64_t samples_by_size_only;
   /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
    * 64), and those that could not be followed until they are freed. */

@@ -46,8 +46,9 @@ public record SelfReport(
    * @param samples allocations that were looked at
    * @param withoutSite those of call sites for which there was no room
    * @param notFollowed those that could not be followed until they are freed
-   * @param bySizeOnly allocations whose call path was not told apart from others, because there was
-   *     no room to do so: of them only the size decided whether they were looked at
+   * @param bySizeOnly allocations that the sampler stopped at, one in up to 128, and whose call
+   *     path was not told apart from others, because there was no room to do so: of them only the
+   *     size decided whether they were looked at
    * @param overheadTarget the share of one processor's time that samples may take; {@code NaN} if
    *     they may take any
    * @param share what is left of the probabilities with which rare code is looked at, so that the
