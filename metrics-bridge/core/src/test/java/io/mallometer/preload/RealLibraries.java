@@ -38,6 +38,10 @@ public final class RealLibraries {
   static final String PACKAGE = "io.mallometer.preload";
 
   private static final int MIB = 1 << 20;
+
+  /** Of a thousand objects, each fiftieth of them 1 MiB and the others 30,000 bytes. */
+  private static final double MIXED_BYTES = 980 * 30_000 + 20 * MIB;
+
   private static final long SEED = 20_260_101;
 
   private static final List<Object> held = new ArrayList<>();
@@ -54,14 +58,16 @@ public final class RealLibraries {
     ROCKSDB("librocksdbjni.so", "rocksdbWrites", RealLibraries::rocksdbWrites),
     DEFLATER("libz.so.1|libzip.so", "deflaters", RealLibraries::deflaters),
     INFLATER("libz.so.1|libzip.so", "inflaters", RealLibraries::inflaters),
-    JNA("\\[java]", "jnaMemory", RealLibraries::jnaMemory),
-    DIRECT("libjvm.so", "directBuffers", RealLibraries::directBuffers),
-    UNSAFE("libjvm.so", "unsafeMemory", RealLibraries::unsafeMemory),
+    JNA("\\[java]", "jnaMemory", RealLibraries::jnaMemory, 50_950_000),
+    DIRECT("libjvm.so", "directBuffers", RealLibraries::directBuffers, MIXED_BYTES),
+    UNSAFE("libjvm.so", "unsafeMemory", RealLibraries::unsafeMemory, MIXED_BYTES),
     NETTY_POOLED("libjvm.so|\\[java]", "nettyPooled", RealLibraries::nettyPooled),
-    NETTY_UNPOOLED("libjvm.so|\\[java]", "nettyUnpooled", RealLibraries::nettyUnpooled),
-    LAMBDA("libjvm.so", "lambda$inLambda", RealLibraries::inLambda),
-    VIRTUAL_THREAD("libjvm.so", "lambda$inVirtualThread", RealLibraries::inVirtualThread),
-    HOT_LOOP("libjvm.so", "hotLoop", RealLibraries::inHotLoop);
+    NETTY_UNPOOLED(
+        "libjvm.so|\\[java]", "nettyUnpooled", RealLibraries::nettyUnpooled, MIXED_BYTES),
+    LAMBDA("libjvm.so", "lambda$inLambda", RealLibraries::inLambda, 30_000_000),
+    VIRTUAL_THREAD(
+        "libjvm.so", "lambda$inVirtualThread", RealLibraries::inVirtualThread, 30_000_000),
+    HOT_LOOP("libjvm.so", "hotLoop", RealLibraries::inHotLoop, 30_000_000);
 
     /** A pattern: zlib is part of some JDKs, and of the system's libraries for others. */
     final String libraries;
@@ -69,10 +75,18 @@ public final class RealLibraries {
     final String frame;
     final Work<?> work;
 
+    /** What the application asks for and keeps; {@code NaN} where the library decides. */
+    final double bytes;
+
     Kind(String libraries, String method, Work<?> work) {
+      this(libraries, method, work, Double.NaN);
+    }
+
+    Kind(String libraries, String method, Work<?> work, double bytes) {
       this.libraries = libraries;
       this.frame = RealLibraries.class.getName() + "." + method;
       this.work = work;
+      this.bytes = bytes;
     }
 
     boolean exists() {
@@ -84,8 +98,8 @@ public final class RealLibraries {
 
   /**
    * Takes memory of each kind and prints, for each, the live bytes by estimate that came with it:
-   * those of its library, and those of them that are named after the application's method; then
-   * what the others are.
+   * those of its library, those of them that are named after the application's method, on how many
+   * samples they stand, and the standard deviation of the named ones; then what the others are.
    */
   public static void main(String[] arguments) throws Throwable {
     Interposer library = Interposer.ofThisProcess();
@@ -115,6 +129,7 @@ public final class RealLibraries {
   private static void report(Kind kind, Map<Integer, Double> before, CallSites after) {
     double all = 0;
     double named = 0;
+    double variance = 0;
     long samples = 0;
     Map<String, Double> others = new HashMap<>();
     for (CallSite site : after.sites()) {
@@ -126,11 +141,20 @@ public final class RealLibraries {
       samples += site.liveBytes().samples();
       if (site.name().equals(kind.frame)) {
         named += growth;
+        variance += site.liveBytes().variance();
       } else {
         others.merge(site.name() + " " + site.frames(), growth, Double::sum);
       }
     }
-    report.append(String.format(Locale.ROOT, "kind %s %.0f %.0f %d%n", kind, all, named, samples));
+    report.append(
+        String.format(
+            Locale.ROOT,
+            "kind %s %.0f %.0f %d %.0f%n",
+            kind,
+            all,
+            named,
+            samples,
+            Math.sqrt(variance)));
     others.entrySet().stream()
         .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
         .limit(5)

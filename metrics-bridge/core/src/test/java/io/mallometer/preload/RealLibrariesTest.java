@@ -27,17 +27,26 @@ class RealLibrariesTest {
   /** Less would prove nothing: the JVM itself takes some in between. */
   private static final double ENOUGH_BYTES = 10e6;
 
-  private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+)");
+  private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+) (\\d+)");
 
   @TempDir private Path directory;
 
-  /** What is seen of a kind: live bytes by estimate, those with the right name, and samples. */
-  private record Seen(double bytes, double named, long samples) {
+  /**
+   * What is seen of a kind: live bytes by estimate, those with the right name, samples, and the
+   * standard deviation of what is named.
+   */
+  private record Seen(double bytes, double named, long samples, double deviation) {
     static Seen of(MatchResult line) {
       return new Seen(
           Double.parseDouble(line.group(2)),
           Double.parseDouble(line.group(3)),
-          Long.parseLong(line.group(4)));
+          Long.parseLong(line.group(4)),
+          Double.parseDouble(line.group(5)));
+    }
+
+    /** Five deviations: by chance once in two million; and what the allocator and the JVM add. */
+    boolean isAbout(double bytes) {
+      return Math.abs(named - bytes) <= 5 * deviation + 0.05 * bytes;
     }
   }
 
@@ -68,6 +77,12 @@ class RealLibrariesTest {
           assertThat(figures.named() / figures.bytes())
               .as(kind + " named " + kind.frame + "\n" + output)
               .isGreaterThanOrEqualTo(0.95);
+          assertThat(Double.isNaN(kind.bytes) || figures.isAbout(kind.bytes))
+              .as(kind + " of " + kind.bytes + " bytes\n" + output)
+              .isTrue();
+          assertThat(figures.deviation())
+              .as(kind + "\n" + output)
+              .isLessThan(0.25 * figures.named());
         });
   }
 
