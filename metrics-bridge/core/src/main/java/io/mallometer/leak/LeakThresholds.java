@@ -97,8 +97,8 @@ public final class LeakThresholds {
   /** Programs leave crumbs; the JVM does. */
   static final double LEAST_BYTES = 64 << 10;
 
-  /** The largest slot, less what stands before an object. */
-  static final long LARGEST_PLACED_BYTES = (16L << 20) - 2_048;
+  /** What the allocator counts of an object that fills the largest slot. */
+  static final long LARGEST_PLACED_BYTES = (16L << 20) - 16;
 
   /** Growth is what became idle in the last so many floors, if that is not before two thirds. */
   static final double GROWTH_FLOORS = 12;
