@@ -53,8 +53,8 @@ public interface LeakDetectorMXBean {
   @Attribute("The allocation stack of a call site that has a verdict, innermost frame first")
   List<String> stack(@Argument(name = "number", value = "The site's number") int number);
 
-  /** Says that a site is fine, or takes that back, until the process ends. */
-  @Attribute("Says that a call site is fine, or takes that back, until the process ends")
+  /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
+  @Attribute("Says that a call site is fine, or takes that back, as long as names are kept")
   void acknowledge(
       @Argument(name = "site", value = "Its name; one that ends in * is the beginning of a name")
           String site,
