@@ -98,7 +98,7 @@ public final class LeakThresholds {
   static final double LEAST_BYTES = 64 << 10;
 
   /** What the allocator counts of an object that fills the largest slot. */
-  static final long LARGEST_PLACED_BYTES = (16L << 20) - 16;
+  static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
   /** Growth is what became idle in the last so many floors, if that is not before two thirds. */
   static final double GROWTH_FLOORS = 12;
