@@ -196,6 +196,7 @@ static void uses_are_seen(void) {
   CHECK(evidence && evidence->gaps.count >= 5 * EACH);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
   CHECK(evidence_with_gaps()->freed >= COUNT);
+  CHECK(evidence_with_gaps()->lifetimes.count >= COUNT);
   CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
 }
 
@@ -423,6 +424,26 @@ static void crowded(void) {
     for (unsigned i = 0; i < 500; i++) free(one_of_many(1000));
   }
   CHECK_EQUAL(observed().placed, 0);
+}
+
+static bool is_mapped_singly(size_t size) {
+  size_t *object = memalign(4096, size); /* which stays where it is */
+  CHECK(object && !is_slot(object));
+  return object[-1] & 2;
+}
+
+/* A program that frees no large objects has them mapped singly, as it has without us. */
+static void large_objects_are_mapped_as_before(void) {
+  enum { MOST = 2000, LARGE = 150000 };
+  unsigned found = 0;
+  CHECK(is_mapped_singly(LARGE));
+  epochs_of(10);
+  start();
+  for (unsigned i = 0; found < 5; i++, pause_ms(2)) {
+    CHECK(i < MOST);
+    found += is_slot(one_of_many(LARGE));
+  }
+  CHECK(is_mapped_singly(LARGE));
 }
 
 static void freed_twice(void) {
@@ -889,6 +910,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "smaller") == 0) made_smaller_past_the_hook();
   if (strcmp(name, "larger") == 0) made_larger_past_the_hook();
   if (strcmp(name, "crowded") == 0) crowded();
+  if (strcmp(name, "large") == 0) large_objects_are_mapped_as_before();
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);
   if (strcmp(name, "locked_after") == 0) locked(MCL_CURRENT | MCL_FUTURE, false);
