@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   private static final double HOUR = 3_600;
-  private static final int FEWEST_FOR_GROWTH = 3;
 
   private final List<SampledObject> live;
   private final SiteUse use;
@@ -207,7 +206,7 @@ final class LeakTest {
         old.stream()
             .filter(object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds)
             .toList();
-    return recent.size() < FEWEST_FOR_GROWTH || !(seconds > 0)
+    return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
         : total(recent, SampledObject::bytes).value() / seconds * HOUR;
   }
