@@ -55,7 +55,10 @@ class LeakDetectorMBeanTest {
     LeakDetectorMXBean.Site leak = bean.getVerdicts().get(0);
     assertThat(leak.suspectedBytes()).isEqualTo(1_300_000_000L);
     assertThat(leak.growthBytesPerHour()).isEqualTo(190_000_000L);
+    assertThat(leak.suspectedBytesLow()).isBetween(1_000_000_000L, 1_299_999_999L);
+    assertThat(leak.suspectedBytesHigh()).isBetween(1_300_000_001L, 1_600_000_000L);
     assertThat(leak.lastAccess()).contains("by worker: a.B.use");
+    assertThat(leak.lastWrite()).isEqualTo("not available: perf_event_open is forbidden");
     assertThat(bean.getVerdicts().get(3).confidence()).as("of a pool").isNull();
     assertThat(bean.getState()).isEqualTo("on");
     assertThat(bean.getEpochs()).isEqualTo(120);
