@@ -729,6 +729,18 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
+/* A site that keeps all it makes would have four more in each of a hundred epochs; it gets ever fewer. */
+static void who_keeps_much_gets_fewer_slots(void) {
+  epochs_of(10);
+  start();
+  for (uint64_t end = observed().epochs + 106; observed().epochs < end; pause_ms(2)) {
+    for (unsigned i = 0; i < 4; i++) USE(one_of_many(20000));
+  }
+  uint32_t live = observed().slots_in_use[1];
+  printf("%u in slots\n", live);
+  CHECK(live >= 50 && live <= 200);
+}
+
 static unsigned in_slots_of(unsigned sites, size_t size) {
   static void *made[100 * 20];
   unsigned found = 0, count = 0;
@@ -919,6 +931,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "descriptors") == 0) without_descriptors();
   if (strcmp(name, "estimates") == 0) estimates_have_no_bias();
   if (strcmp(name, "bounded") == 0) memory_is_bounded();
+  if (strcmp(name, "fewer") == 0) who_keeps_much_gets_fewer_slots();
   if (strcmp(name, "once") == 0) who_comes_once_gets_no_slot();
   if (strcmp(name, "churn") == 0) everything_at_once((unsigned)atoi(argv[2]));
   if (strcmp(name, "clear_refs") == 0) by_clear_refs();
