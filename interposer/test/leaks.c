@@ -196,6 +196,7 @@ static void uses_are_seen(void) {
   CHECK(evidence && evidence->gaps.count >= 5 * EACH);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
   CHECK(evidence_with_gaps()->freed >= COUNT);
+  CHECK(evidence_with_gaps()->lifetimes.count >= COUNT);
   CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
 }
 
@@ -423,6 +424,26 @@ static void crowded(void) {
     for (unsigned i = 0; i < 500; i++) free(one_of_many(1000));
   }
   CHECK_EQUAL(observed().placed, 0);
+}
+
+static bool is_mapped_singly(size_t size) {
+  size_t *object = memalign(4096, size); /* which stays where it is */
+  CHECK(object && !is_slot(object));
+  return object[-1] & 2;
+}
+
+/* A program that frees no large objects has them mapped singly, as it has without us. */
+static void large_objects_are_mapped_as_before(void) {
+  enum { MOST = 2000, LARGE = 150000 };
+  unsigned found = 0;
+  CHECK(is_mapped_singly(LARGE));
+  epochs_of(10);
+  start();
+  for (unsigned i = 0; found < 5; i++, pause_ms(2)) {
+    CHECK(i < MOST);
+    found += is_slot(one_of_many(LARGE));
+  }
+  CHECK(is_mapped_singly(LARGE));
 }
 
 static void freed_twice(void) {
@@ -708,6 +729,18 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
+/* A site that keeps all it makes would have four more in each of a hundred epochs; it gets ever fewer. */
+static void who_keeps_much_gets_fewer_slots(void) {
+  epochs_of(10);
+  start();
+  for (uint64_t end = observed().epochs + 106; observed().epochs < end; pause_ms(2)) {
+    for (unsigned i = 0; i < 4; i++) USE(one_of_many(20000));
+  }
+  uint32_t live = observed().slots_in_use[1];
+  printf("%u in slots\n", live);
+  CHECK(live >= 50 && live <= 200);
+}
+
 static unsigned in_slots_of(unsigned sites, size_t size) {
   static void *made[100 * 20];
   unsigned found = 0, count = 0;
@@ -889,6 +922,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "smaller") == 0) made_smaller_past_the_hook();
   if (strcmp(name, "larger") == 0) made_larger_past_the_hook();
   if (strcmp(name, "crowded") == 0) crowded();
+  if (strcmp(name, "large") == 0) large_objects_are_mapped_as_before();
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);
   if (strcmp(name, "locked_after") == 0) locked(MCL_CURRENT | MCL_FUTURE, false);
@@ -897,6 +931,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "descriptors") == 0) without_descriptors();
   if (strcmp(name, "estimates") == 0) estimates_have_no_bias();
   if (strcmp(name, "bounded") == 0) memory_is_bounded();
+  if (strcmp(name, "fewer") == 0) who_keeps_much_gets_fewer_slots();
   if (strcmp(name, "once") == 0) who_comes_once_gets_no_slot();
   if (strcmp(name, "churn") == 0) everything_at_once((unsigned)atoi(argv[2]));
   if (strcmp(name, "clear_refs") == 0) by_clear_refs();

@@ -109,14 +109,20 @@ bool next_allocator_is_glibc(void) {
 #endif
 }
 
+void glibc_free_unnoticed(void *object) {
+  bool mapped = ((const size_t *)object)[-1] & GLIBC_IS_MAPPED;
+  void *smaller = mapped ? next.realloc(object, 1) : NULL;
+  next.free(smaller ? smaller : object);
+}
+
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
   if (!object) return true; /* says nothing; the other sizes decide */
   size_t usable = next.usable_size(object);
   size_t word = ((size_t *)object)[-1];
-  bool singly_mapped = word & 2;
+  bool singly_mapped = word & GLIBC_IS_MAPPED;
   bool agrees = glibc_usable_size(object) == usable + (singly_mapped ? sizeof(size_t) : 0) && usable >= request;
-  next.free(object);
+  glibc_free_unnoticed(object);
   return agrees;
 }
 

@@ -79,4 +79,14 @@ static inline size_t glibc_usable_size(const void *object) {
   return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
 }
 
+/* The flag in the size word of a chunk that glibc has mapped singly. */
+#define GLIBC_IS_MAPPED 2u
+
+/*
+ * Frees an object of ours, or one that has moved. glibc takes the free of an object that it has mapped singly for a
+ * sign that the program frees such ones, and has the next from its heap, where freed memory may stay. From one of a
+ * page it learns nothing.
+ */
+void glibc_free_unnoticed(void *object);
+
 #endif

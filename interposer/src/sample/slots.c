@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "allocator/bootstrap.h"
+#include "allocator/next.h"
 #include "platform/clock.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -25,8 +26,6 @@
 #define SLACK 32u
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
-/* glibc's flag for a chunk that was mapped singly. */
-#define IS_MAPPED 2u
 
 static const size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {PAGE, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 
@@ -295,7 +294,7 @@ static uint64_t time_now(void) { return monotonic_ns() >> SLOT_TIME_SHIFT; }
 void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset - 2 * sizeof(size_t);
-  object[-1] = (taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED;
+  object[-1] = (taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED;
 }
 
 /* False if glibc has made the object smaller or larger in its place, or somebody has written where nobody may. */
@@ -303,7 +302,7 @@ static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
   const size_t *object = (const size_t *)slot->object;
   size_t offset = slot->object - begin;
   return object[-2] == offset - 2 * sizeof(size_t) &&
-         object[-1] == ((slot->taken - (offset - 2 * sizeof(size_t))) | IS_MAPPED);
+         object[-1] == ((slot->taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED);
 }
 
 static void *fill(uint32_t class, uint32_t number, const struct slot_request *request) {
@@ -382,7 +381,7 @@ static size_t offset_of(const struct slot *slot) { return slot->object - slot_ad
 static size_t pages_of(const struct slot *slot) {
   const size_t *object = (const size_t *)slot->object;
   size_t offset = offset_of(slot), all = object[-2] + (object[-1] & ~(size_t)7);
-  bool by_glibc = object[-2] == offset - 2 * sizeof(size_t) && (object[-1] & 7) == IS_MAPPED && all % PAGE == 0 &&
+  bool by_glibc = object[-2] == offset - 2 * sizeof(size_t) && (object[-1] & 7) == GLIBC_IS_MAPPED && all % PAGE == 0 &&
                   all > offset && all < SIZE_MAX / 2;
   return by_glibc ? all : slot->taken;
 }

@@ -11,7 +11,9 @@ import java.util.function.Supplier;
 
 /**
  * Tells one listener of each site that becomes a leak, as the polls bring them, on another thread
- * than the one that polls. Sites that are judged together are one, by their name.
+ * than the one that polls. Sites that are judged together are one, by their name; one that goes on
+ * by itself, or is all that is left of them, has been told with them, and others that come to it
+ * have been told with it.
  */
 final class LeakNews implements Consumer<Snapshot> {
 
@@ -19,8 +21,18 @@ final class LeakNews implements Consumer<Snapshot> {
 
   private record Key(String site, String library, int number) {
 
+    private static final int TOGETHER = -1;
+
     static Key of(SiteVerdict leak) {
-      return new Key(leak.site(), leak.library(), leak.stacks() > 1 ? -1 : leak.number());
+      return leak.stacks() > 1 ? together(leak) : alone(leak);
+    }
+
+    static Key together(SiteVerdict leak) {
+      return new Key(leak.site(), leak.library(), TOGETHER);
+    }
+
+    static Key alone(SiteVerdict leak) {
+      return new Key(leak.site(), leak.library(), leak.number());
     }
   }
 
@@ -50,7 +62,9 @@ final class LeakNews implements Consumer<Snapshot> {
     reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
     Set<Key> before = told;
     told = Set.copyOf(leaks.keySet());
-    leaks.keySet().removeAll(before);
+    leaks
+        .values()
+        .removeIf(leak -> before.contains(Key.alone(leak)) || before.contains(Key.together(leak)));
     if (!leaks.isEmpty()) {
       executor.execute(() -> leaks.values().forEach(this::tell));
     }

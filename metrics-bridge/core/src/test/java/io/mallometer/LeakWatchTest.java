@@ -332,4 +332,33 @@ class LeakWatchTest {
     news.accept(any);
     assertThat(told).hasSize(2);
   }
+
+  @Test
+  void whatLeavesAGroupThatWasToldIsNotToldAgain() {
+    List<Integer> told = new ArrayList<>();
+    LeakNews news = new LeakNews(watch::latest, leak -> told.add(leak.number()), Runnable::run);
+    SiteVerdict one = leakOf(1, 1);
+    SiteVerdict two = leakOf(2, 1);
+
+    for (LeakReport report :
+        List.of(
+            VerdictsByHand.report(leakOf(1, 3)),
+            VerdictsByHand.report(leakOf(1, 2), two),
+            VerdictsByHand.report(one, two),
+            VerdictsByHand.report(leakOf(1, 2), two))) {
+      watch.publish(report);
+      news.accept(Snapshot.absent(START, Status.counting()));
+    }
+    assertThat(told).containsExactly(1);
+
+    watch.publish(VerdictsByHand.report(one, two));
+    news.accept(Snapshot.absent(START, Status.counting()));
+    watch.publish(VerdictsByHand.report(one, two, leakOf(3, 1)));
+    news.accept(Snapshot.absent(START, Status.counting()));
+    assertThat(told).containsExactly(1, 3);
+  }
+
+  private static SiteVerdict leakOf(int number, int stacks) {
+    return VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", number, stacks, 1e6);
+  }
 }

@@ -27,6 +27,12 @@ public final class VerdictsByHand {
 
   /** A verdict whose figures all differ. */
   public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
+    return verdict(verdict, site, number, 1, bytes);
+  }
+
+  /** The same of several stacks that are judged together. */
+  public static SiteVerdict verdict(
+      Verdict verdict, String site, int number, int stacks, double bytes) {
     int dot = site.lastIndexOf('.');
     boolean leak = verdict == Verdict.LEAK;
     return new SiteVerdict(
@@ -34,7 +40,7 @@ public final class VerdictsByHand {
         site,
         "libzip.so",
         number,
-        1,
+        stacks,
         List.of(
             StackFrame.ofLibrary("libzip.so", "deflateInit2_", 31),
             StackFrame.ofJava(site.substring(0, dot), site.substring(dot + 1), "Some.java", 12)),

@@ -53,8 +53,8 @@ public interface LeakDetectorMXBean {
   @Attribute("The allocation stack of a call site that has a verdict, innermost frame first")
   List<String> stack(@Argument(name = "number", value = "The site's number") int number);
 
-  /** Says that a site is fine, or takes that back, until the process ends. */
-  @Attribute("Says that a call site is fine, or takes that back, until the process ends")
+  /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
+  @Attribute("Says that a call site is fine, or takes that back, as long as names are kept")
   void acknowledge(
       @Argument(name = "site", value = "Its name; one that ends in * is the beginning of a name")
           String site,
@@ -70,6 +70,8 @@ public interface LeakDetectorMXBean {
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict leak is right
    * @param suspectedBytes bytes in objects that nobody touched for long
+   * @param suspectedBytesLow the lower end of its 95 % interval
+   * @param suspectedBytesHigh the upper end
    * @param suspectedObjects those objects
    * @param liveBytes bytes in use
    * @param growthBytesPerHour what is suspected, or if growing live, more each hour
@@ -80,6 +82,7 @@ public interface LeakDetectorMXBean {
    * @param evidence slots, ages or none
    * @param since since when it is this verdict, ISO 8601
    * @param lastAccess where an object was last used, or why that is not known
+   * @param lastWrite where one was last written, or why that is not known
    * @param acknowledged whether this site is known to be fine
    */
   record Site(
@@ -90,6 +93,8 @@ public interface LeakDetectorMXBean {
       String sentence,
       @Nullable Double confidence,
       @Nullable Long suspectedBytes,
+      @Nullable Long suspectedBytesLow,
+      @Nullable Long suspectedBytesHigh,
       @Nullable Long suspectedObjects,
       @Nullable Long liveBytes,
       @Nullable Long growthBytesPerHour,
@@ -100,5 +105,6 @@ public interface LeakDetectorMXBean {
       String evidence,
       String since,
       String lastAccess,
+      String lastWrite,
       boolean acknowledged) {}
 }

@@ -102,6 +102,8 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
         verdict.sentence(),
         known(verdict.confidence()),
         NativeMemory.known(verdict.suspectedBytes().value()),
+        NativeMemory.known(verdict.suspectedBytes().low()),
+        NativeMemory.known(verdict.suspectedBytes().high()),
         NativeMemory.known(verdict.suspectedObjects().value()),
         NativeMemory.known(verdict.liveBytes()),
         NativeMemory.known(verdict.growthBytesPerHour()),
@@ -112,6 +114,7 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
         verdict.evidence().tag(),
         verdict.since().toString(),
         place(verdict.lastAccess()),
+        place(verdict.lastWrite()),
         verdict.acknowledged());
   }
 

@@ -157,7 +157,6 @@ final class Arrivals {
     double latest = others.get(others.size() - 1).age();
     double quiet = since > 0 ? latest - lag : latest;
     double rate = (moments() - 1) / (firstAge - latest);
-    // Sites are sampled less the more they allocate: half as often at the most in twice the time.
-    return Math.exp(-rate * quiet / 2) < LeakThresholds.ENDED;
+    return Math.exp(-rate * quiet / LeakThresholds.FEWER_SAMPLES) < LeakThresholds.ENDED;
   }
 }

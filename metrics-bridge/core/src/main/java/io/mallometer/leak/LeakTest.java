@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   private static final double HOUR = 3_600;
-  private static final int FEWEST_FOR_GROWTH = 3;
 
   private final List<SampledObject> live;
   private final SiteUse use;
@@ -147,11 +146,15 @@ final class LeakTest {
         : idle.stream().map(this::birthInSlot).toList();
   }
 
-  /** Those that came before the first had a slot tell as much of when objects arrive. */
+  /**
+   * Those that came before the first had a slot tell as much of when objects arrive. What is in a
+   * slot always counts, so that there is an arrival wherever something is idle.
+   */
   private boolean isArrival(SampledObject object, double seconds) {
     return window.ageSeconds(object) >= seconds
-        && object.bornNanos() - window.startedNanos() >= 0
-        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
+        && (object.inSlot()
+            || object.bornNanos() - window.startedNanos() >= 0
+                && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES);
   }
 
   private Arrivals.Birth birth(SampledObject object) {
@@ -203,7 +206,7 @@ final class LeakTest {
         old.stream()
             .filter(object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds)
             .toList();
-    return recent.size() < FEWEST_FOR_GROWTH || !(seconds > 0)
+    return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
         : total(recent, SampledObject::bytes).value() / seconds * HOUR;
   }

@@ -89,6 +89,12 @@ public final class LeakThresholds {
   /** Arrivals have ended if it would be quiet for so long with less than this probability. */
   static final double ENDED = 0.02;
 
+  /**
+   * Sites are sampled less the more they allocate: so many times as seldom at the most in as many
+   * times the time.
+   */
+  static final double FEWER_SAMPLES = 2;
+
   static final double PLATEAU = 0.7;
 
   /** The estimate ends where fewer than this share of those idle for the threshold are left. */
@@ -97,11 +103,14 @@ public final class LeakThresholds {
   /** Programs leave crumbs; the JVM does. */
   static final double LEAST_BYTES = 64 << 10;
 
-  /** The largest slot, less what stands before an object. */
-  static final long LARGEST_PLACED_BYTES = (16L << 20) - 2_048;
+  /** What the allocator counts of an object that fills the largest slot. */
+  static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
   /** Growth is what became idle in the last so many floors, if that is not before two thirds. */
   static final double GROWTH_FLOORS = 12;
+
+  /** Of fewer samples in that time no growth is told. */
+  static final int FEWEST_FOR_GROWTH = 3;
 
   // ---- Growing
 
@@ -113,6 +122,9 @@ public final class LeakThresholds {
 
   /** Figures of that time that are kept. */
   static final int TREND_POINTS = 32;
+
+  /** Of which so many are enough. */
+  static final int FEWEST_TREND_POINTS = 6;
 
   /** The mean of the last third is above the first's by so many standard errors. */
   static final double TREND_ERRORS = 3;

@@ -20,7 +20,6 @@ final class LiveTrend {
   static final int MOST_SITES = 4_096;
 
   private static final int POINTS = LeakThresholds.TREND_POINTS;
-  private static final int FEWEST_POINTS = 6;
   private static final double HOUR = 3_600;
 
   private final Map<Integer, float[]> live = new HashMap<>();
@@ -77,7 +76,7 @@ final class LiveTrend {
   double growthBytesPerHour(CallSite site) {
     float[] figures = live.get(site.number());
     int count = Math.min(points, POINTS);
-    if (figures == null || count < FEWEST_POINTS) {
+    if (figures == null || count < LeakThresholds.FEWEST_TREND_POINTS) {
       return Double.NaN;
     }
     double first = times[(points - count) % POINTS];

@@ -2,6 +2,10 @@ package io.mallometer.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.VerdictsByHand;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -58,6 +62,24 @@ class ReportedMemoryTest {
         .containsPattern("retained +30.0 MiB\n")
         .contains("The latest large requests\n  12:00:07  100 MiB by thread importer\n")
         .containsPattern("events of the cgroup since it was made\n +max +12\n");
+  }
+
+  @Test
+  void whatLeakedIsToldInWords() throws Exception {
+    Path path = directory.resolve("box");
+    HandFedInterposer library =
+        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    try (Mallometer mallometer = library.open();
+        BoxFile file = Boxes.open(path)) {
+      library.judges(VerdictsByHand.four());
+      mallometer.poll();
+      write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot()));
+    }
+
+    assertThat(BlackBoxReport.of(path))
+        .containsPattern("What leaked\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
+        .as("somebody said that it is fine")
+        .doesNotContain("com.shop.Cart.zip");
   }
 
   /** Of a process with two minutes, 10 and 70 s after its start, and one crossing. */

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What each rule is for: a site that would be judged otherwise without it. */
 class LeakTestTest {
@@ -64,6 +66,17 @@ class LeakTestTest {
 
     equal.set(0, born(0, 0.001));
     assertThat(judge(equal).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  /** What is in a slot fits into one, whatever its size is counted as. */
+  @ParameterizedTest
+  @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
+  void objectsThatFillASlotAreJudgedAsOthers(long bytes) {
+    List<SampledObject> large = new ArrayList<>();
+    for (double birth : new double[] {0, 250, 500, 750, 1_000, 1_250}) {
+      large.add(new SampledObject(1, bytes, 1, 1, nanos(birth), nanos(birth)));
+    }
+    assertThat(judge(large).verdict()).isEqualTo(Verdict.LEAK);
   }
 
   private static Judgement judge(List<SampledObject> objects) {
