@@ -250,7 +250,7 @@ class LeakWatchTest {
     }
     watch.publish(VerdictsByHand.report(stacks));
     assertThat(watch.summary().orElseThrow().worstInWords().orElseThrow())
-        .contains("with 6 more stacks of that name 7.0 MB");
+        .contains("with 6 more stacks of that name 6.7 MiB");
   }
 
   @Test

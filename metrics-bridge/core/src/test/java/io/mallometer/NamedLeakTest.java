@@ -28,7 +28,7 @@ class NamedLeakTest {
         .isEqualTo(large.growthBytesPerHour() + small.growthBytesPerHour());
     assertThat(zip.secondsToLimit()).isCloseTo(large.secondsToLimit() / 2, within(1e-6));
     assertThat(zip.sentence())
-        .startsWith(large.sentence() + "; with 1 more stacks of that name 4.0 MB, +");
+        .startsWith(large.sentence() + "; with 1 more stacks of that name 3.8 MiB, +");
   }
 
   @Test

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** A verdict in plain words. */
 public final class Sentence {
 
-  private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB"};
+  private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
   private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
   private static final double DAY = 86_400;
@@ -18,8 +18,8 @@ public final class Sentence {
   private Sentence() {}
 
   /**
-   * Such as {@code Deflater.init from ReportService.render keeps 1.3 GB in 41,000 objects that
-   * nothing touched for 12 min or more; +190 MB/h; limit in about 7 h}.
+   * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
+   * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
    */
   static String of(
       Verdict verdict,
@@ -85,12 +85,12 @@ public final class Sentence {
     return name.substring(name.lastIndexOf('.', method - 1) + 1);
   }
 
-  /** Such as {@code 1.3 GB}. */
+  /** Such as {@code 1.3 GiB}, in the units of all other sentences. */
   public static String bytes(double bytes) {
     int unit = 0;
     double value = bytes;
     while (value >= 999.5 && unit < UNITS.length - 1) {
-      value /= 1_000;
+      value /= 1024;
       unit++;
     }
     String format = unit == 0 || value >= 9.95 ? "%.0f %s" : "%.1f %s";

@@ -468,8 +468,8 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
     assertThat(verdict.sentence())
         .matches(
-            "Deflater\\.init from ReportService\\.render keeps 15\\d MB in 5,\\d00 objects that"
-                + " nothing touched for 5 min or more; \\+3\\d\\d MB/h; limit in about 1\\d\\d"
+            "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
+                + " nothing touched for 5 min or more; \\+3\\d\\d MiB/h; limit in about 1\\d\\d"
                 + " min");
     assertThat(verdict.shareOfLimit()).isBetween(0.07, 0.08);
     assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
