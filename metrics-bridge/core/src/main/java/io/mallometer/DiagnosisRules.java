@@ -89,7 +89,7 @@ final class DiagnosisRules {
     double limit = limitBytes();
     double used = usedBytes();
     if (Double.isNaN(limit)) {
-      fine("limit", "No memory limit is set, so nothing can be said of reaching it");
+      unknown("limit", "No memory limit is set, so nothing can be said of reaching it");
       return;
     }
     String text =
@@ -116,13 +116,11 @@ final class DiagnosisRules {
       fine("leaks", "No code keeps more and more objects that nobody uses");
     } else {
       String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();
-      findings.add(
-          new Finding(
-              "leaks",
-              Severity.UNKNOWN,
-              why.isEmpty()
-                  ? "Not observed for long enough to tell a leak"
-                  : "Whether objects are used is not observed: " + why));
+      unknown(
+          "leaks",
+          why.isEmpty()
+              ? "Not observed for long enough to tell a leak"
+              : "Whether objects are used is not observed: " + why);
     }
   }
 
@@ -166,7 +164,7 @@ final class DiagnosisRules {
       return;
     }
     if (trend.isEmpty()) {
-      fine("growth", "Not watched for long enough to tell growth from warming up");
+      unknown("growth", "Not watched for long enough to tell growth from warming up");
     } else if (trend.get().grows()) {
       growing(trend.get());
     } else {
@@ -289,6 +287,11 @@ final class DiagnosisRules {
 
   private void fine(String topic, String text) {
     findings.add(new Finding(topic, Severity.FINE, text));
+  }
+
+  /** A reason that is no answer: the sentence stays that of what is known. */
+  private void unknown(String topic, String text) {
+    findings.add(new Finding(topic, Severity.UNKNOWN, text));
   }
 
   private void found(String topic, Severity how, String inShort, String text) {

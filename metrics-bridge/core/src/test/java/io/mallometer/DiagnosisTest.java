@@ -43,6 +43,17 @@ class DiagnosisTest {
         .isEqualTo("Native memory is fine so far; whether it grows shows after 5 minutes");
   }
 
+  @Test
+  void whatCannotBeToldIsNotCalledFineAmongTheReasons() {
+    Diagnosis diagnosis =
+        diagnosis(memory(400, NO_LIMIT), history(Duration.ofMinutes(4), second -> 50));
+
+    assertThat(diagnosis.severity()).isEqualTo(Severity.FINE);
+    assertThat(diagnosis.findings().stream().filter(one -> one.severity() == Severity.UNKNOWN))
+        .extracting(Finding::topic)
+        .containsExactly("limit", "leaks", "growth");
+  }
+
   /** 60 MiB in half an hour, 600 MiB left: five hours. */
   @Test
   void growthTellsWhenTheLimitIsReached() {
