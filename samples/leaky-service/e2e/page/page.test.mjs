@@ -314,8 +314,15 @@ describe('on the sample', () => {
       }
       return asked;
     };
+    await page.evaluate(() => {
+      window.heard = 0;
+      const listener = new MutationObserver(() => window.heard++);
+      document.querySelectorAll('[role=status], [aria-live]').forEach(region => listener.observe(region, {subtree: true, childList: true, characterData: true}));
+    });
     const shown = await during(60);
     assert.ok(shown >= 5 && shown <= 8, `${shown} requests in a minute`);
+    // The leak may be told meanwhile; that nothing else has changed is not for the ear.
+    assert.ok(await page.evaluate(() => window.heard) <= 1);
     // Where many watch each is told to ask less often.
     const crowded = /\/nativememory\/views\//;
     await page.route(crowded, async route => {
@@ -447,9 +454,11 @@ describe('on the sample', () => {
     const before = sample.process.pid;
     await sample.kill('SIGKILL');
     await page.locator('#connection.trouble').filter({hasText: 'No answer'}).waitFor();
+    assert.match(await page.textContent('#announcement'), /^No answer/);
     await sample.started();
     await page.locator('#process').filter({hasText: `Process ${sample.process.pid},`}).waitFor();
     await page.locator('#life-sentence').filter({hasText: 'This process ended without a goodbye'}).waitFor();
+    assert.match(await page.textContent('#announcement'), /Figures come again/);
     assert.match(await page.textContent('#life-record'), new RegExp(`Process ${before}, until`));
     assert.match(await page.textContent('#life-report pre'), /malloc live/);
     await close(page);

@@ -104,6 +104,9 @@
     }
   }
 
+  // For screen readers: what has changed. They are not to hear that nothing has, at each poll.
+  const announce = text => setText(element('announcement'), text);
+
   // Replaces what is in an element if it is to be different, so that a selection or an open list survives a poll.
   const shown = new WeakMap();
 
@@ -355,6 +358,9 @@
 
   function showAnswer(diagnosis, memory) {
     const section = element('answer');
+    if (section.dataset.severity !== diagnosis.severity) {
+      announce(`${diagnosis.sentence}.`);
+    }
     section.dataset.severity = diagnosis.severity;
     setText(element('sentence'), `${diagnosis.sentence}.`);
     fill(element('findings'), diagnosis.findings, () => diagnosis.findings.map(finding => {
@@ -677,6 +683,19 @@
     const target = element('connection');
     sayFailed(target, error, text);
     target.classList.toggle('trouble', isTrouble);
+    queueMicrotask(announceTrouble);
+  }
+
+  let isTroubled = false;
+
+  // Behind all that is said of one answer, when it has come and when it has gone.
+  function announceTrouble() {
+    const target = element('connection');
+    const isNow = target.classList.contains('trouble');
+    if (isNow !== isTroubled) {
+      isTroubled = isNow;
+      announce(isNow ? target.textContent : `${element('sentence').textContent} Figures come again.`);
+    }
   }
 
   function showOverview(overview) {
