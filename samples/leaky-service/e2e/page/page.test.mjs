@@ -347,6 +347,11 @@ describe('on the sample', () => {
     assert.ok(await during(20) > 0);
     await page.click('#pause');
     assert.equal(await during(120), 0);
+    // The other theme needs no answer.
+    await page.emulateMedia({colorScheme: 'dark'});
+    await isDrawn(page, 'live', ['--accent'], 10);
+    await page.click('#pause');
+    assert.ok(await during(20) > 0);
     await close(page);
   });
 

@@ -900,11 +900,11 @@
   });
 
   dark.addEventListener('change', () => {
+    // From what is known, as nothing may be asked for while the page is paused.
     for (const known of charts.values()) {
-      known.signature = '';
+      rebuild(known);
+      read(known);
     }
-    jobs.forEach(job => job.due = 0);
-    tick();
   });
   document.addEventListener('visibilitychange', tick);
   setInterval(tick, SECOND);
