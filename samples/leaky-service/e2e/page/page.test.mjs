@@ -292,7 +292,23 @@ describe('on the sample', () => {
     await askForTrim(page);
     await trimmed(page);
     assert.equal(posts.length, 1);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'trim');
     assert.deepEqual(page.complaints, []);
+    await close(page);
+  });
+
+  it('a trim cannot be asked for where it is not allowed, nor from a frame of another page', async () => {
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, async route => {
+      const answers = await (await route.fetch()).json();
+      await route.fulfill({json: {...answers, ...(answers.overview && {overview: {...answers.overview, trimAllowed: false}})}});
+    }));
+    assert.equal(await page.isDisabled('#trim'), true);
+    assert.match(await page.textContent('#trim-note'), /^Trimming is not allowed here\..*access=unrestricted/);
+    await page.unrouteAll();
+    await page.setContent(`<iframe src="${samplePage()}"></iframe>`);
+    const framed = page.frameLocator('iframe');
+    await framed.locator('#trim-note').filter({hasText: 'in a frame'}).waitFor();
+    assert.equal(await framed.locator('#trim').isDisabled(), true);
     await close(page);
   });
 

@@ -589,7 +589,8 @@
       }))]);
   }
 
-  let trimRefused = '';
+  // Whoever lays another page over this one could get a click out of its reader.
+  let trimRefused = window.top === window ? '' : 'Nothing can be trimmed while the page is in a frame of another one.';
 
   function showAllocator(allocator, trimAllowed) {
     setText(element('allocator-name'), allocator.allocator);
@@ -888,6 +889,10 @@
     }
     element('trim').disabled = trimRefused !== '';
     setText(element('trim-note'), trimRefused);
+    // A button that is off loses the focus.
+    if (document.activeElement === document.body) {
+      element('trim').focus();
+    }
     jobs[0].due = 0;
     tick();
   }
