@@ -253,6 +253,10 @@ describe('on the sample', () => {
     await everyPanelIsDrawn(page);
     assert.match(await page.textContent('#sentence'), /^Native memory is fine/);
     assert.match(await page.textContent('#process'), new RegExp(`^Process ${sample.process.pid}, started`));
+    for (const address of await page.$$eval('#download-list a', links => links.map(link => link.href))) {
+      const download = await page.request.get(address);
+      assert.ok(download.ok() && (await download.body()).length > 0, `${address}: ${download.status()}`);
+    }
     assert.deepEqual(page.complaints, []);
     await close(page);
     // For the tests at the end; the others run meanwhile.
@@ -381,6 +385,29 @@ describe('on the sample', () => {
     });
     await page.locator('#connection').filter({hasText: 'No answer (no time)'}).waitFor();
     assert.notEqual(await page.textContent('#life-record'), '');
+    await close(page);
+  });
+
+  it('what is not known is not said to be well', async () => {
+    const reason = 'the library is not preloaded';
+    let age = 1;
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, async route => {
+      const answers = await (await route.fetch()).json();
+      if (answers.overview) {
+        Object.assign(answers.overview.memory, {reason, counters: null, ageSeconds: age, leaks: {...answers.overview.memory.leaks, state: 'off', reason}});
+        Object.assign(answers.overview.cgroup, {limitBytes: null, workingSetBytes: null, chargedBytes: null});
+        answers.overview.allocator = {allocator: 'unknown', kind: 'unknown', advice: [], arenaTable: [], largeAllocations: []};
+        answers.leaks &&= [];
+      }
+      await route.fulfill({json: answers});
+    }));
+    assert.match(await page.innerText('#allocator'), /^Allocator\s+What the allocator keeps is not known: the library is not preloaded\.$/);
+    assert.match(await page.innerText('#leaks'), /No code is known to leak\. Whether objects are still used is not observed: the library is not preloaded\./);
+    assert.match(await page.innerText('#tiles'), /Working set\s+–\s+no memory cgroup can be read/);
+    assert.match(await page.innerText('#own-remark'), /Leaks: the library is not preloaded/);
+    age = 300;
+    await page.reload();
+    await page.locator('#connection.trouble').filter({hasText: 'The figures are 5 min old'}).waitFor();
     await close(page);
   });
 

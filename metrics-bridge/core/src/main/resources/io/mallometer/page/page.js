@@ -377,18 +377,24 @@
     const counters = memory.counters ?? {};
     const tiles = [
       ['Resident', bytes(breakdown.residentBytes), 'of this process'],
-      ['Working set', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes),
-        isKnown(cgroup.limitBytes) ? `of a limit of ${bytes(cgroup.limitBytes)}` : 'of the cgroup, which has no limit'],
+      ['Working set', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes), cgroupWords(cgroup)],
       ['malloc, in use', bytes(counters.liveBytes), isKnown(counters.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted'],
-      ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
+      ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `resident or not; a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
     ];
     figures(element('tiles'), tiles);
+  }
+
+  function cgroupWords({limitBytes, chargedBytes}) {
+    if (isKnown(limitBytes)) {
+      return `of a limit of ${bytes(limitBytes)}`;
+    }
+    return isKnown(chargedBytes) ? 'of the cgroup, which has no limit' : 'no memory cgroup can be read';
   }
 
   function showProcess({pid, started, memory}) {
     setText(element('process'), `Process ${pid}${isKnown(started) ? `, started ${moment(started)}` : ''}`);
     if (memory.ageSeconds > 60) {
-      say(`The figures are ${duration(memory.ageSeconds)} old: nothing reads the counters any more.`, true);
+      say(`The figures are ${duration(memory.ageSeconds)} old: the counters were not read since.`, true);
     }
   }
 
@@ -561,12 +567,12 @@
 
   function showLeakState(leaks) {
     const states = {
-      on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs.`,
-      starting: 'What this system can observe is being tried out.',
-      off: 'Whether objects are still used is not observed.',
-      failed: 'Whether objects are still used cannot be observed.',
+      on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs`,
+      starting: 'What this system can observe is being tried out',
+      off: 'Whether objects are still used is not observed',
+      failed: 'Whether objects are still used cannot be observed',
     };
-    const text = leaks ? [states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(' ') : '';
+    const text = leaks ? `${[states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(': ')}.` : '';
     observation = {isOn: leaks?.state === 'on', text};
     setText(element('leaks-note'), text);
   }
@@ -592,7 +598,9 @@
   // Whoever lays another page over this one could get a click out of its reader.
   let trimRefused = window.top === window ? '' : 'Nothing can be trimmed while the page is in a frame of another one.';
 
-  function showAllocator(allocator, trimAllowed) {
+  function showAllocator(allocator, trimAllowed, memory) {
+    const why = isKnown(memory.counters) ? 'it was not read yet' : memory.reason;
+    empty('allocator', isKnown(allocator.time) ? '' : `What the allocator keeps is not known: ${why}.`);
     setText(element('allocator-name'), allocator.allocator);
     figures(element('allocator-figures'), [
       ['From the system', bytes(allocator.systemBytes)],
@@ -719,7 +727,7 @@
     showAnswer(overview.diagnosis, overview.memory);
     showTiles(overview);
     showSizes(overview.memory.counters);
-    showAllocator(overview.allocator, overview.trimAllowed);
+    showAllocator(overview.allocator, overview.trimAllowed, overview.memory);
     showBudget(overview.budget);
     showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
     showLeakState(overview.memory.leaks);
