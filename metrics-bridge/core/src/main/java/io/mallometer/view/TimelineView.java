@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -26,12 +27,16 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
    *
    * @param times milliseconds since 1970
    * @param limitBytes the cgroup's limit
+   * @param residentBytes the sum of the resident parts
+   * @param chargedBytes the sum of what is charged by part
    * @param resident the resident set by part, those parts that were ever known
    * @param charged the cgroup by part
    */
   public record Memory(
       List<Long> times,
       List<@Nullable Long> limitBytes,
+      List<@Nullable Long> residentBytes,
+      List<@Nullable Long> chargedBytes,
       List<Column> resident,
       List<Column> charged) {
 
@@ -39,6 +44,8 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
       return new Memory(
           moments.stream().map(moment -> moment.time().toEpochMilli()).toList(),
           whole(moments, MemoryMoment::limitBytes),
+          whole(moments, moment -> sum(moment.resident())),
+          whole(moments, moment -> sum(moment.charged())),
           Arrays.stream(ResidentPart.values())
               .filter(part -> moments.stream().anyMatch(one -> one.resident().containsKey(part)))
               .map(part -> column(part.tag(), moments, moment -> moment.resident().get(part)))
@@ -47,6 +54,12 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
               .filter(part -> moments.stream().anyMatch(one -> one.charged().containsKey(part)))
               .map(part -> column(part.tag(), moments, moment -> moment.charged().get(part)))
               .toList());
+    }
+
+    private static double sum(Map<?, Long> parts) {
+      return parts.isEmpty()
+          ? Double.NaN
+          : parts.values().stream().mapToLong(Long::longValue).sum();
     }
 
     private static Column column(

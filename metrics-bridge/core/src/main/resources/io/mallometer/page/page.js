@@ -1,7 +1,8 @@
 'use strict';
 
 // Asks the endpoint beside this page and shows what it answers. Nothing is concluded here: sentences, sums, rates and
-// growth come from the answers. Texts go into the page as text nodes only, so that no name can become markup.
+// growth come from the answers; a share in percent is of two of their figures. Texts go into the page as text nodes only,
+// so that no name can become markup.
 {
   const element = id => document.getElementById(id);
 
@@ -255,7 +256,7 @@
   }
 
   // Parts upon each other, the first at the bottom. Each is drawn down to zero, the topmost first.
-  function stackedChart(name, times, columns, limits) {
+  function stackedChart(name, times, columns, totals, limits) {
     const seconds = times.map(time => time / 1000);
     const sums = [];
     let below = times.map(() => 0);
@@ -280,17 +281,16 @@
         ],
       },
       data: [seconds, ...drawn, ...(showsLimit ? [limits] : [])],
-      read: (at, pointed) => legend(name, times[at], columns, at, limits[at], pointed),
+      read: (at, pointed) => legend(name, times[at], columns, at, totals[at], limits[at], pointed),
     }));
   }
 
-  function legend(name, time, columns, at, limit, pointed) {
+  function legend(name, time, columns, at, total, limit, pointed) {
     const box = document.querySelector(`[data-legend="${name}"]`);
-    const total = columns.reduce((sum, column) => sum + (column.bytes[at] ?? 0), 0);
     const rows = columns.map(column => [column.name, column.bytes[at]]).reverse();
     const when = pointed ? `At ${clockTime.format(time)}` : 'Now';
     fill(box, [when, rows, total, limit, dark.matches], () => [make('table', {},
-      make('caption', {}, `${when}: ${bytes(total)}${isKnown(limit) ? `, ${share(total, limit)} of the limit of ${bytes(limit)}` : ''}`),
+      make('caption', {}, `${when}: ${bytes(total)}${isKnown(total) && isKnown(limit) ? `, ${share(total, limit)} of the limit of ${bytes(limit)}` : ''}`),
       make('thead', {class: 'hidden'}, make('tr', {}, make('th', {scope: 'col'}, 'Part'), make('th', {scope: 'col'}, 'Bytes'), make('th', {scope: 'col'}, 'Share'))),
       make('tbody', {}, ...rows.map(([part, value]) => {
         const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
@@ -401,15 +401,15 @@
   // ---- Over time
 
   function showTimeline({memory, malloc}) {
-    const split = (panel, columns, limits, reason) => {
+    const split = (panel, columns, totals, reason) => {
       const isThere = columns.length > 0;
       empty(panel, isThere ? '' : reason);
       if (isThere) {
-        stackedChart(panel, memory.times, columns, limits);
+        stackedChart(panel, memory.times, columns, totals, memory.limitBytes);
       }
     };
-    split('resident', memory.resident, memory.limitBytes, 'The resident set has not been split yet.');
-    split('charged', memory.charged, memory.limitBytes, 'This process is in no memory cgroup that can be read.');
+    split('resident', memory.resident, memory.residentBytes, 'The resident set has not been split yet.');
+    split('charged', memory.charged, memory.chargedBytes, 'This process is in no memory cgroup that can be read.');
     const counted = malloc.liveBytes.some(isKnown);
     empty('live', counted ? '' : 'malloc is not counted.');
     empty('rates', counted ? '' : 'malloc is not counted.');

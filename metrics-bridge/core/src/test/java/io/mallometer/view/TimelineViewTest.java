@@ -1,0 +1,31 @@
+package io.mallometer.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChargedPart;
+import io.mallometer.MemoryMoment;
+import io.mallometer.ResidentPart;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TimelineViewTest {
+
+  /** A page adds nothing up. */
+  @Test
+  void theSumOfThePartsIsBesideThemAndUnknownWhereTheyAre() {
+    MemoryMoment before = new MemoryMoment(Instant.EPOCH, Map.of(), Map.of(), Double.NaN);
+    MemoryMoment after =
+        new MemoryMoment(
+            Instant.EPOCH,
+            Map.of(ResidentPart.MALLOC_LIVE, 7L, ResidentPart.JAVA_HEAP, 9L),
+            Map.of(ChargedPart.KERNEL, 6L),
+            100);
+
+    TimelineView.Memory memory = TimelineView.of(List.of(before, after), List.of()).memory();
+
+    assertThat(memory.residentBytes()).containsExactly(null, 16L);
+    assertThat(memory.chargedBytes()).containsExactly(null, 6L);
+  }
+}
