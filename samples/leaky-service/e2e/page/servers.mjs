@@ -41,15 +41,17 @@ export class Application {
     return Object.assign(application, {port, managementPort}).started();
   }
 
+  // With a context path, where the management has no port of its own.
   static async onBoot(version, {hasManagementPort}) {
     const port = await freePort();
+    const contextPath = hasManagementPort ? '' : '/shop';
     const managementPort = hasManagementPort ? await freePort() : port;
     const application = new Application(['-cp', readFileSync(matrixClassPath(version), 'utf8').trim(), 'org.springframework.boot.SpringApplication'], [
       '--spring.main.sources=io.mallometer.spring.TestApplication', `--server.port=${port}`, `--management.server.port=${managementPort}`,
-      '--spring.security.user.name=kim', '--spring.security.user.password=pass',
+      `--server.servlet.context-path=${contextPath}`, '--spring.security.user.name=kim', '--spring.security.user.password=pass',
       '--mallometer.poll-interval=1s', '--management.endpoint.nativememory.access=unrestricted',
     ]);
-    return Object.assign(application, {port, managementPort}).started();
+    return Object.assign(application, {port, managementPort, contextPath}).started();
   }
 
   // Any program with the agent; this one does nothing.
