@@ -136,6 +136,7 @@ class AgentServerTest {
     start(OPTIONS);
 
     assertThat(type(get("/"))).startsWith("text/html");
+    assertThat(get("/").headers().firstValue("X-Frame-Options")).contains("DENY");
     assertThat(type(get("/flamegraph"))).startsWith("text/html");
     assertThat(type(get("/collapsed"))).startsWith("text/plain");
     assertThat(type(get("/pprof"))).isEqualTo("application/octet-stream");
