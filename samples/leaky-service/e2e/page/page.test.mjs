@@ -131,7 +131,7 @@ async function everyPanelIsDrawn(page, hasVerdict = false) {
   assert.match(texts.charged, /This process\s+[\d.]+ MiB/);
   assert.match(texts.live, /Now: [\d.]+ MiB, [\d,]+ objects/);
   assert.match(texts.rates, /Now: [\d.]+ (?:[KM]i)?B\/s/);
-  assert.match(texts.holders, /libjvm\.so|\w+\.\w+/);
+  assert.match(texts.holders, /As of \d\d:\d\d:\d\d\.[\s\S]*(libjvm\.so|\w+\.\w+)/);
   assert.match(texts.sizes, /4 KiB\s+[\d,]+/);
   assert.match(texts.allocator, /glibc[\s\S]*In use[\s\S]*MiB/);
   assert.match(texts.budget, /Java heap\s+128 MiB/);

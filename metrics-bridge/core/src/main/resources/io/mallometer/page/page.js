@@ -430,6 +430,8 @@
   const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
 
   function showTrends(trends) {
+    // They are read and asked for more seldom than the rest.
+    setText(element('holders-time'), trends.times.length > 0 ? `As of ${clockTime.format(trends.times[trends.times.length - 1])}.` : '');
     empty('holders', trends.sites.length > 0 ? '' : `Nothing to show: ${trends.reason || 'no call site was read yet'}.`);
     for (const kind of ['sites', 'libraries']) {
       holders[kind].trends = trends;
