@@ -216,6 +216,31 @@ describe('on Spring Boot 3.5 with Spring Security', () => {
     await close(page);
   });
 
+  it('a trim carries the token from the headers of the page, and from a cookie if that is refused', async () => {
+    const page = await openSecured(secured);
+    let name, token;
+    await page.route(/\/nativememory\/page$/, async route => {
+      const response = await route.fetch();
+      const text = await response.text();
+      [, name, token] = /name="csrf-header" content="(.*?)"[\s\S]*name="csrf-token" content="(.*?)"/.exec(text);
+      await route.fulfill({
+        contentType: 'text/html', body: text.replace(/<meta name="csrf-.*?>/g, ''),
+        headers: {'X-Mallometer-Token-Name': name, 'X-Mallometer-Token': token},
+      });
+    });
+    await page.context().addCookies([{name: 'XSRF-TOKEN', value: 'of%20the%20cookie', url: securedPage(secured)}]);
+    const sent = [];
+    await page.route(/\/trim$/, async route => {
+      const headers = route.request().headers();
+      sent.push(headers[name.toLowerCase()] ?? headers['x-xsrf-token']);
+      await route.fulfill('x-xsrf-token' in headers ? {json: {explanation: 'taken'}} : {status: 403, json: {}});
+    });
+    await askForTrim(page);
+    await page.locator('#trim-result').filter({hasText: 'taken.'}).waitFor();
+    assert.deepEqual(sent, [token, 'of the cookie']);
+    await close(page);
+  });
+
   it('a trim that is refused changes nothing, and the page says so', async () => {
     const page = await openSecured(secured);
     await page.route(/\/trim$/, route => {
