@@ -443,6 +443,24 @@ describe('on the sample', () => {
     await close(page);
   });
 
+  it('a stack that is open stays open when its leak is told anew', async () => {
+    let idleSeconds = 1800;
+    const page = await open(samplePage(), {}, async page => {
+      await page.clock.install();
+      await page.route(/\/nativememory\/views\//, async route => {
+        const answers = await (await route.fetch()).json();
+        await route.fulfill({json: {...answers, ...(answers.leaks && {leaks: [{...LEAK, idleSeconds}]})}});
+      });
+    });
+    await page.locator('.verdict summary').filter({hasText: 'Allocated by'}).click();
+    idleSeconds = 7200;
+    await page.clock.runFor(70_000);
+    await page.locator('.verdict').filter({hasText: '2 h 0 min'}).waitFor();
+    assert.ok(await page.locator('.verdict .frames').filter({hasText: 'deflateInit2_'}).isVisible());
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Allocated by');
+    await close(page);
+  });
+
   it('no name of a thread, class, library or file becomes markup', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><b class="hacked">"\'</b><script>window.hacked=1</script>';
     const KEPT = new Set(['severity', 'state', 'time', 'started', 'ended', 'verdict', 'mode']);

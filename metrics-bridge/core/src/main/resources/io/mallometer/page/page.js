@@ -119,6 +119,20 @@
     }
   }
 
+  // The same where figures change at each poll: lists that are open stay open, and the focus where it was.
+  function fillKeepingOpen(target, value, build) {
+    const lists = () => [...target.querySelectorAll('details')];
+    const open = new Set(lists().filter(list => list.open).map(list => list.dataset.key));
+    const focused = lists().find(list => list.contains(document.activeElement))?.dataset.key;
+    fill(target, value, build);
+    for (const list of lists()) {
+      list.open = open.has(list.dataset.key);
+      if (list.dataset.key === focused && !target.contains(document.activeElement)) {
+        list.querySelector('summary').focus();
+      }
+    }
+  }
+
   function figures(target, pairs) {
     fill(target, pairs, () => pairs.map(([term, value, more]) =>
       make('div', {}, make('dt', {}, term), make('dd', {}, value, ...(more ? [make('span', {class: 'more'}, more)] : [])))));
@@ -534,13 +548,13 @@
   function showLeaks(leaks) {
     const nothing = observation.isOn ? 'No code looks like a leak.' : `No code is known to leak. ${observation.text}`;
     empty('leaks', leaks.length > 0 ? '' : nothing);
-    fill(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+    fillKeepingOpen(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}${leak.acknowledged ? ', known to be fine' : ''}`),
       make('p', {}, leak.sentence ?? ''),
       leakFigures(leak),
-      lastUse('Last access', leak.lastAccess),
-      lastUse('Last write', leak.lastWrite),
-      make('details', {}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])))));
+      lastUse('Last access', leak.lastAccess, leak.number),
+      lastUse('Last write', leak.lastWrite, leak.number),
+      make('details', {'data-key': `${leak.number} Allocated by`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])))));
   }
 
   function leakFigures(leak) {
@@ -557,14 +571,14 @@
     return list;
   }
 
-  function lastUse(title, use) {
+  function lastUse(title, use, number) {
     if (!isKnown(use)) {
       return '';
     }
     if (isKnown(use.unavailable)) {
       return make('p', {class: 'note'}, `${title}: not known, ${use.unavailable}`);
     }
-    return make('details', {}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
+    return make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
   }
 
   function showLeakState(leaks) {
