@@ -30,7 +30,7 @@ static NOINLINE long reader(const long *object) { return *(const volatile long *
 
 static bool is_in(uint64_t address, const void *function) {
   uint64_t begin = (uint64_t)(uintptr_t)function;
-  return address > begin && address - begin < 60;
+  return address > begin && address - begin < 80;
 }
 
 static double seconds(void) {
@@ -57,9 +57,11 @@ static uint32_t site_of_keeper(void) {
 
 static int writes = 1;
 
+static void (*touch)(long *object) = writer;
+
 static NOINLINE void use_an_object(void) {
   long *object = keeper(100);
-  for (int i = 0; i < writes; i++) writer(object);
+  for (int i = 0; i < writes; i++) touch(object);
   reader(object);
   free(object);
 }
@@ -208,6 +210,34 @@ static int events_of_perf(void) {
   return found;
 }
 
+static void (*new_handler)(int signal);
+
+/* The first object that is watched is touched only after the program has taken the signal. */
+static void touch_after_signal_is_taken(long *object) {
+  if (events_of_perf() < 3) return;
+  touch = writer;
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, 10000), 0);
+  signal(SIGTRAP, new_handler);
+  usleep(500000);
+  *(volatile long *)object = 1;
+  CHECK_EQUAL(events_of_perf(), 0);
+}
+
+static void nobody_hears_of_what_was_watched_before(void (*handler)(int signal)) {
+  start();
+  watch_keeper();
+  new_handler = handler;
+  touch = touch_after_signal_is_taken;
+  for (double begin = seconds(); touch != writer; use_many(100)) CHECK(seconds() - begin < 20);
+  CHECK_EQUAL(traps_of_program, 0);
+  CHECK(strstr(observed().watch_reason, "SIGTRAP"));
+  CHECK_EQUAL(observed().can_watch, 0);
+}
+
+static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hears_of_what_was_watched_before(on_trap); }
+
+static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
+
 /* The first event that a system has takes its processors some 20 ms, which is for who asks, not for who allocates. */
 static void who_asks_opens_the_first_event(void) {
   start();
@@ -286,6 +316,8 @@ int main(int argc, char **argv) {
                {"traps", traps_of_others_reach_them},
                {"later", a_handler_that_comes_later_stays},
                {"between", a_handler_that_comes_in_between_stays},
+               {"taken", a_handler_never_hears_of_what_was_watched_before},
+               {"reset", what_was_watched_never_ends_a_program},
                {"first", who_asks_opens_the_first_event},
                {"default", a_trap_for_nobody_ends_the_program},
                {"fork", children_watch_nothing_and_parents_go_on},

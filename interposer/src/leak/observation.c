@@ -31,6 +31,8 @@
 #define FEWEST_LOOKS_IN_AN_EPOCH 10u
 #define LONGEST_EPOCH (60 * SECOND)
 #define SHORTEST_OF_ALL_MS 10u
+/* While objects are watched. */
+#define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
 /* Slots take no more than this share of what is resident, but may take this much. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
@@ -43,7 +45,7 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t changes; /* of the shortest epoch; a sleeping thread waits for one */
+static uint32_t changes; /* of the shortest epoch and of what is watched; a sleeping thread waits for one */
 
 static int state = MALLOMETER_LEAKS_OFF;
 static enum mallometer_leaks_method method;
@@ -158,7 +160,7 @@ static bool end_epoch(void) {
 
 static uint64_t cpu_time(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-/* Until then, or until somebody changes how long epochs are to be. */
+/* Until then, or until there are changes. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
   if (now >= end) return;
@@ -171,8 +173,12 @@ static void wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
     uint32_t seen_changes = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
     uint64_t shortest = __atomic_load_n(&shortest_ms, __ATOMIC_RELAXED) * MILLISECOND;
     set(&epoch_ns, shortest > needed_ns ? shortest : needed_ns);
-    if (monotonic_ns() >= begin + get(&epoch_ns)) return;
-    sleep_until(begin + get(&epoch_ns), seen_changes);
+    uint64_t now = monotonic_ns(), end = begin + get(&epoch_ns);
+    if (now >= end) return;
+    bool looks = watch_is_on() && end - now > BETWEEN_LOOKS_AT_SIGNAL;
+    sleep_until(looks ? now + BETWEEN_LOOKS_AT_SIGNAL : end, seen_changes);
+    const char *why = watch_look_after_signal();
+    if (why) __atomic_store_n(&watch_reason, why, __ATOMIC_RELEASE);
   }
 }
 
@@ -268,13 +274,17 @@ bool observation_spend(uint64_t looks) {
   return true;
 }
 
-bool observation_shorten(uint64_t shortest_epoch_ms) {
-  if (shortest_epoch_ms < SHORTEST_OF_ALL_MS || shortest_epoch_ms > LONGEST_EPOCH / MILLISECOND) return false;
-  __atomic_store_n(&shortest_ms, (uint32_t)shortest_epoch_ms, __ATOMIC_RELAXED);
+static void tell_thread(void) {
   __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
   int saved_errno = errno;
   syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   errno = saved_errno;
+}
+
+bool observation_shorten(uint64_t shortest_epoch_ms) {
+  if (shortest_epoch_ms < SHORTEST_OF_ALL_MS || shortest_epoch_ms > LONGEST_EPOCH / MILLISECOND) return false;
+  __atomic_store_n(&shortest_ms, (uint32_t)shortest_epoch_ms, __ATOMIC_RELAXED);
+  tell_thread();
   return true;
 }
 
@@ -292,6 +302,7 @@ int observation_watch(const uint32_t *sites, uint32_t count) {
   if (__atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE) && count > 0) return -ENOTSUP;
   const char *why = watch_sites(sites, count);
   if (why) __atomic_store_n(&watch_reason, why, __ATOMIC_RELEASE);
+  tell_thread();
   return why ? -ENOTSUP : 0;
 }
 

@@ -360,15 +360,34 @@ static void disarm_all(void) {
   }
 }
 
+static const char signal_is_taken[] = "the program handles SIGTRAP itself";
+
+static void watch_nothing(void) {
+  __atomic_store_n(&wanted_count, 0, __ATOMIC_RELEASE);
+  disarm_all();
+  hold_first_event(false);
+}
+
+bool watch_is_on(void) { return __atomic_load_n(&wanted_count, __ATOMIC_ACQUIRE) > 0; }
+
+const char *watch_look_after_signal(void) {
+  if (!watch_is_on() || has_signal()) return NULL;
+  watch_nothing();
+  return signal_is_taken;
+}
+
+static const char *refusal_of_now(void) {
+  if (is_debugged()) return "a debugger is attached";
+  return take_signal() ? NULL : signal_is_taken;
+}
+
 const char *watch_sites(const uint32_t *sites, uint32_t count) {
   __atomic_store_n(&wanted_count, 0, __ATOMIC_RELEASE);
-  if (count == 0) {
-    disarm_all();
-    hold_first_event(false);
-    return NULL;
+  const char *why = count > 0 ? refusal_of_now() : NULL;
+  if (count == 0 || why) {
+    watch_nothing();
+    return why;
   }
-  if (is_debugged()) return "a debugger is attached";
-  if (!take_signal()) return "the program handles SIGTRAP itself";
   hold_first_event(true);
   for (uint32_t i = 0; i < count; i++) __atomic_store_n(&wanted[i], sites[i], __ATOMIC_RELAXED);
   __atomic_store_n(&wanted_count, count, __ATOMIC_RELEASE);

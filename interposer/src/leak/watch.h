@@ -49,6 +49,15 @@ const char *watch_trial_means(enum watch_trial trial);
 const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
+ * Ends all watching if the program has taken SIGTRAP, or given it back its default, while something is watched: it
+ * would be told of touches, or be ended by one. To be called a few times a second. NULL, or why it has ended.
+ */
+const char *watch_look_after_signal(void);
+
+/* Whether any site is. */
+bool watch_is_on(void);
+
+/*
  * To be told of each object that comes into a slot, by the thread that allocates it, in the middle of that. Allocates
  * nothing; keeps errno.
  */

@@ -51,17 +51,15 @@ async function view(base, until, speed) {
   const agent = new Agent({keepAlive: true, maxSockets: 1});
   const milliseconds = every => 1000 * every / speed;
   const due = Object.fromEntries(Object.entries(schedule).map(([name, every]) => [name, Date.now() + milliseconds(Math.random() * every)]));
-  for (;;) {
-    await pause((Math.min(due.overview, until) - Date.now()) / 1000);
-    if (Date.now() >= until) {
-      break;
-    }
+  while (due.overview < until) {
+    await pause((due.overview - Date.now()) / 1000);
     const soon = Date.now() + milliseconds(schedule.overview / 2);
     const names = Object.keys(schedule).filter(name => due[name] <= soon);
     const {overview} = await ask(agent, `${base}views/${names}`);
     schedule.overview = overview.askAgainSeconds;
     names.forEach(name => due[name] = Date.now() + milliseconds(schedule[name] * (0.9 + 0.2 * Math.random())));
   }
+  await pause((until - Date.now()) / 1000);
   agent.destroy();
 }
 
