@@ -4,7 +4,9 @@ import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedMethod;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 
@@ -22,6 +24,10 @@ final class JavaMethods {
   static final int NOT_NOW = -61;
 
   private final List<Optional<RecordedMethod>> known = new ArrayList<>();
+
+  /** A class and its source have many methods. */
+  private final Map<String, String> names = new HashMap<>();
+
   private final ByteBuffer struct;
   private final IntUnaryOperator ask;
 
@@ -42,13 +48,23 @@ final class JavaMethods {
       struct.putInt(SiteLayout.METHOD_SIZE, SiteLayout.METHOD_BYTES);
       int result = ask.applyAsInt(known.size());
       if (result == 0) {
-        known.add(Optional.of(SiteLayout.method(struct)));
+        known.add(Optional.of(shared(SiteLayout.method(struct))));
       } else if (result == GONE) {
         known.add(Optional.empty());
       } else {
         return;
       }
     }
+  }
+
+  private RecordedMethod shared(RecordedMethod method) {
+    return new RecordedMethod(
+        shared(method.className()), method.method(), shared(method.source()), method.lines());
+  }
+
+  private String shared(String name) {
+    String before = names.putIfAbsent(name, name);
+    return before == null ? name : before;
   }
 
   /**

@@ -68,7 +68,11 @@ final class RecordedCallSites {
   /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
   private @Nullable Symbolizer symbolizer;
 
-  private final Map<Integer, Named> named = new HashMap<>();
+  /** By the site's number; null where one has no name yet. */
+  private final List<@Nullable Named> named = new ArrayList<>();
+
+  /** Many sites share a name. */
+  private final Map<String, String> names = new HashMap<>();
 
   /** Their modules or methods were not all known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
@@ -101,9 +105,10 @@ final class RecordedCallSites {
     if (!applicationPackages.equals(namedBy)) {
       namedBy = List.copyOf(applicationPackages);
       naming = null;
-      named.replaceAll((number, known) -> named(known.frames()));
+      names.clear();
+      named.replaceAll(known -> known == null ? null : named(known.frames()));
     }
-    named.keySet().removeAll(toBeNamedAgain);
+    toBeNamedAgain.forEach(number -> named.set(number, null));
     toBeNamedAgain.clear();
     Map<Integer, CallSite.Ages> ages = ages(report.liveSamples());
     List<CallSite> read = new ArrayList<>();
@@ -152,7 +157,7 @@ final class RecordedCallSites {
       int at, Map<Integer, CallSite.Ages> ages, double interval, List<CallSite> read) {
     long samples = samples(at);
     int number = sites.getInt(at + SiteLayout.NUMBER);
-    Named known = named.get(number);
+    Named known = known(number);
     if (samples == 0 || known == null) {
       return;
     }
@@ -172,6 +177,10 @@ final class RecordedCallSites {
             ages.getOrDefault(number, CallSite.Ages.UNKNOWN)));
   }
 
+  private @Nullable Named known(int number) {
+    return number < named.size() ? named.get(number) : null;
+  }
+
   // ---- Names
 
   /** Those of the sites just read that are new. */
@@ -180,7 +189,7 @@ final class RecordedCallSites {
     List<long[]> stacks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
-      if (samples(i * SiteLayout.BYTES) > 0 && !named.containsKey(number)) {
+      if (samples(i * SiteLayout.BYTES) > 0 && known(number) == null) {
         numbers.add(number);
         stacks.add(stack(number));
       }
@@ -192,9 +201,12 @@ final class RecordedCallSites {
     if (!addNewModules()) {
       toBeNamedAgain.addAll(numbers);
     }
-    List<List<StackFrame>> names = symbolized(stacks);
-    for (int i = 0; i < names.size(); i++) {
-      named.put(numbers.get(i), named(names.get(i)));
+    List<List<StackFrame>> frames = symbolized(stacks);
+    for (int i = 0; i < frames.size(); i++) {
+      while (named.size() <= numbers.get(i)) {
+        named.add(null);
+      }
+      named.set(numbers.get(i), named(frames.get(i)));
       if (!methods.askedForAllOf(stacks.get(i))) {
         toBeNamedAgain.add(numbers.get(i));
       }
@@ -244,7 +256,9 @@ final class RecordedCallSites {
 
   private Named named(List<StackFrame> stack) {
     SiteNaming naming = naming();
-    return new Named(stack, naming.name(stack), naming.library(stack));
+    String name = naming.name(stack);
+    String known = names.putIfAbsent(name, name);
+    return new Named(stack, known == null ? name : known, naming.library(stack));
   }
 
   private SiteNaming naming() {

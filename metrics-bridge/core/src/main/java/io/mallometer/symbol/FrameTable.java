@@ -11,11 +11,9 @@ final class FrameTable {
 
   private static final int LEAST_SLOTS = 1_024;
 
-  /** A frame, and the module that was at its address when it was named. */
-  record Named(@Nullable RecordedModule module, StackFrame frame) {}
-
   private long[] recorded = new long[LEAST_SLOTS];
-  private @Nullable Named[] named = new Named[LEAST_SLOTS];
+  private @Nullable StackFrame[] named = new StackFrame[LEAST_SLOTS];
+  private @Nullable RecordedModule[] modules = new RecordedModule[LEAST_SLOTS];
   private int count;
 
   int count() {
@@ -23,12 +21,17 @@ final class FrameTable {
   }
 
   /** The frame; null if it is not in here. */
-  @Nullable Named get(long frame) {
+  @Nullable StackFrame get(long frame) {
     return named[slot(frame)];
   }
 
+  /** The module that was at a frame's address when it was named; null if there was none. */
+  @Nullable RecordedModule module(long frame) {
+    return modules[slot(frame)];
+  }
+
   /** Adds or replaces a frame. */
-  void put(long frame, Named name) {
+  void put(long frame, @Nullable RecordedModule module, StackFrame name) {
     int slot = slot(frame);
     if (named[slot] == null) {
       if (2 * count >= named.length) {
@@ -39,13 +42,14 @@ final class FrameTable {
     }
     recorded[slot] = frame;
     named[slot] = name;
+    modules[slot] = module;
   }
 
   /** A stack all of whose frames are in here. */
   List<StackFrame> frames(long[] stack) {
     StackFrame[] frames = new StackFrame[stack.length];
     for (int i = 0; i < stack.length; i++) {
-      frames[i] = named[slot(stack[i])].frame();
+      frames[i] = named[slot(stack[i])];
     }
     return List.of(frames);
   }
@@ -62,14 +66,17 @@ final class FrameTable {
 
   private void grow() {
     long[] oldRecorded = recorded;
-    @Nullable Named[] oldNamed = named;
+    @Nullable StackFrame[] oldNamed = named;
+    @Nullable RecordedModule[] oldModules = modules;
     recorded = new long[2 * oldRecorded.length];
-    named = new Named[2 * oldNamed.length];
+    named = new StackFrame[2 * oldNamed.length];
+    modules = new RecordedModule[2 * oldModules.length];
     for (int i = 0; i < oldNamed.length; i++) {
       if (oldNamed[i] != null) {
         int slot = slot(oldRecorded[i]);
         recorded[slot] = oldRecorded[i];
         named[slot] = oldNamed[i];
+        modules[slot] = oldModules[i];
       }
     }
   }

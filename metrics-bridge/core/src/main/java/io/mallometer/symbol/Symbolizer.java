@@ -1,13 +1,15 @@
 package io.mallometer.symbol;
 
 import io.mallometer.StackFrame;
-import io.mallometer.symbol.FrameTable.Named;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names recorded frames. A native frame is a return address, which may be the first of the next
@@ -21,8 +23,7 @@ public final class Symbolizer {
   /** The class of a method of which nothing is known: it was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
-  private static final Named UNNAMED =
-      new Named(null, StackFrame.ofJava(UNLOADED, "[method]", "", 0));
+  private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
   /** About 3 MiB. With more of them, which one round of stacks may bring, all are forgotten. */
   private static final int MOST_FRAMES = 16_384;
@@ -33,6 +34,9 @@ public final class Symbolizer {
   private final IntFunction<Optional<RecordedMethod>> methods;
   private final ModuleSymbols symbols;
   private FrameTable known = new FrameTable();
+
+  /** Of functions in the table. */
+  private final Map<String, String> names = new HashMap<>();
 
   /**
    * A symbolizer.
@@ -65,10 +69,13 @@ public final class Symbolizer {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
     for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
       List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
-      known = known.count() > MOST_FRAMES ? new FrameTable() : known;
+      if (known.count() > MOST_FRAMES) {
+        known = new FrameTable();
+        names.clear();
+      }
       for (long recorded : unknown(some)) {
         if (!isKnown(recorded)) {
-          known.put(recorded, name(recorded));
+          name(recorded);
         }
       }
       for (long[] stack : some) {
@@ -94,16 +101,22 @@ public final class Symbolizer {
 
   /** Another library may be at the address by now, and a method be named by now. */
   private boolean isKnown(long recorded) {
-    Named named = known.get(recorded);
+    StackFrame named = known.get(recorded);
     if (named == null || RecordedFrame.isJava(recorded)) {
       return named != null && named != UNNAMED;
     }
+    RecordedModule before = known.module(recorded);
     RecordedModule module = modules.apply(recorded - 1).orElse(null);
-    return module == named.module() || module != null && module.equals(named.module());
+    return module == before || module != null && module.equals(before);
   }
 
-  private Named name(long recorded) {
-    return RecordedFrame.isJava(recorded) ? java(recorded) : nativeCode(recorded);
+  private void name(long recorded) {
+    if (RecordedFrame.isJava(recorded)) {
+      known.put(recorded, null, java(recorded));
+    } else {
+      RecordedModule module = modules.apply(recorded - 1).orElse(null);
+      known.put(recorded, module, nativeCode(recorded, module));
+    }
   }
 
   /** What the symbol tables take of the heap, about. */
@@ -111,11 +124,9 @@ public final class Symbolizer {
     return symbols.bytes();
   }
 
-  private Named java(long recorded) {
+  private StackFrame java(long recorded) {
     Optional<RecordedMethod> method = methods.apply(RecordedFrame.method(recorded));
-    return method.isPresent()
-        ? new Named(null, java(method.get(), RecordedFrame.bytecodeIndex(recorded)))
-        : UNNAMED;
+    return method.isPresent() ? java(method.get(), RecordedFrame.bytecodeIndex(recorded)) : UNNAMED;
   }
 
   private static StackFrame java(RecordedMethod method, int bytecodeIndex) {
@@ -139,24 +150,22 @@ public final class Symbolizer {
     return line;
   }
 
-  private Named nativeCode(long returnAddress) {
-    RecordedModule module = modules.apply(returnAddress - 1).orElse(null);
-    return new Named(
-        module,
-        module == null
-            ? StackFrame.ofLibrary("", "", returnAddress)
-            : nativeCode(returnAddress, module));
-  }
-
-  private StackFrame nativeCode(long returnAddress, RecordedModule module) {
+  private StackFrame nativeCode(long returnAddress, @Nullable RecordedModule module) {
+    if (module == null) {
+      return StackFrame.ofLibrary("", "", returnAddress);
+    }
     String library = symbols.library(module);
     long address = returnAddress - module.bias();
     return symbols
         .symbol(module, returnAddress - 1)
-        .map(
-            symbol ->
-                StackFrame.ofLibrary(
-                    library, SymbolName.of(symbol.name()), address - symbol.address()))
+        .map(symbol -> StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address()))
         .orElseGet(() -> StackFrame.ofLibrary(library, "", address));
+  }
+
+  /** A function is called from many places. */
+  private String nameOf(SymbolTable.Symbol symbol) {
+    String name = SymbolName.of(symbol.name());
+    String known = names.putIfAbsent(name, name);
+    return known == null ? name : known;
   }
 }
