@@ -99,7 +99,8 @@ class ProcessCommandsTest {
     Path after = directory.resolve("after.json");
     assertThat(call("report", pid(), "--format", "json", "-o", before.toString()).exitCode())
         .isZero();
-    Thread.sleep(300);
+    // Sites are read anew when the latest reading is a second old.
+    Thread.sleep(1_100);
     assertThat(call("report", pid(), "--format", "json", "-o", after.toString()).exitCode())
         .isZero();
     Result diff = call("diff", before.toString(), after.toString());
