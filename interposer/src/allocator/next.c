@@ -122,7 +122,11 @@ static bool chunk_agrees(size_t request) {
   size_t word = ((size_t *)object)[-1];
   bool singly_mapped = word & GLIBC_IS_MAPPED;
   bool agrees = glibc_usable_size(object) == usable + (singly_mapped ? sizeof(size_t) : 0) && usable >= request;
-  glibc_free_unnoticed(object);
+  if (agrees) {
+    glibc_free_unnoticed(object);
+  } else {
+    next.free(object);
+  }
   return agrees;
 }
 
