@@ -213,6 +213,7 @@ static void observe_for_good(void) {
     uint64_t begin = cpu_time();
     if (!end_epoch() && !passes(errno)) {
       fail("/proc/self/smaps can no longer be read");
+      watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
     uint64_t end = cpu_time();

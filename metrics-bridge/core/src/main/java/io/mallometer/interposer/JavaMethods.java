@@ -59,12 +59,10 @@ final class JavaMethods {
 
   private RecordedMethod shared(RecordedMethod method) {
     return new RecordedMethod(
-        shared(method.className()), method.method(), shared(method.source()), method.lines());
-  }
-
-  private String shared(String name) {
-    String before = names.putIfAbsent(name, name);
-    return before == null ? name : before;
+        names.computeIfAbsent(method.className(), same -> same),
+        method.method(),
+        names.computeIfAbsent(method.source(), same -> same),
+        method.lines());
   }
 
   /**

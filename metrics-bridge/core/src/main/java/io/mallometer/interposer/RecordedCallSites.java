@@ -198,16 +198,14 @@ final class RecordedCallSites {
       return;
     }
     // Afterwards: their stacks lead through nothing that is noted later.
-    if (!addNewModules()) {
-      toBeNamedAgain.addAll(numbers);
-    }
+    boolean complete = addNewModules();
     List<List<StackFrame>> frames = symbolized(stacks);
     for (int i = 0; i < frames.size(); i++) {
       while (named.size() <= numbers.get(i)) {
         named.add(null);
       }
       named.set(numbers.get(i), named(frames.get(i)));
-      if (!methods.askedForAllOf(stacks.get(i))) {
+      if (!complete || !methods.askedForAllOf(stacks.get(i))) {
         toBeNamedAgain.add(numbers.get(i));
       }
     }
@@ -256,9 +254,8 @@ final class RecordedCallSites {
 
   private Named named(List<StackFrame> stack) {
     SiteNaming naming = naming();
-    String name = naming.name(stack);
-    String known = names.putIfAbsent(name, name);
-    return new Named(stack, known == null ? name : known, naming.library(stack));
+    String name = names.computeIfAbsent(naming.name(stack), same -> same);
+    return new Named(stack, name, naming.library(stack));
   }
 
   private SiteNaming naming() {

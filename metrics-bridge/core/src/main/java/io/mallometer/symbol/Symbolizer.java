@@ -164,8 +164,6 @@ public final class Symbolizer {
 
   /** A function is called from many places. */
   private String nameOf(SymbolTable.Symbol symbol) {
-    String name = SymbolName.of(symbol.name());
-    String known = names.putIfAbsent(name, name);
-    return known == null ? name : known;
+    return names.computeIfAbsent(SymbolName.of(symbol.name()), same -> same);
   }
 }

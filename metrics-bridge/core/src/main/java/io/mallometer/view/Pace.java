@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * How often each of those who watch is to ask, so that together they ask twice a second at most,
- * however many they are. As each asks once in the time that it was told, those who asked in the
- * last such time are how many they are. Thread-safe.
+ * How often each of those who watch is to ask, so that together they ask twice a second at most:
+ * each once in 10 s, or up to 60, which is reached with 120 of them. As each asks once in the time
+ * that it was told, those who asked in the last such time are how many they are. Thread-safe.
  */
 final class Pace {
 
-  static final int SHORTEST_SECONDS = 10;
-  static final int LONGEST_SECONDS = 60;
+  private static final int SHORTEST_SECONDS = 10;
+  private static final int LONGEST_SECONDS = 60;
   private static final int REQUESTS_A_SECOND = 2;
 
   private final Clock clock;
