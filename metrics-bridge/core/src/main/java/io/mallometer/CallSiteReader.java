@@ -5,10 +5,9 @@ import io.mallometer.interposer.Interposer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -22,7 +21,9 @@ import java.util.function.LongSupplier;
  * as long as those that follow, and must not keep them waiting. Who asks gets the latest reading if
  * that is younger than a second; there are never two readings at once.
  *
- * <p>The latest reading is held, the one before is not: of it only the history keeps figures.
+ * <p>The latest reading is held while somebody asks, and for two minutes after. Else it is let go
+ * as soon as it is judged: thousands of objects that every full collection of the heap would mark,
+ * for nobody. What is always kept are figures, in arrays, and the names of the few largest.
  */
 final class CallSiteReader {
 
@@ -31,6 +32,9 @@ final class CallSiteReader {
   private static final long FRESH_NANOS = 1_000_000_000L;
   private static final long COST_SHARE = 1_000;
   private static final long LONGEST_NANOS = 60_000_000_000L;
+  private static final long HELD_NANOS = 120_000_000_000L;
+
+  private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
 
   private final Interposer interposer;
   private final Clock clock;
@@ -43,9 +47,18 @@ final class CallSiteReader {
   private volatile List<String> applicationPackages = List.of();
 
   /** Guarded by this, as is all below. */
-  private CallSites latest = CallSites.none(Instant.EPOCH, "nothing was read yet");
+  private CallSites latest = NOTHING;
 
-  private long latestAt;
+  /** Whether {@link #latest} was replaced by nothing. */
+  private boolean letGo;
+
+  private boolean everAsked;
+  private long askedAt;
+
+  /** Of the latest reading, by the number of the site; empty if that had none. */
+  private double[] allocatedBytes = {};
+
+  private long allocatedAt;
 
   private boolean everRead;
   private long readAt;
@@ -75,24 +88,43 @@ final class CallSiteReader {
 
   /** The latest reading if it is younger than a second, else a new one. */
   synchronized CallSites callSites() {
-    if (!everRead || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+    hold();
+    if (isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
       read();
     }
     return latest;
   }
 
   /**
-   * The latest reading if it is younger than this, else a new one, as far as its cost allows.
+   * The latest reading if it is younger than this, else a new one, as far as its cost allows; for
+   * the poller's thread, which lets it go afterwards.
    *
    * @param timeScale by what the pauses are divided
    */
   synchronized CallSites notOlderThan(Duration age, double timeScale) {
     long now = nanoTime.getAsLong();
     double pause = (nextByCost - readAt) / timeScale;
-    if (!everRead || now - readAt >= Math.max(age.toNanos(), pause)) {
+    if (isMissing() || now - readAt >= Math.max(age.toNanos(), pause)) {
       read();
     }
     return latest;
+  }
+
+  /** Forgets the latest reading unless somebody asked for it lately. */
+  synchronized void letGo() {
+    if (!everAsked || nanoTime.getAsLong() - askedAt >= HELD_NANOS) {
+      letGo = latest != NOTHING;
+      latest = NOTHING;
+    }
+  }
+
+  private void hold() {
+    everAsked = true;
+    askedAt = nanoTime.getAsLong();
+  }
+
+  private boolean isMissing() {
+    return !everRead || letGo;
   }
 
   private boolean costAllows() {
@@ -109,6 +141,7 @@ final class CallSiteReader {
    * reading that is not older than the poller's are. So those who watch cause none.
    */
   synchronized SiteTrends trends(Grouping grouping, int most) {
+    hold();
     CallSites read = notOlderThan(Duration.ofNanos(PACE_NANOS), 1);
     return history.trends(read, grouping, most);
   }
@@ -125,6 +158,7 @@ final class CallSiteReader {
   private void read() {
     long start = nanoTime.getAsLong();
     everRead = true;
+    letGo = false;
     readAt = start;
     try {
       publish(interposer.callSites(clock.instant(), applicationPackages), start);
@@ -136,34 +170,41 @@ final class CallSiteReader {
   }
 
   private void publish(CallSites read, long nanos) {
-    latest = withRates(read, latest.sites().isEmpty() ? 0 : nanos - latestAt);
-    latestAt = nanos;
+    latest = allocatedBytes.length == 0 ? read : withRates(read, nanos - allocatedAt);
+    allocatedBytes = allocatedBytes(read);
+    allocatedAt = nanos;
     summary = summary(latest);
     if (!latest.sites().isEmpty()) {
       history.add(latest, nanos);
     }
   }
 
-  /** A site that the reading before did not have had allocated nothing by then. */
-  private CallSites withRates(CallSites read, long nanos) {
-    if (nanos <= 0 || read.sites().isEmpty()) {
-      return read;
+  private static double[] allocatedBytes(CallSites read) {
+    double[] bytes =
+        new double[1 + read.sites().stream().mapToInt(CallSite::number).max().orElse(-1)];
+    for (CallSite site : read.sites()) {
+      bytes[site.number()] = site.allocatedBytes().value();
     }
-    Map<Integer, Double> before = new HashMap<>();
-    latest.sites().forEach(site -> before.put(site.number(), site.allocatedBytes().value()));
-    double seconds = nanos / 1e9;
-    return read.with(
-        read.sites().stream()
-            .map(
-                site ->
-                    Double.isNaN(site.bytesPerSecond())
-                        ? site.withBytesPerSecond(
-                            rate(site, before.getOrDefault(site.number(), 0.0), seconds))
-                        : site)
-            .toList());
+    return bytes;
   }
 
-  private static double rate(CallSite site, double before, double seconds) {
+  /** A site that the reading before did not have had allocated nothing by then. */
+  private CallSites withRates(CallSites read, long nanos) {
+    if (nanos <= 0) {
+      return read;
+    }
+    List<CallSite> sites = new ArrayList<>(read.sites().size());
+    for (CallSite site : read.sites()) {
+      sites.add(
+          Double.isNaN(site.bytesPerSecond())
+              ? site.withBytesPerSecond(rate(site, nanos / 1e9))
+              : site);
+    }
+    return read.with(sites);
+  }
+
+  private double rate(CallSite site, double seconds) {
+    double before = site.number() < allocatedBytes.length ? allocatedBytes[site.number()] : 0;
     return Math.max(0, site.allocatedBytes().value() - before) / seconds;
   }
 

@@ -260,6 +260,7 @@ final class Poller {
         observe();
         observeCallSites();
         observeLeaks();
+        callSiteReader.letGo();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
           memorySource.renew();

@@ -56,6 +56,51 @@ class CallSiteReaderTest {
     assertThat(library.siteReadings()).isEqualTo(2);
   }
 
+  @Test
+  void aReadingForWhichNobodyAsksIsLetGoAndWhatFollowsFromItStays() {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    reader.readIfDue();
+    reader.notOlderThan(Duration.ofSeconds(15), 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+
+    reader.letGo();
+    reader.notOlderThan(Duration.ofSeconds(15), 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(reader.summary().orElseThrow().sites()).startsWith(new Share("a.B.c", 1_000));
+
+    reader.letGo();
+    elapse(Duration.ofSeconds(10));
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_500)));
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(100);
+  }
+
+  @Test
+  void aReadingForWhichSomebodyAskedIsHeldForTwoMinutes() {
+    library.knows(SitesByHand.three());
+    reader.callSites();
+    elapse(Duration.ofSeconds(120).minusMillis(1));
+    reader.letGo();
+    CallSites held = reader.notOlderThan(Duration.ofHours(1), 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(held.sites()).isNotEmpty();
+
+    elapse(Duration.ofMillis(1));
+    reader.letGo();
+    reader.notOlderThan(Duration.ofHours(1), 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void whoAsksRightAfterAReadingWasLetGoGetsANewOne() {
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+
+    assertThat(reader.callSites().sites()).hasSize(3);
+    assertThat(reader.trends(Grouping.SITE, 1).groups()).isNotEmpty();
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
   private void assertReadAgainAfter(Duration pause) {
     library.knows(SitesByHand.three());
     reader.readIfDue();

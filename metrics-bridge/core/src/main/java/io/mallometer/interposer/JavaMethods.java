@@ -2,13 +2,13 @@ package io.mallometer.interposer;
 
 import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedMethod;
+import io.mallometer.symbol.StringPool;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Java methods that stacks lead through, by the library's numbers. Each is asked for once, soon
@@ -23,10 +23,11 @@ final class JavaMethods {
 
   static final int NOT_NOW = -61;
 
-  private final List<Optional<RecordedMethod>> known = new ArrayList<>();
+  /** By number; null where the class was gone. */
+  private final List<@Nullable RecordedMethod> known = new ArrayList<>();
 
   /** A class and its source have many methods. */
-  private final Map<String, String> names = new HashMap<>();
+  private final StringPool names = new StringPool();
 
   private final ByteBuffer struct;
   private final IntUnaryOperator ask;
@@ -48,9 +49,9 @@ final class JavaMethods {
       struct.putInt(SiteLayout.METHOD_SIZE, SiteLayout.METHOD_BYTES);
       int result = ask.applyAsInt(known.size());
       if (result == 0) {
-        known.add(Optional.of(shared(SiteLayout.method(struct))));
+        known.add(shared(SiteLayout.method(struct)));
       } else if (result == GONE) {
-        known.add(Optional.empty());
+        known.add(null);
       } else {
         return;
       }
@@ -59,9 +60,9 @@ final class JavaMethods {
 
   private RecordedMethod shared(RecordedMethod method) {
     return new RecordedMethod(
-        names.computeIfAbsent(method.className(), same -> same),
+        names.shared(method.className()),
         method.method(),
-        names.computeIfAbsent(method.source(), same -> same),
+        names.shared(method.source()),
         method.lines());
   }
 
@@ -80,6 +81,8 @@ final class JavaMethods {
 
   /** The method of a number; empty if it has not been asked for, or its class was gone by then. */
   synchronized Optional<RecordedMethod> of(int number) {
-    return number >= 0 && number < known.size() ? known.get(number) : Optional.empty();
+    return number >= 0 && number < known.size()
+        ? Optional.ofNullable(known.get(number))
+        : Optional.empty();
   }
 }

@@ -14,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -68,11 +67,7 @@ final class RecordedCallSites {
   /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
   private @Nullable Symbolizer symbolizer;
 
-  /** By the site's number; null where one has no name yet. */
-  private final List<@Nullable Named> named = new ArrayList<>();
-
-  /** Many sites share a name. */
-  private final Map<String, String> names = new HashMap<>();
+  private final NamedSites named = new NamedSites();
 
   /** Their modules or methods were not all known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
@@ -80,8 +75,6 @@ final class RecordedCallSites {
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
   private int attached = BUSY;
-
-  private record Named(List<StackFrame> frames, String name, String library) {}
 
   /** Lets stacks have Java frames, and asks for names of methods. By a thread of the JVM. */
   synchronized void nameMethods() {
@@ -105,12 +98,11 @@ final class RecordedCallSites {
     if (!applicationPackages.equals(namedBy)) {
       namedBy = List.copyOf(applicationPackages);
       naming = null;
-      names.clear();
-      named.replaceAll(known -> known == null ? null : named(known.frames()));
+      named.nameBy(naming());
     }
-    toBeNamedAgain.forEach(number -> named.set(number, null));
+    toBeNamedAgain.forEach(named::remove);
     toBeNamedAgain.clear();
-    Map<Integer, CallSite.Ages> ages = ages(report.liveSamples());
+    SampledAges ages = ages(report.liveSamples());
     List<CallSite> read = new ArrayList<>();
     for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
       count =
@@ -153,20 +145,18 @@ final class RecordedCallSites {
     return sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
   }
 
-  private void addSite(
-      int at, Map<Integer, CallSite.Ages> ages, double interval, List<CallSite> read) {
+  private void addSite(int at, SampledAges ages, double interval, List<CallSite> read) {
     long samples = samples(at);
     int number = sites.getInt(at + SiteLayout.NUMBER);
-    Named known = known(number);
-    if (samples == 0 || known == null) {
+    if (samples == 0 || !named.contains(number)) {
       return;
     }
     read.add(
         new CallSite(
             number,
-            known.frames(),
-            known.name(),
-            known.library(),
+            named.frames(number),
+            named.name(number),
+            named.library(number),
             samples,
             SiteLayout.allocated(
                 sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
@@ -174,11 +164,7 @@ final class RecordedCallSites {
             SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
             SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
             Double.NaN,
-            ages.getOrDefault(number, CallSite.Ages.UNKNOWN)));
-  }
-
-  private @Nullable Named known(int number) {
-    return number < named.size() ? named.get(number) : null;
+            ages.at(number)));
   }
 
   // ---- Names
@@ -189,7 +175,7 @@ final class RecordedCallSites {
     List<long[]> stacks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
-      if (samples(i * SiteLayout.BYTES) > 0 && known(number) == null) {
+      if (samples(i * SiteLayout.BYTES) > 0 && !named.contains(number)) {
         numbers.add(number);
         stacks.add(stack(number));
       }
@@ -201,10 +187,7 @@ final class RecordedCallSites {
     boolean complete = addNewModules();
     List<List<StackFrame>> frames = symbolized(stacks);
     for (int i = 0; i < frames.size(); i++) {
-      while (named.size() <= numbers.get(i)) {
-        named.add(null);
-      }
-      named.set(numbers.get(i), named(frames.get(i)));
+      named.put(numbers.get(i), frames.get(i), naming());
       if (!complete || !methods.askedForAllOf(stacks.get(i))) {
         toBeNamedAgain.add(numbers.get(i));
       }
@@ -252,12 +235,6 @@ final class RecordedCallSites {
     return made;
   }
 
-  private Named named(List<StackFrame> stack) {
-    SiteNaming naming = naming();
-    String name = names.computeIfAbsent(naming.name(stack), same -> same);
-    return new Named(stack, name, naming.library(stack));
-  }
-
   private SiteNaming naming() {
     SiteNaming made = naming;
     if (made == null) {
@@ -298,7 +275,7 @@ final class RecordedCallSites {
 
   // ---- Ages
 
-  private Map<Integer, CallSite.Ages> ages(int liveSamples) {
+  private SampledAges ages(int liveSamples) {
     int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
     if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
       objects = Structs.keepInstead(objects, capacity * SiteLayout.OBJECT_BYTES);

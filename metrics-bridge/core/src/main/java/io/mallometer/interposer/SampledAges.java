@@ -3,8 +3,6 @@ package io.mallometer.interposer;
 import io.mallometer.CallSite;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * How old the live samples of each site are. A sample of probability p stands for 1/p objects of
@@ -18,27 +16,17 @@ final class SampledAges {
   /** For 65,536 objects, and ages of 278 years in milliseconds above. */
   private static final int INDEX_BITS = 20;
 
-  /** One site while its samples are gone through, youngest first. */
-  private static final class Accumulation {
-    double total;
-    double passed;
-    double median = Double.NaN;
-    double ninetyPercent = Double.NaN;
-    double oldest = Double.NaN;
+  /** By the number of the site. */
+  private final double[] median;
 
-    void pass(double weight, double age) {
-      passed += weight;
-      if (Double.isNaN(median) && passed >= 0.5 * total) {
-        median = age;
-      }
-      if (Double.isNaN(ninetyPercent) && passed >= 0.9 * total) {
-        ninetyPercent = age;
-      }
-      oldest = age;
-    }
+  private final double[] ninetyPercent;
+  private final double[] oldest;
+
+  private SampledAges(int sites) {
+    this.median = unknown(sites);
+    this.ninetyPercent = unknown(sites);
+    this.oldest = unknown(sites);
   }
-
-  private SampledAges() {}
 
   /**
    * Ages by the number of the site.
@@ -47,38 +35,68 @@ final class SampledAges {
    * @param count its elements
    * @param now the clock that their births are told by, in nanoseconds
    */
-  static Map<Integer, CallSite.Ages> of(ByteBuffer objects, int count, long now) {
+  static SampledAges of(ByteBuffer objects, int count, long now) {
     long[] youngestFirst = new long[count];
-    Map<Integer, Accumulation> sites = new HashMap<>();
+    int sites = 0;
     for (int i = 0; i < count; i++) {
-      long age = Math.max(0, now - objects.getLong(at(i) + SiteLayout.OBJECT_BORN_NS));
       // Age in milliseconds above, index below: sorted as one number.
-      youngestFirst[i] = age / 1_000_000 << INDEX_BITS | i;
-      sites.computeIfAbsent(site(objects, i), n -> new Accumulation()).total += weight(objects, i);
+      youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
+      sites = Math.max(sites, 1 + site(objects, i));
+    }
+    double[] total = new double[sites];
+    for (int i = 0; i < count; i++) {
+      total[site(objects, i)] += weight(objects, i);
     }
     Arrays.sort(youngestFirst);
+    SampledAges ages = new SampledAges(sites);
+    double[] passed = new double[sites];
     for (long entry : youngestFirst) {
       int i = (int) entry & (1 << INDEX_BITS) - 1;
-      long age = Math.max(0, now - objects.getLong(at(i) + SiteLayout.OBJECT_BORN_NS));
-      sites.get(site(objects, i)).pass(weight(objects, i), age / NANOS);
+      int site = site(objects, i);
+      passed[site] += weight(objects, i);
+      ages.pass(site, passed[site] / total[site], age(objects, i, now) / NANOS);
     }
-    Map<Integer, CallSite.Ages> ages = new HashMap<>();
-    sites.forEach(
-        (number, site) ->
-            ages.put(number, new CallSite.Ages(site.median, site.ninetyPercent, site.oldest)));
     return ages;
   }
 
-  private static int at(int index) {
+  /** Those of a site. */
+  CallSite.Ages at(int site) {
+    return site < oldest.length && !Double.isNaN(oldest[site])
+        ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
+        : CallSite.Ages.UNKNOWN;
+  }
+
+  /** Notes that this share of a site's live bytes is at most so old. */
+  private void pass(int site, double share, double age) {
+    if (share >= 0.5 && Double.isNaN(median[site])) {
+      median[site] = age;
+    }
+    if (share >= 0.9 && Double.isNaN(ninetyPercent[site])) {
+      ninetyPercent[site] = age;
+    }
+    oldest[site] = age;
+  }
+
+  private static double[] unknown(int sites) {
+    double[] ages = new double[sites];
+    Arrays.fill(ages, Double.NaN);
+    return ages;
+  }
+
+  private static long age(ByteBuffer objects, int index, long now) {
+    return Math.max(0, now - objects.getLong(offset(index) + SiteLayout.OBJECT_BORN_NS));
+  }
+
+  private static int offset(int index) {
     return index * SiteLayout.OBJECT_BYTES;
   }
 
   private static int site(ByteBuffer objects, int index) {
-    return objects.getInt(at(index) + SiteLayout.OBJECT_SITE);
+    return objects.getInt(offset(index) + SiteLayout.OBJECT_SITE);
   }
 
   private static double weight(ByteBuffer objects, int index) {
-    double probability = objects.getDouble(at(index) + SiteLayout.OBJECT_PROBABILITY);
-    return objects.getLong(at(index) + SiteLayout.OBJECT_SIZE) / probability;
+    double probability = objects.getDouble(offset(index) + SiteLayout.OBJECT_PROBABILITY);
+    return objects.getLong(offset(index) + SiteLayout.OBJECT_SIZE) / probability;
   }
 }

@@ -3,9 +3,7 @@ package io.mallometer.symbol;
 import io.mallometer.StackFrame;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
@@ -36,7 +34,7 @@ public final class Symbolizer {
   private FrameTable known = new FrameTable();
 
   /** Of functions in the table. */
-  private final Map<String, String> names = new HashMap<>();
+  private final StringPool names = new StringPool();
 
   /**
    * A symbolizer.
@@ -164,6 +162,6 @@ public final class Symbolizer {
 
   /** A function is called from many places. */
   private String nameOf(SymbolTable.Symbol symbol) {
-    return names.computeIfAbsent(SymbolName.of(symbol.name()), same -> same);
+    return names.shared(SymbolName.of(symbol.name()));
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.CallSite.Ages;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class SampledAgesTest {
@@ -22,8 +21,9 @@ class SampledAgesTest {
     add(1, 100, 1, Duration.ofSeconds(1));
     add(2, 100, 1, Duration.ofSeconds(7));
 
-    assertThat(SampledAges.of(objects, count, NOW))
-        .isEqualTo(Map.of(1, new Ages(2, 2, 3), 2, new Ages(7, 7, 7)));
+    SampledAges ages = SampledAges.of(objects, count, NOW);
+    assertThat(ages.at(1)).isEqualTo(new Ages(2, 2, 3));
+    assertThat(ages.at(2)).isEqualTo(new Ages(7, 7, 7));
   }
 
   @Test
@@ -32,14 +32,22 @@ class SampledAgesTest {
     add(1, 100, 1, Duration.ofDays(30));
     add(1, 100, 1, Duration.ofSeconds(1));
 
-    assertThat(SampledAges.of(objects, count, NOW))
+    assertThat(SampledAges.of(objects, count, NOW).at(1))
         .isEqualTo(
-            Map.of(
-                1,
-                new Ages(
-                    Duration.ofDays(30).toSeconds(),
-                    Duration.ofDays(60).toSeconds(),
-                    Duration.ofDays(60).toSeconds())));
+            new Ages(
+                Duration.ofDays(30).toSeconds(),
+                Duration.ofDays(60).toSeconds(),
+                Duration.ofDays(60).toSeconds()));
+  }
+
+  @Test
+  void agesOfASiteWithoutLiveSamplesAreUnknown() {
+    add(2, 100, 1, Duration.ofSeconds(7));
+
+    SampledAges ages = SampledAges.of(objects, count, NOW);
+    assertThat(ages.at(1)).isEqualTo(Ages.UNKNOWN);
+    assertThat(ages.at(3)).isEqualTo(Ages.UNKNOWN);
+    assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
   private void add(int site, long bytes, double probability, Duration age) {

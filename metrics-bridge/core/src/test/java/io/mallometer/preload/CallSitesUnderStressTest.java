@@ -105,8 +105,8 @@ class CallSitesUnderStressTest {
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
     // And what is known of the use of sites, with the pages that slots may always take.
     assertThat(figure(output, "grown")).as("blocks of new threads").isLessThan(5 << 20);
-    // Two copies of the bridge.
-    assertThat(figure(output, "recordedcallsitesnamed")).isLessThanOrEqualTo(2 * MOST_SITES);
+    // Two copies of the bridge, each with a stack a site and a table of frames.
+    assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);
   }

@@ -157,15 +157,19 @@ public final class SitesUnderStress {
                     new Object[] {new String[0]},
                     new String[] {String[].class.getName()});
     StringBuilder held = new StringBuilder();
-    for (String name : List.of("RecordedMethod", "RecordedModule", "RecordedCallSites\\$Named")) {
+    for (String name :
+        List.of(
+            "io.mallometer.symbol.RecordedMethod",
+            "io.mallometer.symbol.RecordedModule",
+            "[Lio.mallometer.StackFrame;")) {
       Matcher line =
-          Pattern.compile(" (\\d+) +\\d+ +io\\.mallometer\\.\\w+\\." + name + "\\b")
+          Pattern.compile("(?m) (\\d+) +\\d+ +" + Pattern.quote(name) + "(?: |$)")
               .matcher(histogram);
       long count = 0;
       while (line.find()) {
         count += Long.parseLong(line.group(1));
       }
-      held.append(name.replaceAll("\\W", "").toLowerCase(Locale.ROOT));
+      held.append(name.replaceAll(".*\\.|\\W", "").toLowerCase(Locale.ROOT));
       held.append('=').append(count).append(' ');
     }
     return held.toString().strip();
