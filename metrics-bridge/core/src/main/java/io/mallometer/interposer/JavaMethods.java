@@ -71,8 +71,8 @@ final class JavaMethods {
    * not be, nor could those behind it.
    */
   synchronized boolean askedForAllOf(long[] stack) {
-    for (long frame : stack) {
-      if (RecordedFrame.isJava(frame) && RecordedFrame.method(frame) >= known.size()) {
+    for (int i = stack.length - RecordedFrame.javaFrames(stack); i < stack.length; i++) {
+      if (RecordedFrame.method(stack[i]) >= known.size()) {
         return false;
       }
     }

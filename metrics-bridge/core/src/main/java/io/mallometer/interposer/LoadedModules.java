@@ -1,5 +1,7 @@
 package io.mallometer.interposer;
 
+import io.mallometer.symbol.Modules;
+import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedModule;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,7 +18,7 @@ import java.util.function.Supplier;
  * <p>Where the library can note none (glibc before 2.35), those that are mapped when a stack is
  * named.
  */
-final class LoadedModules {
+final class LoadedModules implements Modules {
 
   private static final long PACE_NANOS = 1_000_000_000L;
 
@@ -31,6 +33,8 @@ final class LoadedModules {
 
   /** Whether one was noted where another had been, so that an address may be in both. */
   private boolean replaced;
+
+  private int changes;
 
   private boolean everMapped;
   private long mappedAt;
@@ -56,11 +60,17 @@ final class LoadedModules {
     for (RecordedModule module : modules) {
       replaced = replaced || known.stream().anyMatch(other -> overlap(other, module));
       known.add(module);
+      changes++;
     }
   }
 
-  /** The one at an address. */
-  synchronized Optional<RecordedModule> at(long address) {
+  @Override
+  public synchronized int changes() {
+    return changes;
+  }
+
+  @Override
+  public synchronized Optional<RecordedModule> at(long address) {
     if (!known.isEmpty()) {
       if (replaced || found.isEmpty() || !isIn(found.get(), address)) {
         found = in(known, address);
@@ -74,13 +84,12 @@ final class LoadedModules {
   /**
    * A stack without the code that the program generated: native frames up to the first that belongs
    * to no module, then Java frames. The library ends stacks there itself where it knows modules.
-   *
-   * @param javaFrames how many of the frames, the last ones, are Java's
    */
-  synchronized long[] withoutGeneratedCode(long[] stack, int javaFrames) {
+  synchronized long[] withoutGeneratedCode(long[] stack) {
     if (!known.isEmpty()) {
       return stack;
     }
+    int javaFrames = RecordedFrame.javaFrames(stack);
     int nativeFrames = stack.length - javaFrames;
     int end = 0;
     while (end < nativeFrames && at(stack[end] - 1).isPresent()) {
@@ -121,7 +130,9 @@ final class LoadedModules {
     }
     everMapped = true;
     mappedAt = now;
+    List<RecordedModule> before = mapped;
     mapped = mappings.get();
+    changes += mapped.equals(before) ? 0 : 1;
     return true;
   }
 }

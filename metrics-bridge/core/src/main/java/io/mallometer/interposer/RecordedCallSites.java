@@ -7,7 +7,6 @@ import io.mallometer.SiteNaming;
 import io.mallometer.StackFrame;
 import io.mallometer.symbol.MappedModules;
 import io.mallometer.symbol.ModuleImages;
-import io.mallometer.symbol.RecordedFrame;
 import io.mallometer.symbol.RecordedModule;
 import io.mallometer.symbol.Symbolizer;
 import java.nio.ByteBuffer;
@@ -213,23 +212,15 @@ final class RecordedCallSites {
     methods.askForNewNames();
     List<long[]> known = new ArrayList<>(stacks.size());
     for (long[] stack : stacks) {
-      known.add(modules.withoutGeneratedCode(stack, javaFrames(stack)));
+      known.add(modules.withoutGeneratedCode(stack));
     }
     return symbolizer().frames(known);
-  }
-
-  private static int javaFrames(long[] stack) {
-    int count = 0;
-    for (long frame : stack) {
-      count += RecordedFrame.isJava(frame) ? 1 : 0;
-    }
-    return count;
   }
 
   private Symbolizer symbolizer() {
     Symbolizer made = symbolizer;
     if (made == null) {
-      made = new Symbolizer(modules::at, methods::of, ModuleImages.ofThisProcess());
+      made = new Symbolizer(modules, methods::of, ModuleImages.ofThisProcess());
       symbolizer = made;
     }
     return made;

@@ -13,7 +13,6 @@ final class FrameTable {
 
   private long[] recorded = new long[LEAST_SLOTS];
   private @Nullable StackFrame[] named = new StackFrame[LEAST_SLOTS];
-  private @Nullable RecordedModule[] modules = new RecordedModule[LEAST_SLOTS];
   private int count;
 
   int count() {
@@ -25,13 +24,8 @@ final class FrameTable {
     return named[slot(frame)];
   }
 
-  /** The module that was at a frame's address when it was named; null if there was none. */
-  @Nullable RecordedModule module(long frame) {
-    return modules[slot(frame)];
-  }
-
   /** Adds or replaces a frame. */
-  void put(long frame, @Nullable RecordedModule module, StackFrame name) {
+  void put(long frame, StackFrame name) {
     int slot = slot(frame);
     if (named[slot] == null) {
       if (2 * count >= named.length) {
@@ -42,7 +36,6 @@ final class FrameTable {
     }
     recorded[slot] = frame;
     named[slot] = name;
-    modules[slot] = module;
   }
 
   /** A stack all of whose frames are in here. */
@@ -67,16 +60,13 @@ final class FrameTable {
   private void grow() {
     long[] oldRecorded = recorded;
     @Nullable StackFrame[] oldNamed = named;
-    @Nullable RecordedModule[] oldModules = modules;
     recorded = new long[2 * oldRecorded.length];
     named = new StackFrame[2 * oldNamed.length];
-    modules = new RecordedModule[2 * oldModules.length];
     for (int i = 0; i < oldNamed.length; i++) {
       if (oldNamed[i] != null) {
         int slot = slot(oldRecorded[i]);
         recorded[slot] = oldRecorded[i];
         named[slot] = oldNamed[i];
-        modules[slot] = oldModules[i];
       }
     }
   }

@@ -17,6 +17,15 @@ public final class RecordedFrame {
     return frame < 0;
   }
 
+  /** How many frames of a stack, the last ones, are Java's. */
+  public static int javaFrames(long[] stack) {
+    int first = stack.length;
+    while (first > 0 && isJava(stack[first - 1])) {
+      first--;
+    }
+    return stack.length - first;
+  }
+
   /** The number of a Java frame's method. */
   public static int method(long frame) {
     return (int) (frame >>> INDEX_BITS);

@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +27,13 @@ public final class Symbolizer {
 
   private static final int STACKS_AT_ONCE = 64;
 
-  private final LongFunction<Optional<RecordedModule>> modules;
+  private final Modules modules;
   private final IntFunction<Optional<RecordedMethod>> methods;
   private final ModuleSymbols symbols;
   private FrameTable known = new FrameTable();
+
+  /** {@link Modules#changes} of what is known. */
+  private int changes;
 
   /** Of functions in the table. */
   private final StringPool names = new StringPool();
@@ -39,14 +41,12 @@ public final class Symbolizer {
   /**
    * A symbolizer.
    *
-   * @param modules finds the module at an address
+   * @param modules those of the process
    * @param methods finds the method of a number; a number never changes its method
    * @param images where the modules' bytes are
    */
   public Symbolizer(
-      LongFunction<Optional<RecordedModule>> modules,
-      IntFunction<Optional<RecordedMethod>> methods,
-      ModuleImages images) {
+      Modules modules, IntFunction<Optional<RecordedMethod>> methods, ModuleImages images) {
     this.modules = modules;
     this.methods = methods;
     this.symbols = new ModuleSymbols(images);
@@ -67,13 +67,14 @@ public final class Symbolizer {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
     for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
       List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
-      if (known.count() > MOST_FRAMES) {
+      if (known.count() > MOST_FRAMES || modules.changes() != changes) {
+        changes = modules.changes();
         known = new FrameTable();
         names.clear();
       }
       for (long recorded : unknown(some)) {
         if (!isKnown(recorded)) {
-          name(recorded);
+          known.put(recorded, name(recorded));
         }
       }
       for (long[] stack : some) {
@@ -97,24 +98,16 @@ public final class Symbolizer {
     return Arrays.copyOf(unknown, count);
   }
 
-  /** Another library may be at the address by now, and a method be named by now. */
+  /** A method may have a name by now. */
   private boolean isKnown(long recorded) {
     StackFrame named = known.get(recorded);
-    if (named == null || RecordedFrame.isJava(recorded)) {
-      return named != null && named != UNNAMED;
-    }
-    RecordedModule before = known.module(recorded);
-    RecordedModule module = modules.apply(recorded - 1).orElse(null);
-    return module == before || module != null && module.equals(before);
+    return named != null && named != UNNAMED;
   }
 
-  private void name(long recorded) {
-    if (RecordedFrame.isJava(recorded)) {
-      known.put(recorded, null, java(recorded));
-    } else {
-      RecordedModule module = modules.apply(recorded - 1).orElse(null);
-      known.put(recorded, module, nativeCode(recorded, module));
-    }
+  private StackFrame name(long recorded) {
+    return RecordedFrame.isJava(recorded)
+        ? java(recorded)
+        : nativeCode(recorded, modules.at(recorded - 1).orElse(null));
   }
 
   /** What the symbol tables take of the heap, about. */

@@ -49,7 +49,7 @@ class LoadedModulesTest {
     mapped.add(OTHER);
 
     assertThat(modules.at(0x5001)).isEmpty();
-    assertThat(modules.withoutGeneratedCode(new long[] {0x5002, JAVA}, 1))
+    assertThat(modules.withoutGeneratedCode(new long[] {0x5002, JAVA}))
         .containsExactly(0x5002, JAVA);
     assertThat(readings).isZero();
   }
@@ -79,16 +79,39 @@ class LoadedModulesTest {
   void generatedCodeAndWhatSeemsToCallItIsLeftOut() {
     mapped.add(LIBRARY);
 
-    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, 0x9000, 0x1002, JAVA, JAVA + 1}, 2))
+    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, 0x9000, 0x1002, JAVA, JAVA + 1}))
         .containsExactly(0x1001, JAVA, JAVA + 1);
-    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, 0x1002, JAVA}, 1))
+    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, 0x1002, JAVA}))
         .containsExactly(0x1001, 0x1002, JAVA);
   }
 
   @Test
   void withoutMappingsStacksStayAsTheyAre() {
-    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, JAVA}, 1))
+    assertThat(modules.withoutGeneratedCode(new long[] {0x1001, JAVA}))
         .containsExactly(0x1001, JAVA);
+  }
+
+  @Test
+  void aModuleThatIsNewOrMappedNewChangesWhatAddressesMean() {
+    modules.add(List.of());
+    assertThat(modules.changes()).isZero();
+    modules.add(List.of(LIBRARY));
+    assertThat(modules.changes()).isEqualTo(1);
+  }
+
+  @Test
+  void mappingsThatStayedChangeNothing() {
+    mapped.add(LIBRARY);
+    modules.at(0x1001);
+    int before = modules.changes();
+    now += 1_000_000_000L;
+    modules.at(0x5001);
+    assertThat(modules.changes()).isEqualTo(before);
+
+    mapped.add(OTHER);
+    now += 1_000_000_000L;
+    modules.at(0x5001);
+    assertThat(modules.changes()).isGreaterThan(before);
   }
 
   private static RecordedModule module(long begin, String path) {

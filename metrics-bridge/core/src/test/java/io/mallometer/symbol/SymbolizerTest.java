@@ -15,9 +15,21 @@ class SymbolizerTest {
   private final Map<Integer, RecordedMethod> methods = new HashMap<>();
   private Optional<RecordedModule> module = Optional.empty();
 
+  private int changes;
+
   private final Symbolizer symbolizer =
       new Symbolizer(
-          address -> module.filter(m -> address >= m.begin() && address < m.end()),
+          new Modules() {
+            @Override
+            public Optional<RecordedModule> at(long address) {
+              return module.filter(m -> address >= m.begin() && address < m.end());
+            }
+
+            @Override
+            public int changes() {
+              return changes;
+            }
+          },
           number -> Optional.ofNullable(methods.get(number)),
           ModuleImages.none());
 
@@ -116,6 +128,7 @@ class SymbolizerTest {
     assertThat(frame(0x1800).owner()).isEqualTo("libfoo.so");
 
     module = Optional.of(new RecordedModule(0x1000, 0x2000, 0x1000, "/lib/libbar.so", ""));
+    changes++;
     assertThat(frame(0x1800).owner()).isEqualTo("libbar.so");
   }
 
