@@ -62,7 +62,10 @@ static struct memory {
   struct stack_tree stacks;
   struct modules modules;
   struct live live[LIVE];
-  uint8_t reach[LIVE]; /* of objects that belong to a place, how many places behind it one was ever put */
+  struct home {
+    uint8_t objects; /* live samples that belong to this place; 255 stays */
+    uint8_t reach;   /* how many places behind it one of them was ever put */
+  } homes[LIVE];
 } * memory;
 
 uint8_t live_filter[65536];
@@ -206,8 +209,9 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new)
 
 static size_t place_of(uintptr_t address, size_t probe) { return ((address >> 4) * 0x9e3779b97f4a7c15u >> 48) + probe; }
 
-static void count_in_filter(uintptr_t address, int change) {
-  uint8_t *count = &live_filter[(uint16_t)(address >> 4)];
+static struct home *home_of(uintptr_t address) { return &memory->homes[place_of(address, 0)]; }
+
+static void change_count(uint8_t *count, int change) {
   uint8_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
   do {
     if (before == UINT8_MAX) return;
@@ -215,12 +219,15 @@ static void count_in_filter(uintptr_t address, int change) {
                                         __ATOMIC_RELAXED));
 }
 
-/*
- * Places that were used once are never EMPTY again, so that in the end only this keeps a free of an object that is no
- * sample from looking at all PROBES.
- */
+/* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
+static void count_live(uintptr_t address, int change) {
+  change_count(&live_filter[(uint16_t)(address >> 4)], change);
+  change_count(&home_of(address)->objects, change);
+}
+
+/* Places that were used once are never EMPTY again, so that only this keeps a look for an object from all PROBES. */
 static void extend_reach(uintptr_t address, size_t probe) {
-  uint8_t *reach = &memory->reach[place_of(address, 0)], before = __atomic_load_n(reach, __ATOMIC_RELAXED);
+  uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
          !__atomic_compare_exchange_n(reach, &before, (uint8_t)probe, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
@@ -241,7 +248,7 @@ static bool put(uintptr_t address, struct live_sample sample) {
     entry->born = sample.born;
     extend_reach(address, probe);
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
-    count_in_filter(address, 1);
+    count_live(address, 1);
     __atomic_fetch_add(&live_samples, 1, __ATOMIC_RELAXED);
     return true;
   }
@@ -251,7 +258,9 @@ static bool put(uintptr_t address, struct live_sample sample) {
 static struct live *find_live(uintptr_t address) {
   if (!call_sites_on()) return NULL;
   /* Whoever frees the object comes after who put it. */
-  size_t reach = __atomic_load_n(&memory->reach[place_of(address, 0)], __ATOMIC_RELAXED);
+  const struct home *home = home_of(address);
+  if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
+  size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
   for (size_t probe = 0; probe <= reach; probe++) {
     struct live *entry = &memory->live[place_of(address, probe) % LIVE];
     uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
@@ -268,7 +277,7 @@ struct live_sample live_sample_remove(const void *object) {
   if (!entry) return NO_LIVE_SAMPLE;
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
-  count_in_filter((uintptr_t)object, -1);
+  count_live((uintptr_t)object, -1);
   __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
   return sample;
 }
