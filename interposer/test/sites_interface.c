@@ -303,7 +303,7 @@ static void there_is_no_jvm(const char *expected) {
 static void call_sites_are_recorded_by_default(void) {
   struct mallometer_report report = self();
   CHECK_EQUAL(report.sample_interval_bytes, 524288);
-  CHECK_EQUAL(report.overhead_target_ppm, 10000);
+  CHECK_EQUAL(report.overhead_target_ppm, 5000);
   CHECK_EQUAL(report.sampling_share_ppm, 1000000);
   CHECK_EQUAL(report.java, MALLOMETER_JAVA_OFF);
   CHECK(report.tables_bytes > MIB && report.tables_bytes <= 16 * MIB);

@@ -160,7 +160,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   uint32_t ppm;
   if (!value) return DEFAULT_OVERHEAD_TARGET;
   if (parse_percent(value, &ppm)) return ppm;
-  refuse("MALLOMETER_OVERHEAD_TARGET", value, "a share such as 1% or 0.5%, or off", "1%");
+  refuse("MALLOMETER_OVERHEAD_TARGET", value, "a share such as 1% or 0.5%, or off", "0.5%");
   return DEFAULT_OVERHEAD_TARGET;
 }
 

@@ -38,7 +38,7 @@ struct origin {
 
 #define DEFAULT_SAMPLE_INTERVAL 524288u
 /* Millionths of one processor's time. */
-#define DEFAULT_OVERHEAD_TARGET 10000u
+#define DEFAULT_OVERHEAD_TARGET 5000u
 
 /* Bytes between samples of code that allocates much; 0 samples nothing, 1 samples every allocation, which is exact only
  * from the start. From any thread. */
