@@ -49,13 +49,13 @@ class TwoWebApplicationsTest {
   }
 
   /**
-   * What is there from the start; where memory goes is known after each one's first poll, and what
-   * is the most changes while both are asked.
+   * What is there from the start; where memory goes and what leaks is known after each one's first
+   * poll, and what is the most changes while both are asked.
    */
   private static Set<String> counted(Isolated application) throws Exception {
     return application.scrape().keySet().stream()
         .filter(series -> series.matches("(native_malloc|mallometer)_.*"))
-        .filter(series -> !series.matches("native_malloc_(library|site)_.*"))
+        .filter(series -> !series.matches("native_malloc_(library|site|leak)_.*"))
         .collect(Collectors.toSet());
   }
 

@@ -184,13 +184,13 @@ class PreloadedJvmTest {
 
   /** Far above what is measured on an idle machine, as this one may be busy. */
   @Test
-  void aPollOfThreeHundredThreadsStaysBelowHalfAMillisecondAndAKilobyte() throws Exception {
+  void aPollOfThreeHundredThreadsStaysBelowHalfAMillisecondAndTwoKilobytes() throws Exception {
     PollCost.Result cost = PollCost.measure(300);
     System.out.println(cost);
 
     assertThat(cost.threads()).isGreaterThan(300);
     assertThat(cost.medianMicros()).isLessThan(500);
-    assertThat(cost.bytes()).isLessThan(1_000);
+    assertThat(cost.bytes()).isLessThan(2_000);
   }
 
   private void poll(int times) {
