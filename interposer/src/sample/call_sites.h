@@ -126,6 +126,7 @@ struct call_sites_totals {
   /* Samples whose stack found no room, and those that could not be followed until they are freed. */
   uint64_t without_site;
   uint64_t without_place;
+  /* Samples at a site whose stack had more frames than are kept. */
   uint64_t truncated;
   uint64_t without_java;
 };
