@@ -75,6 +75,9 @@ struct sample {
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
+/* Bytes of stack that a handler needs for that, with room for the frames. */
+size_t call_sites_stack_use(void);
+
 /* Returns where the object is now. Keeps errno. */
 void *call_sites_take(const struct sample *sample);
 
