@@ -417,6 +417,19 @@ static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   use_until_seen();
 }
 
+static void nothing_is_watched_when_nobody_wants_to_know(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  CHECK_EQUAL(mallometer_leaks_stop(), 0);
+  for (double begin = seconds(); events_of_perf() > 0; usleep(1000)) CHECK(seconds() - begin < 20);
+  CHECK_EQUAL(mallometer_watch(&(uint32_t){site_of_keeper()}, 1), -ENODATA);
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
+  watch_keeper();
+  CHECK(events_of_perf() > 0);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -434,6 +447,7 @@ int main(int argc, char **argv) {
                {"default", a_trap_for_nobody_ends_the_program},
                {"fork", children_watch_nothing_and_parents_go_on},
                {"threads", threads_come_and_go},
+               {"rest", nothing_is_watched_when_nobody_wants_to_know},
                {"alternate", little_stack_is_enough_where_there_is_another},
                {"tiny", a_tiny_alternate_stack_is_not_overflowed},
                {"minimal", beside_a_minimal_alternate_stack_nothing_is_watched}};
