@@ -154,7 +154,10 @@ struct mallometer_report {
   /* Sampled objects that are live. */
   uint32_t live_samples;
   uint32_t call_sites;
-  /* Stacks that had more frames than are kept (128 native ones, 512 of Java). */
+  /*
+   * Samples of call sites whose stack had more frames than are kept: 128 native ones, 512 of Java. While more than half
+   * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
+   */
   uint64_t samples_truncated;
   /* Samples of Java threads whose Java frames the JVM did not tell. */
   uint64_t samples_without_java;
@@ -365,9 +368,9 @@ struct mallometer_object {
 
 /* Whether the use of objects is observed (docs/leaks.md). */
 enum mallometer_leaks_state {
-  /* mallometer_leaks_start() was not called, or MALLOMETER_LEAKS=off. */
+  /* mallometer_leaks_start() was not called, or was taken back, or MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,
-  /* The library's thread is trying out what the system can do. */
+  /* The library's thread is trying out what the system can do, or is about to go on. */
   MALLOMETER_LEAKS_STARTING = 1,
   MALLOMETER_LEAKS_ON = 2,
   /* Off for good; `reason` says why. */
@@ -388,9 +391,10 @@ struct mallometer_observation {
   uint32_t state;
   /* enum mallometer_leaks_method; 0 while off */
   uint32_t method;
-  /* When the first epoch began; 0 before. */
+  /* When the first epoch began, or the first after mallometer_leaks_stop() had ended them; 0 before. */
   uint64_t started_ns;
-  /* Epochs that ended, and those of them in which the kernel itself cleared accessed bits: they say nothing. */
+  /* Epochs that ended since then, and those of them in which the kernel itself cleared accessed bits: they say nothing.
+   */
   uint64_t epochs;
   uint64_t void_epochs;
   /* When the latest epoch that says something ended, and how long the present one is to be. */
@@ -582,10 +586,19 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
 
 /*
  * Observes from now on whether sampled objects are used, in a thread of the library; whether that worked is for
- * mallometer_leaks to say. Does nothing the second time. Starts a thread; not for signal handlers.
- * -ENODATA: call sites are not recorded, or MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started.
+ * mallometer_leaks to say. Only counts the second time. Starts a thread; not for signal handlers.
+ * -ENODATA: call sites are not recorded, or MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started, to be tried
+ * again.
  */
 MALLOMETER_API int mallometer_leaks_start(void);
+
+/*
+ * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, no epoch ends any more, nothing is
+ * watched, and nothing more comes into slots until the next one; then what is in slots counts as just used. The thread
+ * stays, and sleeps.
+ * -ENODATA: none is left to take back.
+ */
+MALLOMETER_API int mallometer_leaks_stop(void);
 
 /* Reads how that goes. -EINVAL: out is NULL or its size is below 8. */
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);

@@ -25,6 +25,7 @@ extern "C" {
 #pragma weak mallometer_modules
 #pragma weak mallometer_objects
 #pragma weak mallometer_leaks_start
+#pragma weak mallometer_leaks_stop
 #pragma weak mallometer_leaks
 #pragma weak mallometer_evidence
 #pragma weak mallometer_watch

@@ -30,6 +30,7 @@ static struct {
   bool takes_its_time;
   bool meets_new_methods;
   int instruction; /* at which the innermost frame is */
+  int deeper;      /* frames between the innermost and the outermost */
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
@@ -80,10 +81,11 @@ void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
   }
   trace->frames = behaviour.answer;
   if (!behaviour.tells_nothing) {
-    trace->frames = 2;
+    int last = behaviour.deeper + 1 < depth ? behaviour.deeper + 1 : depth - 1;
+    trace->frames = last + 1;
+    for (int i = 1; i <= last; i++) trace->frame[i] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
     trace->frame[0] = (struct frame){behaviour.instruction,
                                      behaviour.meets_new_methods ? new_method() : (jmethodID)(void *)&methods[0]};
-    trace->frame[1] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
   }
   busy = false;
   errno = 17;
@@ -292,6 +294,26 @@ static void a_full_table_is_counted(void) {
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
+static int newest_java_frames(void) {
+  uint64_t frames[640];
+  int java = 0;
+  for (int i = newest_stack(frames); i > 0; i--) java += (frames[i - 1] & JAVA) != 0;
+  return java;
+}
+
+/* One that is as deep as is kept is not cut. */
+static void deep_java_stacks_are_cut_and_counted(void) {
+  attach();
+  behaviour.deeper = 510;
+  free(keeper(100));
+  CHECK_EQUAL(newest_java_frames(), 512);
+  CHECK_EQUAL(self().samples_truncated, 0);
+  behaviour.deeper = 511;
+  free(keeper(100));
+  CHECK_EQUAL(newest_java_frames(), 512);
+  CHECK_EQUAL(self().samples_truncated, 1);
+}
+
 /* It never gives an id back. */
 static void ids_come_to_an_end(void) {
   attach();
@@ -389,6 +411,7 @@ int main(int argc, char **argv) {
                {"reentry", nobody_asks_while_being_answered},
                {"silence", no_answer_is_counted},
                {"full", a_full_table_is_counted},
+               {"deep", deep_java_stacks_are_cut_and_counted},
                {"ids", ids_come_to_an_end},
                {"methods", frames_without_room_for_a_method_are_counted},
                {"end", the_end_waits_for_who_asks},

@@ -2,6 +2,7 @@
  * Whether sampled objects are used is seen, and nobody notices: objects in page slots behave as others do, and what was
  * counted when they came is counted when they go. The first argument names the case.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -641,6 +642,119 @@ static void unwanted(void) {
       -ENODATA);
 }
 
+/* ---- Not for now --------------------------------------------------------------------------------------- */
+
+static bool read_line(const char *thread, const char *file, const char *begin, char line[128]) {
+  char path[300];
+  snprintf(path, sizeof path, "/proc/self/task/%s/%s", thread, file);
+  FILE *opened = fopen(path, "r");
+  bool found = false;
+  while (opened && !found && fgets(line, 128, opened)) found = strncmp(line, begin, strlen(begin)) == 0;
+  if (opened) fclose(opened);
+  return found;
+}
+
+/* How often the library's thread has gone to sleep. */
+static long sleeps_of_thread(void) {
+  char line[128];
+  long sleeps = 0;
+  DIR *threads = opendir("/proc/self/task");
+  for (const struct dirent *thread; (thread = readdir(threads));) {
+    if (!read_line(thread->d_name, "comm", "mallometer-leak", line)) continue;
+    CHECK(read_line(thread->d_name, "status", "voluntary_ctxt_switches:", line));
+    sleeps = atol(strchr(line, ':') + 1);
+  }
+  closedir(threads);
+  CHECK(sleeps > 0);
+  return sleeps;
+}
+
+struct idle_frees {
+  uint64_t freed, seen_idle;
+};
+
+static struct idle_frees idle_frees(void) {
+  static struct mallometer_site_evidence all[4096];
+  struct idle_frees sum = {0, 0};
+  int count = mallometer_evidence(all, sizeof *all, 4096, 0);
+  for (int i = 0; i < count; i++) {
+    sum.freed += all[i].freed;
+    sum.seen_idle += all[i].idle_before_free.count;
+  }
+  return sum;
+}
+
+static void nothing_happens(void) {
+  struct mallometer_observation before = observed();
+  long sleeps = sleeps_of_thread();
+  for (uint64_t begin = now_ns(); now_ns() - begin < 400 * MILLISECOND; pause_ms(2)) {
+    for (unsigned i = 0; i < 200; i++) {
+      void *object = one_of_many(1000);
+      CHECK(!is_slot(object));
+      free(object);
+    }
+  }
+  CHECK_EQUAL(observed().epochs, before.epochs);
+  CHECK_EQUAL(observed().cpu_ns, before.cpu_ns);
+  CHECK_EQUAL(sleeps_of_thread(), sleeps);
+}
+
+/* And it goes on when somebody does again; what was not seen in between is not made up. */
+static void rests_when_nobody_wants_to_know(void) {
+  enum { COUNT = 8 };
+  void *slots[COUNT];
+  CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
+  epochs_of(20);
+  start();
+  start();
+  in_slots(slots, COUNT, 1000, one_of_many);
+  wait_for_whole_epoch();
+  CHECK_EQUAL(mallometer_leaks_stop(), 0);
+  wait_for_whole_epoch(); /* one of two still wants to */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0);
+  CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
+  CHECK(strstr(observed().reason, "nobody"));
+  pause_ms(100); /* a look that has begun ends */
+  nothing_happens();
+  struct idle_frees before = idle_frees();
+  for (unsigned i = 0; i < COUNT / 2; i++) free(slots[i]);
+  CHECK_EQUAL(idle_frees().freed, before.freed + COUNT / 2);
+  CHECK_EQUAL(idle_frees().seen_idle, before.seen_idle);
+
+  uint64_t again = now_ns();
+  start();
+  CHECK_EQUAL(observed().reason[0], 0);
+  CHECK(observed().started_ns + MILLISECOND > again);
+  wait_for_whole_epoch();
+  unsigned in_all;
+  CHECK_EQUAL(idle_since(again - MILLISECOND, 1000, &in_all), 0);
+  CHECK(in_all >= COUNT / 2);
+  void *more[COUNT];
+  in_slots(more, COUNT, 1000, one_of_many);
+  for (unsigned i = 0; i < COUNT; i++) free(more[i]);
+  for (unsigned i = COUNT / 2; i < COUNT; i++) free(slots[i]);
+  CHECK(idle_frees().seen_idle > before.seen_idle);
+}
+
+/* A container may have no thread left for a while. */
+static void a_start_that_fails_can_be_tried_again(void) {
+  struct rlimit before, none;
+  CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
+  none = before;
+  none.rlim_cur = resident_bytes();
+  CHECK_EQUAL(setrlimit(RLIMIT_AS, &none), 0);
+  int result = mallometer_leaks_start();
+  CHECK_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
+  CHECK_EQUAL(result, -EAGAIN);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
+  CHECK(strstr(observed().reason, "thread"));
+  CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
+  epochs_of(20);
+  start();
+  wait_for_whole_epoch();
+}
+
 /* ---- Estimates and bounds ------------------------------------------------------------------------------ */
 
 /* Calls on as many stacks as there are depths. */
@@ -894,6 +1008,9 @@ static void everything_at_once(unsigned seconds) {
     int status;
     CHECK_EQUAL(waitpid(child, &status, 0), child);
     CHECK_EQUAL(status, 0);
+    CHECK_EQUAL(mallometer_leaks_stop(), 0);
+    pause_ms(now_ns() % 10);
+    CHECK_EQUAL(mallometer_leaks_start(), 0);
   }
   stop = true;
   for (unsigned i = 0; i <= CHURNING; i++) pthread_join(threads[i], NULL);
@@ -938,5 +1055,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "off") == 0 && argc > 3) forbid_by_name(argv[3]);
   if (strcmp(name, "off") == 0) off_because(argv[2]);
   if (strcmp(name, "unwanted") == 0) unwanted();
+  if (strcmp(name, "rest") == 0) rests_when_nobody_wants_to_know();
+  if (strcmp(name, "again") == 0) a_start_that_fails_can_be_tried_again();
   return 0;
 }

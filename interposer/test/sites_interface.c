@@ -320,11 +320,7 @@ static NOINLINE void *deep(unsigned depth) {
   return object;
 }
 
-static void deep_stacks_are_cut_and_counted(void) {
-  free(deep(50));
-  CHECK_EQUAL(self().samples_truncated, 0);
-  free(deep(200));
-  CHECK_EQUAL(self().samples_truncated, 1);
+static int longest_stack(void) {
   int longest = 0;
   for (uint32_t site = 0; site < self().call_sites; site++) {
     uint64_t frames[640];
@@ -333,7 +329,21 @@ static void deep_stacks_are_cut_and_counted(void) {
     longest = count;
     CHECK(is_in(frames[0], (const void *)(uintptr_t)keeper));
   }
-  CHECK_EQUAL(longest, MOST_NATIVE_FRAMES);
+  return longest;
+}
+
+/* One that is as deep as is kept is not cut. */
+static void deep_stacks_are_cut_and_counted(void) {
+  free(deep(50));
+  unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
+  free(deep(deepest));
+  CHECK_EQUAL(longest_stack(), MOST_NATIVE_FRAMES);
+  CHECK_EQUAL(self().samples_truncated, 0);
+  free(deep(deepest + 1));
+  CHECK_EQUAL(self().samples_truncated, 1);
+  free(deep(200));
+  CHECK_EQUAL(self().samples_truncated, 2);
+  CHECK_EQUAL(longest_stack(), MOST_NATIVE_FRAMES);
 }
 
 static NOINLINE void *left(uint64_t path, unsigned depth);
@@ -362,9 +372,21 @@ static struct mallometer_report part_near_main(unsigned stacks) {
   return report;
 }
 
-/* Stacks that part near main and share little: they are cut before the tree of stacks is full. */
+/* Samples of keeper() whose stack was cut to a few frames; none is as short by itself. */
+static uint64_t samples_cut_by_crowd(void) {
+  uint64_t cut = 0;
+  int count = mallometer_sites(sites, sizeof *sites, MOST_SITES, 0);
+  for (int i = 0; i < count; i++) {
+    if (sites[i].frames <= 8 && is_of_keeper(sites[i].number)) cut += sites[i].allocated.samples;
+  }
+  return cut;
+}
+
+/* Stacks that part near main and share little: they are cut before the tree of stacks is full, and that is counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
+  setbuf(stdout, NULL); /* it would allocate */
+  CHECK_EQUAL(self().samples_truncated, 0);
   for (int i = 0; i < 10; i++) {
     kept[i] = right(0, 100);
     if (i > 0) continue;
@@ -375,6 +397,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 10 * unit_size(kept[0]));
   uint64_t frames[640];
   CHECK_EQUAL(mallometer_site_stack(self().call_sites - 1, frames, 640), 8);
+  CHECK(samples_cut_by_crowd() > 1000);
+  CHECK_EQUAL(self().samples_truncated, samples_cut_by_crowd());
   for (int i = 0; i < 10; i++) free(kept[i]);
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }

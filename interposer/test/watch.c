@@ -7,12 +7,18 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "check.h"
 
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
 #define NOINLINE __attribute__((noinline, noclone))
 enum { MOST_SITES = 16384, MOST_ACCESSES = 128, NOT_AVAILABLE = 77 };
 
@@ -66,7 +72,12 @@ static NOINLINE void use_an_object(void) {
   free(object);
 }
 
+static void nothing(void) {}
+
+static void (*begin_thread)(void) = nothing;
+
 static void *use_objects(void *count) {
+  begin_thread();
   for (volatile intptr_t i = (intptr_t)count; i > 0; i--) use_an_object();
   return NULL;
 }
@@ -82,6 +93,7 @@ static void start(void) {
   CHECK_EQUAL(mallometer_watch(NULL, 0), -ENODATA);
   CHECK_EQUAL(mallometer_leaks_start(), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
   while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   if (!observed().can_watch) {
@@ -158,11 +170,31 @@ static void what_is_no_more_wanted_is_not_watched(void) {
   CHECK_EQUAL(access_of(site_of_keeper(), MALLOMETER_ACCESS)->monotonic_ns, last);
 }
 
-static volatile int traps_of_program;
+enum { PAGE = 4096, FILLING = 0x5a };
+
+/* Below it is no memory. */
+static char *new_stack(size_t bytes) {
+  char *stack = mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(stack != MAP_FAILED);
+  CHECK_EQUAL(mprotect(stack, PAGE, PROT_NONE), 0);
+  return memset(stack + PAGE, FILLING, bytes);
+}
+
+static char *alternate;
+static size_t alternate_bytes;
+
+/* For the thread's next objects, and this one. */
+static void use_alternate_stack(void) {
+  CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
+}
+
+static volatile int traps_of_program, traps_on_alternate_stack;
 
 static void on_trap(int signal) {
+  const volatile char on_stack = 0;
   (void)signal;
   traps_of_program++;
+  traps_on_alternate_stack += (uintptr_t)&on_stack - (uintptr_t)alternate < alternate_bytes;
 }
 
 static void traps_of_others_reach_them(void) {
@@ -171,8 +203,11 @@ static void traps_of_others_reach_them(void) {
   watch_keeper();
   use_until_seen();
   CHECK_EQUAL(traps_of_program, 0);
+  alternate = new_stack(alternate_bytes = 65536);
+  use_alternate_stack();
   raise(SIGTRAP);
   CHECK_EQUAL(traps_of_program, 1);
+  CHECK_EQUAL(traps_on_alternate_stack, 0); /* as it has asked for none */
 }
 
 static void a_handler_that_comes_later_stays(void) {
@@ -305,6 +340,96 @@ static void threads_come_and_go(void) {
   use_until_seen();
 }
 
+/* ---- Stacks ------------------------------------------------------------------------------------------- */
+
+static ucontext_t here, on_little_stack;
+static long *touched;
+
+static void touch_on_little_stack(void) { writer(touched); }
+
+/* Less is left of the stack than any signal takes. */
+static void touch_where_little_is_left(long *object) {
+  static char *stack;
+  if (!stack) stack = new_stack(PAGE);
+  use_alternate_stack();
+  touched = object;
+  CHECK_EQUAL(getcontext(&on_little_stack), 0);
+  on_little_stack.uc_stack = (stack_t){.ss_sp = stack, .ss_size = 512};
+  on_little_stack.uc_link = &here;
+  makecontext(&on_little_stack, touch_on_little_stack, 0);
+  CHECK_EQUAL(swapcontext(&here, &on_little_stack), 0);
+}
+
+static size_t taken_of_alternate_stack(void) {
+  size_t untouched = 0;
+  while (untouched < alternate_bytes && alternate[untouched] == FILLING) untouched++;
+  return alternate_bytes - untouched;
+}
+
+/* And what the handler takes of that is less than is asked of one. */
+static void little_stack_is_enough_where_there_is_another(void) {
+  alternate = new_stack(alternate_bytes = 65536);
+  start();
+  watch_keeper();
+  touch = touch_where_little_is_left;
+  use_until_seen();
+  const struct mallometer_access *write = access_of(site_of_keeper(), MALLOMETER_WRITE);
+  CHECK(write->frames >= 2 && is_in(write->stack[0], (const void *)(uintptr_t)writer));
+  CHECK(is_in(write->stack[1], (const void *)(uintptr_t)touch_on_little_stack));
+  size_t taken = taken_of_alternate_stack(), of_kernel = getauxval(AT_MINSIGSTKSZ);
+  printf("%zu bytes taken of the alternate stack, of which the kernel takes up to %zu\n", taken, of_kernel);
+  CHECK(taken > 0 && taken <= of_kernel + 3072);
+}
+
+/*
+ * Of an object that is watched already, by its thread that then sets an alternate stack on which the kernel finds room
+ * and the handler does not.
+ */
+static void touch_beside_tiny_alternate_stack(long *object) {
+  if (events_of_perf() < 3) return;
+  use_alternate_stack();
+  writer(object);
+  CHECK(taken_of_alternate_stack() > 0);
+  touch = writer;
+}
+
+/* Nothing is seen where that takes more than there is. Below is no memory. */
+static void a_tiny_alternate_stack_is_not_overflowed(void) {
+  alternate = new_stack(2 * PAGE);
+  alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
+  start();
+  watch_keeper();
+  touch = touch_beside_tiny_alternate_stack;
+  for (double begin = seconds(); touch != writer; use_many(100)) CHECK(seconds() - begin < 20);
+  CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
+}
+
+/* Not even a signal fits onto it, if this processor has many registers. */
+static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
+  alternate = new_stack(alternate_bytes = 2048);
+  start();
+  uint64_t placed = observed().placed;
+  watch_keeper();
+  begin_thread = use_alternate_stack;
+  while (observed().placed < placed + 50) use_many(1000);
+  CHECK(!access_of(site_of_keeper(), MALLOMETER_ACCESS));
+  begin_thread = nothing;
+  use_until_seen();
+}
+
+static void nothing_is_watched_when_nobody_wants_to_know(void) {
+  start();
+  watch_keeper();
+  use_until_seen();
+  CHECK_EQUAL(mallometer_leaks_stop(), 0);
+  for (double begin = seconds(); events_of_perf() > 0; usleep(1000)) CHECK(seconds() - begin < 20);
+  CHECK_EQUAL(mallometer_watch(&(uint32_t){site_of_keeper()}, 1), -ENODATA);
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
+  watch_keeper();
+  CHECK(events_of_perf() > 0);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -321,7 +446,11 @@ int main(int argc, char **argv) {
                {"first", who_asks_opens_the_first_event},
                {"default", a_trap_for_nobody_ends_the_program},
                {"fork", children_watch_nothing_and_parents_go_on},
-               {"threads", threads_come_and_go}};
+               {"threads", threads_come_and_go},
+               {"rest", nothing_is_watched_when_nobody_wants_to_know},
+               {"alternate", little_stack_is_enough_where_there_is_another},
+               {"tiny", a_tiny_alternate_stack_is_not_overflowed},
+               {"minimal", beside_a_minimal_alternate_stack_nothing_is_watched}};
   CHECK(argc == 2);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     if (strcmp(argv[1], cases[i].name) == 0) cases[i].test();

@@ -357,6 +357,8 @@ int mallometer_leaks_start(void) {
   return result;
 }
 
+int mallometer_leaks_stop(void) { return observation_stop(); }
+
 int mallometer_leaks(struct mallometer_observation *out) {
   struct mallometer_observation current = {0};
   observation_describe(&current);

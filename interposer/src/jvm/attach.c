@@ -70,12 +70,13 @@ static void *thread_of_jvm(void) {
 #define NO_JAVA_CODE (-3)
 
 static int walk(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
-  struct trace_frame found[MOST_JAVA_FRAMES];
+  enum { MOST = MOST_JAVA_FRAMES + 1 };
+  struct trace_frame found[MOST];
   ucontext_t context;
   int saved_errno = errno;
   fill_context(&context, caller);
   struct trace trace = {thread, 0, found};
-  get_call_trace(&trace, (jint)(capacity < MOST_JAVA_FRAMES ? capacity : MOST_JAVA_FRAMES), &context);
+  get_call_trace(&trace, (jint)(capacity < MOST ? capacity : MOST), &context);
   for (jint i = 0; i < trace.frames; i++) {
     frames[i] = java_frame(method_number(found[i].method), found[i].bytecode_index);
   }

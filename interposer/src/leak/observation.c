@@ -45,9 +45,11 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t changes; /* of the shortest epoch and of what is watched; a sleeping thread waits for one */
+static uint32_t wishes;  /* starts that were not taken back */
+static uint32_t changes; /* of all these and of what is watched; a sleeping thread waits for one */
 
 static int state = MALLOMETER_LEAKS_OFF;
+static bool rests; /* the thread, while there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *watch_reason = "leaks are not looked for";
@@ -57,6 +59,8 @@ static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
+
+static bool is_wanted(void) { return __atomic_load_n(&wishes, __ATOMIC_ACQUIRE) > 0; }
 
 /* ---- Bounds -------------------------------------------------------------------------------------------- */
 
@@ -160,21 +164,29 @@ static bool end_epoch(void) {
 
 static uint64_t cpu_time(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
+static uint32_t changes_so_far(void) { return __atomic_load_n(&changes, __ATOMIC_ACQUIRE); }
+
+static void wait_for_changes(uint32_t seen_changes, const struct timespec *longest) {
+  syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen_changes, longest, NULL, 0);
+}
+
 /* Until then, or until there are changes. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
   if (now >= end) return;
   struct timespec left = {.tv_sec = (time_t)((end - now) / SECOND), .tv_nsec = (long)((end - now) % SECOND)};
-  syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen_changes, &left, NULL, 0);
+  wait_for_changes(seen_changes, &left);
 }
 
-static void wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
+/* False, before it, if nobody wants it any more. */
+static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
-    uint32_t seen_changes = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+    uint32_t seen_changes = changes_so_far();
+    if (!is_wanted()) return false;
     uint64_t shortest = __atomic_load_n(&shortest_ms, __ATOMIC_RELAXED) * MILLISECOND;
     set(&epoch_ns, shortest > needed_ns ? shortest : needed_ns);
     uint64_t now = monotonic_ns(), end = begin + get(&epoch_ns);
-    if (now >= end) return;
+    if (now >= end) return true;
     bool looks = watch_is_on() && end - now > BETWEEN_LOOKS_AT_SIGNAL;
     sleep_until(looks ? now + BETWEEN_LOOKS_AT_SIGNAL : end, seen_changes);
     const char *why = watch_look_after_signal();
@@ -204,12 +216,49 @@ static const char *prepare(void) {
 /* There is no descriptor or no memory for the moment. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
+/*
+ * Nothing is known of what was used before, so what is in slots counts as used just now. If nothing can be read, only
+ * canaries are cooled, and the first epoch sees older uses too.
+ */
+static void begin_to_observe(void) {
+  note_objects();
+  scan_read();
+  scan_cool();
+  uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
+  for (uint32_t i = 0; i < SLOTS; i++) {
+    if (used_before[i]) slot_touched(&before[i], now);
+  }
+  set(&epochs, 0);
+  set(&void_epochs, 0);
+  set(&started_ns, now << SLOT_TIME_SHIFT);
+  set(&epoch_end_ns, now << SLOT_TIME_SHIFT);
+  placement_limit(bytes_for_slots());
+  slots_open(true);
+}
+
+/* Until it is wanted again. Sites that somebody came to watch at the last moment are not watched. */
+static void rest(void) {
+  __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
+  slots_open(false);
+  for (;;) {
+    uint32_t seen_changes = changes_so_far();
+    if (is_wanted()) break;
+    watch_sites(NULL, 0); /* nobody looks after the signal */
+    wait_for_changes(seen_changes, NULL);
+  }
+  begin_to_observe();
+  __atomic_store_n(&rests, false, __ATOMIC_RELEASE);
+}
+
 static void observe_for_good(void) {
   uint64_t of_look = 0;
   for (;;) {
     uint64_t needed = of_look * __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
     placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
-    wait_for_the_end(monotonic_ns(), needed);
+    if (!wait_for_the_end(monotonic_ns(), needed)) {
+      rest();
+      continue;
+    }
     uint64_t begin = cpu_time();
     if (!end_epoch() && !passes(errno)) {
       fail("/proc/self/smaps can no longer be read");
@@ -229,14 +278,10 @@ static void *observe(void *unused) {
     fail(why);
     return unused;
   }
-  scan_cool();
-  set(&started_ns, monotonic_ns());
-  set(&epoch_end_ns, get(&started_ns) >> SLOT_TIME_SHIFT << SLOT_TIME_SHIFT);
   reason = "";
   __atomic_store_n(&watch_reason, trial_of_watch(), __ATOMIC_RELEASE);
+  begin_to_observe();
   __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
-  placement_limit(bytes_for_slots());
-  slots_open(true);
   observe_for_good();
   return unused;
 }
@@ -249,37 +294,55 @@ void observation_configure(enum leaks_wanted how, size_t bytes) {
   if (how == LEAKS_UNWANTED) reason = "MALLOMETER_LEAKS=off";
 }
 
+static void tell_thread(void) {
+  __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
+  int saved_errno = errno;
+  syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = saved_errno;
+}
+
+static void wish(void) {
+  __atomic_fetch_add(&wishes, 1, __ATOMIC_RELEASE);
+  tell_thread();
+}
+
 int observation_start(const char *unable) {
   int expected = MALLOMETER_LEAKS_OFF;
   if (wanted == LEAKS_UNWANTED) return -ENODATA;
   if (!unable && arena_bytes == 0) unable = "MALLOMETER_ARENA_BYTES=0";
   if (!__atomic_compare_exchange_n(&state, &expected, MALLOMETER_LEAKS_STARTING, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE)) {
+    wish();
     return 0;
   }
   if (unable) {
     fail(unable);
+    wish();
     return 0;
   }
   reason = "";
+  wish();
   stack_bytes = own_thread_start(observe);
   if (stack_bytes) return 0;
+  observation_stop();
   reason = "a thread cannot be started";
   __atomic_store_n(&state, MALLOMETER_LEAKS_OFF, __ATOMIC_RELEASE);
   return -EAGAIN;
+}
+
+int observation_stop(void) {
+  uint32_t left = __atomic_load_n(&wishes, __ATOMIC_RELAXED);
+  do {
+    if (left == 0) return -ENODATA;
+  } while (!__atomic_compare_exchange_n(&wishes, &left, left - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  tell_thread();
+  return 0;
 }
 
 bool observation_spend(uint64_t looks) {
   if (looks < FEWEST_LOOKS_IN_AN_EPOCH || looks > MOST_LOOKS_IN_AN_EPOCH) return false;
   __atomic_store_n(&looks_in_an_epoch, (uint32_t)looks, __ATOMIC_RELAXED);
   return true;
-}
-
-static void tell_thread(void) {
-  __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
-  int saved_errno = errno;
-  syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  errno = saved_errno;
 }
 
 bool observation_shorten(uint64_t shortest_epoch_ms) {
@@ -298,8 +361,16 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
+/* The thread's, which is OFF while it rests. */
+static int state_now(void) {
+  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  if (now != MALLOMETER_LEAKS_ON) return now;
+  if (!is_wanted()) return MALLOMETER_LEAKS_OFF;
+  return __atomic_load_n(&rests, __ATOMIC_ACQUIRE) ? MALLOMETER_LEAKS_STARTING : MALLOMETER_LEAKS_ON;
+}
+
 int observation_watch(const uint32_t *sites, uint32_t count) {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != MALLOMETER_LEAKS_ON) return -ENODATA;
+  if (state_now() != MALLOMETER_LEAKS_ON) return -ENODATA;
   if (__atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE) && count > 0) return -ENOTSUP;
   const char *why = watch_sites(sites, count);
   if (why) __atomic_store_n(&watch_reason, why, __ATOMIC_RELEASE);
@@ -328,7 +399,7 @@ static void describe_slots(struct mallometer_observation *out) {
 }
 
 void observation_describe(struct mallometer_observation *out) {
-  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  int now = state_now();
   out->state = (uint32_t)now;
   out->method = now == MALLOMETER_LEAKS_ON ? (uint32_t)method : 0;
   out->started_ns = get(&started_ns);
@@ -338,7 +409,8 @@ void observation_describe(struct mallometer_observation *out) {
   out->epoch_ns = get(&epoch_ns);
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
-  snprintf(out->reason, sizeof out->reason, "%s", reason);
+  bool rested = now == MALLOMETER_LEAKS_OFF && observation_has_evidence();
+  snprintf(out->reason, sizeof out->reason, "%s", rested ? "nobody wants to know any more" : reason);
   const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
   out->can_watch = !no_watch;
   snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");

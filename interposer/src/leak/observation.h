@@ -8,6 +8,10 @@
  * At its end each slot that was touched gets the time of that end as its last access, and is cooled for the next epoch.
  * In a void epoch (scan.h) what reads as touched was touched; nothing is known of the rest, and the epoch does not
  * count.
+ *
+ * When nobody wants to know any more, the thread rests: it looks at nothing, and nothing more comes into slots. It
+ * stays, so that nobody has to wait for it in the middle of a look. When it goes on, all begins anew, with what is
+ * still in slots as if it had just been used.
  */
 #ifndef MALLOMETER_LEAK_OBSERVATION_H
 #define MALLOMETER_LEAK_OBSERVATION_H
@@ -28,6 +32,9 @@ void observation_configure(enum leaks_wanted wanted, size_t arena_bytes);
 
 /* As mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if it can. */
 int observation_start(const char *unable);
+
+/* As mallometer_leaks_stop(). */
+int observation_stop(void);
 
 /* False if it cannot be that short. From any thread. */
 bool observation_shorten(uint64_t shortest_epoch_ms);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -204,7 +205,8 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
+/* Not part of the handler itself, which may have too little stack for it. */
+__attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of(context), stack, MALLOMETER_ACCESS_FRAMES);
   if (is_our_own(stack, frames)) return;
@@ -222,7 +224,44 @@ static void note(const struct watch *watch, uint32_t kind, const ucontext_t *con
   let_go(&record->busy);
 }
 
+/* ---- Where it is handled ------------------------------------------------------------------------------ */
+
+/*
+ * Handlers run on the alternate stack of threads that have one: who sets one may run on stacks that have no room for a
+ * handler, such as Go's and those of coroutines. What the kernel puts there first takes 1 to 3 KiB and more, as the
+ * processor has registers; where that does not fit, the kernel ends the program. So that it does even if the program is
+ * in a handler of its own already, there must be room for two.
+ */
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+#define USUAL_FRAME_OF_KERNEL 4096u
+
 static struct sigaction other_action;
+static bool uses_alternate_stacks = true;
+
+static bool is_handled(const struct sigaction *action) {
+  return (action->sa_flags & SA_SIGINFO) || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+/* What a handler may still take of the alternate stack that it runs on; SIZE_MAX if it runs on another. */
+static size_t left_of_alternate_stack(const ucontext_t *context) {
+  const char here = 0;
+  size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
+  return left < context->uc_stack.ss_size ? left : SIZE_MAX;
+}
+
+/* Of the calling thread. */
+static bool has_stack_for_traps(void) {
+  stack_t stack;
+  if (sigaltstack(NULL, &stack) != 0) return false;
+  if (stack.ss_flags & SS_DISABLE) return true;
+  size_t of_kernel = getauxval(AT_MINSIGSTKSZ);
+  if (!of_kernel) of_kernel = USUAL_FRAME_OF_KERNEL;
+  return uses_alternate_stacks && stack.ss_size >= 2 * of_kernel + call_sites_stack_use();
+}
+
+/* ---- The handler -------------------------------------------------------------------------------------- */
 
 /* A trap that is not ours is for whom it was for before. */
 static void pass_on(int number, siginfo_t *information, void *context) {
@@ -244,7 +283,7 @@ static void on_trap(int number, siginfo_t *information, void *context) {
   uint32_t kind = (uint32_t)trap.data & 15;
   if (information->si_code != CODE_OF_PERF || index >= WATCHES || kind < 1 || kind > KINDS) {
     pass_on(number, information, context);
-  } else if (!(trap.flags & CAME_LATE)) {
+  } else if (!(trap.flags & CAME_LATE) && left_of_alternate_stack(context) >= call_sites_stack_use()) {
     struct watch *watch = &watches[index];
     if (hold(&watch->busy)) {
       if (trap.data == data_of(watch, kind) && watch->since_ns && is_still_there(watch)) note(watch, kind, context);
@@ -260,14 +299,19 @@ static bool handles_trap(const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_trap;
 }
 
-/* False if the program has a handler of its own since, which ours would be in the way of. */
+/*
+ * False if the program has a handler of its own since, which ours would be in the way of. One that was there before
+ * runs on the stack that it was made for.
+ */
 static bool take_signal(void) {
   static uint32_t installed;
-  struct sigaction now, ours = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigaction now, ours = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   if (sigaction(SIGTRAP, NULL, &now) != 0) return false;
   if (handles_trap(&now)) return true;
   if (__atomic_exchange_n(&installed, 1, __ATOMIC_ACQ_REL)) return false;
   other_action = now;
+  uses_alternate_stacks = !is_handled(&now) || (now.sa_flags & SA_ONSTACK);
+  if (!uses_alternate_stacks) ours.sa_flags &= ~SA_ONSTACK;
   return sigaction(SIGTRAP, &ours, NULL) == 0;
 }
 
@@ -338,7 +382,7 @@ void watch_new_object(const struct slot_object *object) {
   if (!is_wanted(object->sample.site)) return;
   int saved_errno = errno;
   struct watch *watch = &watches[object->sample.site % WATCHES];
-  if (hears_traps() && has_signal() && hold(&watch->busy)) {
+  if (hears_traps() && has_signal() && has_stack_for_traps() && hold(&watch->busy)) {
     watch_instead(watch, object);
     let_go(&watch->busy);
   }

@@ -12,7 +12,7 @@
  * threads are not seen.
  *
  * Where the kernel refuses, where a debugger is attached, or where the program handles SIGTRAP itself, nothing is
- * watched, and the reason can be read.
+ * watched, and the reason can be read. Nor are objects of threads whose alternate stack has no room for the handler.
  */
 #ifndef MALLOMETER_LEAK_WATCH_H
 #define MALLOMETER_LEAK_WATCH_H

@@ -331,14 +331,17 @@ static bool deserves_site(const struct sample *sample) {
   return (double)sample->bytes / sample->probability >= (taken < 3 ? BYTES_WHEN_CROWDED : BYTES_WHEN_FULL);
 }
 
-/* A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
+/*
+ * A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
+ * `cut` says that there were more frames than these.
  */
-static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count) {
-  uint32_t site = site_of(frames, kept_frames(frames, count), deserves_site(sample));
+static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
+  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample));
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return sample->object;
   }
+  if (cut || kept < count) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
   struct live_sample live = {site, time_of_birth(), sample->probability, sample->bytes};
   void *moved = placement_move(sample, &live);
@@ -347,27 +350,35 @@ static void *add_to_site(const struct sample *sample, const uint64_t *frames, ui
   return sample->object;
 }
 
-static uint32_t native_frames(const struct sample *sample, uint64_t *frames, struct registers *caller) {
-  uint32_t count = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES, caller);
-  if (count == MOST_NATIVE_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
-  return count;
+/* One frame more than is kept is asked for: whether it is there says whether any are lost. */
+static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
+  *cut |= found > most;
+  return found > most ? most : found;
+}
+
+static uint32_t native_frames(const struct sample *sample, uint64_t *frames, struct registers *caller, bool *cut) {
+  uint32_t found = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES + 1, caller);
+  return keep_at_most(MOST_NATIVE_FRAMES, found, cut);
 }
 
 __attribute__((noinline)) static void *take_native(const struct sample *sample) {
-  uint64_t frames[MOST_NATIVE_FRAMES];
-  return add_to_site(sample, frames, native_frames(sample, frames, NULL));
+  uint64_t frames[MOST_NATIVE_FRAMES + 1];
+  bool cut = false;
+  uint32_t count = native_frames(sample, frames, NULL, &cut);
+  return add_to_site(sample, frames, count, cut);
 }
 
 /* Takes 14 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java. */
 __attribute__((noinline)) static void *take_with_java(const struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
-  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
+  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
   struct registers caller;
-  uint32_t count = native_frames(sample, frames, &caller);
-  int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES);
+  bool cut = false;
+  uint32_t count = native_frames(sample, frames, &caller, &cut);
+  int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
-  if (found == MOST_JAVA_FRAMES) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
-  return add_to_site(sample, frames, count + (found > 0 ? (uint32_t)found : 0));
+  if (found > 0) count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+  return add_to_site(sample, frames, count, cut);
 }
 
 void *call_sites_take(const struct sample *sample) {
@@ -404,6 +415,9 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
+
+/* What was measured is 1.7 KiB, with Java frames 16: AsyncGetCallTrace and room for its frames. */
+size_t call_sites_stack_use(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) ? 24576 : 4096; }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */
 

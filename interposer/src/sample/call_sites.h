@@ -75,6 +75,9 @@ struct sample {
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
+/* Bytes of stack that a handler needs for that, with room for the frames. */
+size_t call_sites_stack_use(void);
+
 /* Returns where the object is now. Keeps errno. */
 void *call_sites_take(const struct sample *sample);
 
@@ -126,6 +129,7 @@ struct call_sites_totals {
   /* Samples whose stack found no room, and those that could not be followed until they are freed. */
   uint64_t without_site;
   uint64_t without_place;
+  /* Samples at a site whose stack had more frames than are kept. */
   uint64_t truncated;
   uint64_t without_java;
 };

@@ -61,7 +61,7 @@ final class LeakWatch {
 
   private LeakOptions detectorOptions = LeakOptions.off();
 
-  /** By which the length of epochs was divided; {@code NaN} before anything is observed. */
+  /** By which the length of epochs was divided; {@code NaN} while nothing is observed. */
   private double observedScale = Double.NaN;
 
   private boolean everEvaluated;
@@ -121,6 +121,11 @@ final class LeakWatch {
     if (!chosen.enabled() && !watched.isEmpty()) {
       watched = List.of();
       interposer.watchUse(watched);
+    }
+    if (!chosen.enabled() && !Double.isNaN(observedScale)) {
+      observedScale = Double.NaN;
+      detector = null; // the next observation counts its epochs from 0
+      interposer.ignoreUse();
     }
     if (!chosen.enabled() && !wishes.isEmpty()) {
       publish(LeakReport.none(clock.instant(), NOT_WANTED));

@@ -37,6 +37,7 @@ class LeakWatchTest {
     int voidForEachReading;
     long costNanos;
     Duration shortestEpoch = Duration.ZERO;
+    boolean observes;
     List<Integer> watched = List.of();
     String refusal = "";
     String watchReason = "";
@@ -55,6 +56,12 @@ class LeakWatchTest {
     @Override
     public void observeUse(Duration epoch) {
       shortestEpoch = epoch;
+      observes = true;
+    }
+
+    @Override
+    public void ignoreUse() {
+      observes = false;
     }
 
     @Override
@@ -188,6 +195,21 @@ class LeakWatchTest {
     live(Duration.ofMinutes(1));
     assertThat(library.readings).isEqualTo(before);
     assertThat(watch.summary()).isEmpty();
+  }
+
+  @Test
+  void theLibraryObservesWhileSomebodyAsksForIt() {
+    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
+    LeakWatch.Wish other = watch.want(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    watch.release(one);
+    assertThat(library.observes).isTrue();
+    watch.release(other);
+    assertThat(library.observes).isFalse();
+
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    assertThat(library.observes).isTrue();
   }
 
   @Test

@@ -88,6 +88,12 @@ public interface Interposer {
    */
   default void observeUse(Duration shortestEpoch) {}
 
+  /**
+   * Takes that back: what is used is of no interest until it is asked for again. Does nothing the
+   * second time. Never throws.
+   */
+  default void ignoreUse() {}
+
   /** Reads what is known of the use of objects; takes milliseconds. Never throws. */
   default Evidence evidence() {
     return Evidence.none(System.nanoTime(), "the native library is not there to observe anything");

@@ -2,6 +2,7 @@ package io.mallometer.interposer;
 
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of {@code mallometer.h} that the bridge calls, under their C names, as they are
@@ -27,6 +28,7 @@ final class LibraryFunctions {
   private static final Function MODULES = function("mallometer_modules");
   private static final Function OBJECTS = function("mallometer_objects");
   private static final Function LEAKS_START = function("mallometer_leaks_start");
+  private static final @Nullable Function LEAKS_STOP = functionIfThere("mallometer_leaks_stop");
   private static final Function LEAKS = function("mallometer_leaks");
   private static final Function EVIDENCE = function("mallometer_evidence");
   private static final Function WATCH = function("mallometer_watch");
@@ -115,6 +117,14 @@ final class LibraryFunctions {
     return call(LEAKS_START);
   }
 
+  /**
+   * Takes back one start; returns 0 or a negative errno value. A library that is older than this
+   * function goes on.
+   */
+  static int mallometer_leaks_stop() {
+    return LEAKS_STOP == null ? 0 : call(LEAKS_STOP);
+  }
+
   /** Fills a {@code struct mallometer_observation}; returns 0 or a negative errno value. */
   static int mallometer_leaks(long observation) {
     return call(LEAKS, observation);
@@ -165,6 +175,14 @@ final class LibraryFunctions {
 
   private static Function function(String name) {
     return NativeLibrary.getProcess().getFunction(name);
+  }
+
+  private static @Nullable Function functionIfThere(String name) {
+    try {
+      return function(name);
+    } catch (UnsatisfiedLinkError e) {
+      return null;
+    }
   }
 
   private static int call(Function function, Object... arguments) {

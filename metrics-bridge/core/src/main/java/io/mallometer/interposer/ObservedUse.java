@@ -21,9 +21,6 @@ import java.util.function.Function;
  */
 final class ObservedUse {
 
-  /** ENODATA as the library returns it. */
-  private static final int NO_DATA = -61;
-
   private static final int SITES_AT_ONCE = 128;
   private static final int MOST_SITES = 8_192;
   private static final int MOST_OBJECTS = 65_536;
@@ -35,15 +32,16 @@ final class ObservedUse {
 
   private static final long EPOCH_OVER_COST = 1_000;
   private static final long FEWEST = 10;
-  private static final String NOT_OBSERVED =
-      "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS says so";
 
   private final ByteBuffer observation = Structs.keep(LeakLayout.BYTES);
   private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * LeakLayout.SITE_BYTES);
   private ByteBuffer objects = Structs.keep(FEWEST_OBJECTS * SiteLayout.OBJECT_BYTES);
 
-  /** Why nothing is observed, as far as that was known at the start. */
-  private String refusal = "nothing is observed yet";
+  private final ObservationStart start =
+      new ObservationStart(
+          LibraryFunctions::mallometer_leaks_start,
+          LibraryFunctions::mallometer_leaks_stop,
+          System::nanoTime);
 
   /** Asks the library to observe. */
   synchronized void start(Duration shortestEpoch) {
@@ -53,27 +51,29 @@ final class ObservedUse {
     LibraryFunctions.mallometer_configure(
         LeakLayout.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
-    int result = LibraryFunctions.mallometer_leaks_start();
-    refusal =
-        switch (result) {
-          case 0 -> "";
-          case NO_DATA -> NOT_OBSERVED;
-          default -> "nothing is observed: errno " + -result;
-        };
+    start.ask();
+  }
+
+  /** Takes that back. */
+  synchronized void stop() {
+    start.takeBack();
   }
 
   /** Reads everything. */
   synchronized Evidence read() {
+    start.askAgainIfDue();
     observation.putInt(LeakLayout.SIZE, LeakLayout.BYTES);
     int result = LibraryFunctions.mallometer_leaks(Structs.address(observation));
     long now = System.nanoTime();
     List<SampledObject> live = readObjects();
-    return result != 0 || !refusal.isEmpty()
-        ? new Evidence(now, Evidence.none(now, refusal(result)).observation(), live, Map.of())
+    String refusal = result == 0 ? start.refusal() : refusal(result);
+    return !refusal.isEmpty()
+        ? new Evidence(now, Evidence.none(now, refusal).observation(), live, Map.of())
         : new Evidence(now, LeakLayout.observation(observation), live, readSites());
   }
 
   private String refusal(int result) {
+    String refusal = start.refusal();
     return refusal.isEmpty() ? "the observation cannot be read: errno " + -result : refusal;
   }
 

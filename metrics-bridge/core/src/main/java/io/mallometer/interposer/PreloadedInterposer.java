@@ -155,6 +155,11 @@ final class PreloadedInterposer implements Interposer {
   }
 
   @Override
+  public void ignoreUse() {
+    uses.stop();
+  }
+
+  @Override
   public Evidence evidence() {
     return uses.read();
   }

@@ -1,18 +1,27 @@
 package io.mallometer.preload;
 
+import io.mallometer.LeakOptions;
 import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Two web applications that each bring the bridge and JNA, in one server: class loaders that share
  * nothing but the JDK.
  */
 public final class TwoClassLoaders {
+
+  private static final int SHORT = 700;
+  private static final int LONG = 20_000;
 
   private TwoClassLoaders() {}
 
@@ -24,6 +33,7 @@ public final class TwoClassLoaders {
     System.out.println("second=" + second);
     first.close();
     System.out.println("after the first closed: " + second.toString().split(" ")[1]);
+    System.out.println("after the first closed: " + observation(LONG));
     second.close();
     for (int i = 0; i < 100 && !Program.mallometerThreads().isEmpty(); i++) {
       Thread.sleep(20);
@@ -33,6 +43,37 @@ public final class TwoClassLoaders {
             + Program.mallometerThreads().size()
             + " "
             + second.toString().split(" ")[1]);
+    System.out.println("after both closed: " + observation(SHORT));
+    try (AutoCloseable third = application()) {
+      System.out.println("after the third opened: " + observation(LONG));
+      System.out.println("third=" + third);
+    }
+  }
+
+  /** Whether the library's thread wakes up; it may be in a look, and may have to be started. */
+  private static String observation(int longestMillis) throws Exception {
+    Thread.sleep(500);
+    long before = sleeps();
+    long end = System.nanoTime() + longestMillis * 1_000_000L;
+    while (sleeps() == before && System.nanoTime() < end) {
+      Thread.sleep(50);
+    }
+    return sleeps() == before ? "observation rests" : "observation goes on";
+  }
+
+  /** How often it has gone to sleep. The kernel keeps 15 letters of its name. */
+  private static long sleeps() throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+      for (Path thread : threads.toList()) {
+        if (Files.readString(thread.resolve("comm")).equals("mallometer-leak\n")) {
+          return Files.readAllLines(thread.resolve("status")).stream()
+              .filter(line -> line.startsWith("voluntary_ctxt_switches"))
+              .mapToLong(line -> Long.parseLong(line.split("\\s+")[1]))
+              .sum();
+        }
+      }
+    }
+    return 0;
   }
 
   private static AutoCloseable application() throws Exception {
@@ -48,7 +89,11 @@ public final class TwoClassLoaders {
 
   /** What one web application does. */
   public static final class Application implements AutoCloseable {
-    private final Mallometer mallometer = Mallometer.open();
+    private final Mallometer mallometer =
+        Mallometer.open(
+            MallometerOptions.defaults()
+                .withPollInterval(Duration.ofMillis(100))
+                .withLeaks(LeakOptions.defaults().withTimeScale(50)));
     private final NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
 
     @Override

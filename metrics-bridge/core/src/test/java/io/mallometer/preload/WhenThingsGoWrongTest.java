@@ -268,7 +268,10 @@ class WhenThingsGoWrongTest {
         .contains("first=ACTIVE registered=true")
         .contains("second=ACTIVE registered=false")
         .contains("after the first closed: registered=true")
-        .contains("after both closed: threads=0 registered=false");
+        .contains("after the first closed: observation goes on")
+        .contains("after both closed: threads=0 registered=false")
+        .contains("after both closed: observation rests")
+        .contains("after the third opened: observation goes on");
     assertThat(result.exitCode()).isZero();
   }
 
