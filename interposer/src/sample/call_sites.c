@@ -368,7 +368,8 @@ __attribute__((noinline)) static void *take_native(const struct sample *sample) 
   return add_to_site(sample, frames, count, cut);
 }
 
-/* Takes 14 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java. */
+/* Takes some 20 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java.
+ */
 __attribute__((noinline)) static void *take_with_java(const struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
