@@ -56,7 +56,7 @@ final class LeakTest {
    * @param use how long such objects lived and were idle so far
    */
   static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
-    return live.stream().anyMatch(SampledObject::inSlot)
+    return SamplesBySite.anyInSlot(live)
         ? new LeakTest(live, use, window).judge()
         : Judgement.unseen();
   }
