@@ -93,7 +93,7 @@ final class Evaluation {
   private boolean holdsNothing(CallSite site) {
     int number = site.number();
     return !(site.liveBytes().value() > 0)
-        && samples.of(number).isEmpty()
+        && !samples.has(number)
         && !before.leaksTogether(number)
         && !before.isSuspicious(number);
   }
@@ -154,19 +154,27 @@ final class Evaluation {
    * became of a site's objects, that those which are left are idle says too little.
    */
   private Judgement judgement(List<CallSite> sites) {
-    List<SampledObject> live = samplesOf(sites);
-    if (!evidence.observation().hasSeen() || !SamplesBySite.anyInSlot(live)) {
+    if (!evidence.observation().hasSeen() || !anyInSlot(sites)) {
       return Judgement.unseen();
     }
     SiteUse use = SiteUse.NONE;
     for (CallSite site : sites) {
       SiteUse known = evidence.sites().get(site.number());
-      if (known == null && SamplesBySite.anyInSlot(samples.of(site.number()))) {
+      if (known == null && samples.anyInSlot(site.number())) {
         return Judgement.unseen();
       }
       use = known == null ? use : use.plus(known);
     }
-    return LeakTest.judge(live, use, window);
+    return LeakTest.judge(samplesOf(sites), use, window);
+  }
+
+  private boolean anyInSlot(List<CallSite> sites) {
+    for (CallSite site : sites) {
+      if (samples.anyInSlot(site.number())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private List<SampledObject> samplesOf(List<CallSite> sites) {
@@ -193,7 +201,7 @@ final class Evaluation {
     } else {
       standings.put(group, subject.sites(), standing);
     }
-    findings.add(Finding.of(subject, standing));
+    findings.add(subject, standing);
   }
 
   // ---- Verdicts

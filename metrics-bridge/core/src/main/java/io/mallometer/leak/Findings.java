@@ -13,18 +13,19 @@ final class Findings {
 
   private final List<Finding> suspicious = new ArrayList<>();
 
-  /** The first is that which the next one with more live bytes takes the place of. */
+  /** The first is the one with fewest live bytes, whose place the next takes that has more. */
   private final PriorityQueue<Finding> healthy =
-      new PriorityQueue<>(MOST_HEALTHY, Finding.WORST_FIRST.reversed());
+      new PriorityQueue<>(Finding.WORST_FIRST.reversed());
 
-  void add(Finding finding) {
-    if (finding.verdict() != Verdict.HEALTHY) {
-      suspicious.add(finding);
-    } else if (healthy.size() < MOST_HEALTHY) {
-      healthy.add(finding);
-    } else if (Finding.WORST_FIRST.compare(finding, healthy.element()) < 0) {
-      healthy.remove();
-      healthy.add(finding);
+  void add(Subject subject, Standing standing) {
+    if (standing.verdict() != Verdict.HEALTHY) {
+      suspicious.add(Finding.of(subject, standing));
+    } else if (healthy.size() < MOST_HEALTHY
+        || !(subject.liveBytes() < healthy.element().liveBytes())) {
+      healthy.add(Finding.of(subject, standing));
+      if (healthy.size() > MOST_HEALTHY) {
+        healthy.remove();
+      }
     }
   }
 

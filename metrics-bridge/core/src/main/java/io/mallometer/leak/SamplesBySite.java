@@ -52,16 +52,21 @@ final class SamplesBySite {
 
   /** Those of a site. */
   List<SampledObject> of(int site) {
-    if (site < 0 || site >= begins.length - 1 || begins[site] == begins[site + 1]) {
-      return List.of();
-    }
-    return samples.subList(begins[site], begins[site + 1]);
+    return has(site) ? samples.subList(begins[site], begins[site + 1]) : List.of();
   }
 
-  /** Whether the use of any is seen. */
-  static boolean anyInSlot(List<SampledObject> objects) {
-    for (SampledObject object : objects) {
-      if (object.inSlot()) {
+  /** Whether a site has any. */
+  boolean has(int site) {
+    return site >= 0 && site < begins.length - 1 && begins[site] < begins[site + 1];
+  }
+
+  /** Whether the use of any of a site is seen. */
+  boolean anyInSlot(int site) {
+    if (!has(site)) {
+      return false;
+    }
+    for (int i = begins[site]; i < begins[site + 1]; i++) {
+      if (samples.get(i).inSlot()) {
         return true;
       }
     }

@@ -36,7 +36,9 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
 
   /** The same verdict, confirmed by a judgement. */
   Standing showing(Judgement judged) {
-    return new Standing(verdict, since, verdict, 0, judged);
+    return agreeing == 0 && shown == judged
+        ? this
+        : new Standing(verdict, since, verdict, 0, judged);
   }
 
   boolean isLeak() {

@@ -64,7 +64,7 @@ final class Standings {
   // ---- Before an evaluation
 
   boolean isLeak(int site) {
-    return isLeak(sites.get(site));
+    return isLeak(at(sites, site));
   }
 
   boolean isLeak(Name group) {
@@ -73,7 +73,11 @@ final class Standings {
 
   /** Whether the site is one of those that are a leak together. */
   boolean leaksTogether(int site) {
-    return isLeak(members.get(site));
+    return isLeak(at(members, site));
+  }
+
+  private static @Nullable Standing at(Map<Integer, Standing> standings, int site) {
+    return standings.isEmpty() ? null : standings.get(site);
   }
 
   private static boolean isLeak(@Nullable Standing standing) {
@@ -82,7 +86,7 @@ final class Standings {
 
   /** Whether a site has another verdict than healthy, by itself. */
   boolean isSuspicious(int site) {
-    Standing known = sites.get(site);
+    Standing known = at(sites, site);
     return known != null && known.verdict() != Verdict.HEALTHY;
   }
 
@@ -91,11 +95,11 @@ final class Standings {
    * leaves another is healthy from then on.
    */
   Standing of(int site, Judgement judged, Instant time) {
-    Standing known = sites.get(site);
+    Standing known = at(sites, site);
     if (known != null) {
       return known;
     }
-    Standing ofGroup = members.get(site);
+    Standing ofGroup = at(members, site);
     if (ofGroup == null) {
       return Standing.of(judged, begun);
     }
