@@ -40,6 +40,7 @@ class LeakDetectorTest {
   private double tellingEnd = Double.NaN;
   private long epochs = -1;
   private int acknowledgementsAsked;
+  private String nobodyKnows = "";
   private Observation.State state = Observation.State.ON;
   private Room room = Room.UNKNOWN;
   private LeakDetector detector = new LeakDetector(LeakOptions.defaults());
@@ -448,6 +449,110 @@ class LeakDetectorTest {
     }
   }
 
+  // ---- What is kept, and what is shown of it
+
+  @Test
+  void whatWasNeverAnythingElseIsHealthySinceTheFirstEvaluation() {
+    evaluate(MINUTE);
+    site(1, "Cache.fill");
+    assertThat(verdict(evaluate(2 * MINUTE), 1).since()).isEqualTo(Instant.EPOCH.plusSeconds(60));
+  }
+
+  @Test
+  void whatWasSomethingElseIsHealthySinceThenAlsoWhenItHoldsNothingForAWhile() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    settled(30 * MINUTE, 1);
+    objects.clear();
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    live(1, 0);
+    assertThat(evaluate(36 * MINUTE).sites()).isEmpty();
+    live(1, 5e6);
+    assertThat(verdict(evaluate(37 * MINUTE), 1).since())
+        .isEqualTo(Instant.EPOCH.plusSeconds(35 * 60));
+  }
+
+  @Test
+  void whatLeavesAGroupThatWasALeakIsHealthySinceThen() {
+    fewOfEach(5, 2);
+    settled(30 * MINUTE, 0);
+    objects.clear();
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    assertThat(evaluate(36 * MINUTE).sites())
+        .hasSize(5)
+        .extracting(SiteVerdict::since)
+        .containsOnly(Instant.EPOCH.plusSeconds(36 * 60));
+  }
+
+  /** Of what was found before nothing is kept. */
+  @Test
+  void ofAHealthySiteTheLatestJudgementIsShownAlsoWhileItSpeaksForAnotherVerdict() {
+    site(1, "Cart.zip");
+    evaluate(30 * MINUTE - EPOCH);
+    steadily(1, 0, 60, 30, 64 * KIB);
+    SiteVerdict verdict = verdict(evaluate(30 * MINUTE), 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
+  }
+
+  // ---- What fails
+
+  @Test
+  void aSiteThatCannotBeJudgedKeepsItsVerdictAndCostsNoOtherItsOwn() {
+    for (int number = 1; number <= 2; number++) {
+      site(number, "Cart.zip" + number);
+      steadily(number, 0, 160, 30, 64 * KIB);
+    }
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    assertThat(detector.failure()).isEmpty();
+
+    uses.put(1, unreadable());
+    objects.removeIf(object -> object.site() == 2);
+    site(3, "Cache.fill");
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    LeakReport report = evaluate(36 * MINUTE);
+    assertThat(verdict(report, 1)).isEqualTo(leak);
+    assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(detector.failure()).containsInstanceOf(NullPointerException.class);
+
+    uses.put(1, SiteUse.NONE);
+    evaluate(37 * MINUTE);
+    assertThat(detector.failure()).isEmpty();
+  }
+
+  @Test
+  void sitesThatCannotBeJudgedTogetherStayALeak() {
+    fewOfEach(5, 2);
+    assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
+    uses.put(3, unreadable());
+    assertThat(evaluate(31 * MINUTE).leaks()).extracting(SiteVerdict::stacks).containsExactly(5);
+  }
+
+  @Test
+  void aVerdictThatCannotBeToldStaysAsItWasTold() {
+    site(1, "Cart.zip");
+    site(2, "Cache.fill");
+    steadily(1, 0, 160, 30, 64 * KIB);
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    nobodyKnows = "Cart.zip";
+    LeakReport report = evaluate(31 * MINUTE);
+    assertThat(verdict(report, 1)).isEqualTo(leak);
+    assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(detector.failure()).isPresent();
+  }
+
+  /** As only a defect would make it. */
+  private static SiteUse unreadable() {
+    return new SiteUse(1, 0, null, null, null);
+  }
+
   // ---- Words
 
   @Test
@@ -637,7 +742,14 @@ class LeakDetectorTest {
         Instant.EPOCH.plusSeconds((long) seconds),
         room,
         LastUses.unavailable("not watched"),
-        name -> acknowledgementsAsked++ < 0);
+        this::acknowledged);
+  }
+
+  private boolean acknowledged(String name) {
+    if (name.equals(nobodyKnows)) {
+      throw new IllegalStateException("cannot be looked up");
+    }
+    return acknowledgementsAsked++ < 0;
   }
 
   private Observation observation(double seconds) {
