@@ -33,8 +33,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Where a site cannot be judged because of an exception it keeps what it has, and {@link
  * #failure()} tells why; the others are judged.
  *
- * <p>An evaluation of n sites and samples takes a time of n log n: with 13,000 sites and 10,000
- * samples 30 ms of processor time, and ten times as long while it is not compiled yet. Not
+ * <p>Sites that are judged together are never growing. They are picked by what they hold now, and
+ * what such sites held rises up to now also where the stacks of a name take turns.
+ *
+ * <p>An evaluation takes a time in proportion to the sites and samples: with 13,000 and 10,000 of
+ * them 8 ms of processor time, and 0.1 s the first time, when nothing is compiled yet. Not
  * thread-safe.
  */
 public final class LeakDetector {

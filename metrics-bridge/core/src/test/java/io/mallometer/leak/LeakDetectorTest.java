@@ -372,6 +372,27 @@ class LeakDetectorTest {
     }
   }
 
+  /** Each minute one begins that holds for an hour: what those held that hold now only rises. */
+  @Test
+  void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
+    for (int minute = 0; minute < 150; minute++) {
+      double now = minute * MINUTE;
+      int gone = minute - 60;
+      site(minute, "Parser.node");
+      uses.put(minute, comingBack());
+      steadily(minute, now - 20, 2, 10, 2 << 20);
+      if (gone >= 0) {
+        live(gone, 0);
+        objects.removeIf(object -> object.site() == gone);
+      }
+      evaluate(now);
+    }
+    assertThat(evaluate(150 * MINUTE).sites())
+        .filteredOn(site -> site.stacks() > 1)
+        .extracting(SiteVerdict::verdict)
+        .containsExactly(Verdict.POOL);
+  }
+
   /** Idle objects at stacks of one name, all born at another time. */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
