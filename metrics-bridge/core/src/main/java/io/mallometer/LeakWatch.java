@@ -40,7 +40,8 @@ final class LeakWatch {
   private static final int MOST_WARNED = 1_000;
   private static final String NOT_YET = "nothing was judged yet";
   private static final String NOT_WANTED = "mallometer.leak.enabled is false";
-  private static final String NOT_WATCHED = "only the worst leaks are watched";
+  private static final LastUse NOT_WATCHED =
+      LastUse.unavailable("only the worst leaks are watched");
 
   private final Interposer interposer;
   private final CallSiteReader callSites;
@@ -69,6 +70,7 @@ final class LeakWatch {
   private List<Integer> watched = List.of();
   private String watchRefusal = "";
   private final Map<String, Instant> warned = new HashMap<>();
+  private boolean failureTold;
 
   LeakWatch(Interposer interposer, CallSiteReader callSites, Clock clock, LongSupplier nanoTime) {
     this.interposer = interposer;
@@ -191,6 +193,7 @@ final class LeakWatch {
       publish(evaluate(current, room));
       watchTheWorst();
       warn();
+      tellOfFailure();
     } finally {
       long end = nanoTime.getAsLong();
       double pause = Math.min(LONGEST_NANOS, (end - start) * COST_SHARE) / current.timeScale();
@@ -290,11 +293,11 @@ final class LeakWatch {
                         use.frames()))
             .orElseGet(
                 () ->
-                    LastUse.unavailable(
-                        watched.contains(site)
-                            ? "no %s was seen since it is watched"
-                                .formatted(write ? "write" : "access")
-                            : NOT_WATCHED));
+                    watched.contains(site)
+                        ? LastUse.unavailable(
+                            "no %s was seen since it is watched"
+                                .formatted(write ? "write" : "access"))
+                        : NOT_WATCHED);
   }
 
   // ---- Log
@@ -310,6 +313,17 @@ final class LeakWatch {
       }
     }
     lines.forEach(line -> logger().log(Level.WARNING, line));
+  }
+
+  /** Once, as each evaluation would say it again. */
+  private void tellOfFailure() {
+    Optional<RuntimeException> failure =
+        failureTold || detector == null ? Optional.empty() : detector.failure();
+    failure.ifPresent(
+        e -> {
+          failureTold = true;
+          logger().log(Level.WARNING, "A call site cannot be judged; its last verdict stays", e);
+        });
   }
 
   /** Looked up only when there is something to say, as that starts the JDK's logging. */

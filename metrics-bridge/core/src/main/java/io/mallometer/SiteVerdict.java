@@ -17,7 +17,7 @@ import java.util.List;
  * @param confidence how likely the verdict {@link Verdict#LEAK} is right, by how often it was in
  *     simulations; {@code NaN} for others
  * @param suspectedBytes bytes in objects that nobody touched for {@link #thresholdSeconds()} or
- *     longer; {@code NaN} without slots
+ *     longer; {@code NaN} without slots. Of a healthy site as the latest evaluation found them
  * @param suspectedObjects those objects
  * @param liveBytes bytes in use
  * @param growthBytesPerHour what is suspected more each hour, or for {@link Verdict#GROWING} live;
@@ -32,7 +32,8 @@ import java.util.List;
  * @param secondsToLimit when the limit is reached if the site alone grows on like this; {@code NaN}
  *     if unknown
  * @param evidence on what the verdict stands
- * @param since since when it is this verdict
+ * @param since since when it is this verdict; of a site that never had another, since when sites
+ *     are judged
  * @param lastAccess where an object of the site was last used
  * @param lastWrite where one was last written
  * @param acknowledged whether this site is known to be fine

@@ -42,6 +42,7 @@ class LeakWatchTest {
     String refusal = "";
     String watchReason = "";
     List<UseOfSite> seen = List.of();
+    SiteUse use = SiteUse.NONE;
 
     Library() {
       super(Status.counting());
@@ -95,7 +96,7 @@ class LeakWatchTest {
               0,
               watchReason),
           objects,
-          Map.of(1, SiteUse.NONE));
+          Map.of(1, use));
     }
 
     @Override
@@ -261,6 +262,17 @@ class LeakWatchTest {
     assertThat(sites.contain("libjvm.so!Monitor::Monitor")).isFalse();
     sites.remove(record);
     assertThat(sites.contain(record)).isFalse();
+  }
+
+  @Test
+  void aSiteThatCannotBeJudgedIsLoggedOnce() throws Exception {
+    watch.want(LeakOptions.defaults());
+    library.use = new SiteUse(1, 0, null, null, null);
+    try (Logged log = new Logged(Mallometer.class.getName())) {
+      live(Duration.ofMinutes(5));
+      assertThat(log.messages()).hasSize(1).first().asString().contains("cannot be judged");
+    }
+    assertThat(watch.latest().sites()).hasSize(1);
   }
 
   /** The health details say it. */

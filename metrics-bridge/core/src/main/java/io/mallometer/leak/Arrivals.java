@@ -1,5 +1,6 @@
 package io.mallometer.leak;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -39,8 +40,8 @@ final class Arrivals {
    * @param lag the age from which on they can be: the threshold, and for how long they are used
    */
   Arrivals(List<Birth> births, double threshold, double lag) {
-    List<Birth> oldestFirst =
-        births.stream().sorted(Comparator.comparingDouble(Birth::age).reversed()).toList();
+    List<Birth> oldestFirst = new ArrayList<>(births);
+    oldestFirst.sort(Comparator.comparingDouble(Birth::age).reversed());
     this.firstAge = oldestFirst.get(0).age();
     this.others = oldestFirst.subList(1, oldestFirst.size());
     this.threshold = threshold;
@@ -86,7 +87,11 @@ final class Arrivals {
   }
 
   private long in(int third) {
-    return others.stream().filter(birth -> third(birth) == third).count();
+    long count = 0;
+    for (Birth birth : others) {
+      count += third(birth) == third ? 1 : 0;
+    }
+    return count;
   }
 
   private double lowerBoundOfLateShare() {
@@ -95,7 +100,8 @@ final class Arrivals {
 
   /** Whether the last third has surely much less than the first: what a program warms up with. */
   private boolean fallsOff() {
-    List<Birth> ends = others.stream().filter(birth -> third(birth) != 1).toList();
+    List<Birth> ends = new ArrayList<>(others);
+    ends.removeIf(birth -> third(birth) == 1);
     double high = wilson(share(ends, 2), effective(ends), LeakThresholds.ARRIVAL_ERRORS);
     return high < LeakThresholds.FALLEN_SHARE;
   }

@@ -38,21 +38,24 @@ record Judgement(
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
+  private static final Judgement UNSEEN =
+      new Judgement(
+          Verdict.HEALTHY,
+          Double.NaN,
+          0,
+          Double.NaN,
+          Double.NaN,
+          Double.NaN,
+          UNKNOWN,
+          UNKNOWN,
+          Double.NaN,
+          Double.NaN,
+          null,
+          true);
+
   /** Nothing is known of the use of its objects. */
   static Judgement unseen() {
-    return new Judgement(
-        Verdict.HEALTHY,
-        Double.NaN,
-        0,
-        Double.NaN,
-        Double.NaN,
-        Double.NaN,
-        UNKNOWN,
-        UNKNOWN,
-        Double.NaN,
-        Double.NaN,
-        null,
-        true);
+    return UNSEEN;
   }
 
   /** No object is idle. */

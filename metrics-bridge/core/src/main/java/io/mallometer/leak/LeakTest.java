@@ -3,10 +3,13 @@ package io.mallometer.leak;
 import io.mallometer.Estimate;
 import io.mallometer.Verdict;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +27,7 @@ final class LeakTest {
   private static final double HOUR = 3_600;
 
   private final List<SampledObject> live;
+  private final List<SampledObject> stale;
   private final SiteUse use;
   private final Window window;
   private final double threshold;
@@ -33,11 +37,17 @@ final class LeakTest {
    */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
-  private LeakTest(List<SampledObject> live, SiteUse use, Window window) {
+  private LeakTest(
+      List<SampledObject> live,
+      List<SampledObject> stale,
+      SiteUse use,
+      Window window,
+      double threshold) {
     this.live = live;
+    this.stale = stale;
     this.use = use;
     this.window = window;
-    this.threshold = threshold(use, window);
+    this.threshold = threshold;
     for (SampledObject object : live) {
       if (object.inSlot()) {
         firstInSlot.merge(object.site(), object.bornNanos(), LeakTest::earlier);
@@ -56,9 +66,26 @@ final class LeakTest {
    * @param use how long such objects lived and were idle so far
    */
   static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
-    return live.stream().anyMatch(SampledObject::inSlot)
-        ? new LeakTest(live, use, window).judge()
-        : Judgement.unseen();
+    List<SampledObject> inSlots = those(live, SampledObject::inSlot);
+    if (inSlots.isEmpty()) {
+      return Judgement.unseen();
+    }
+    double threshold = threshold(use, window);
+    List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
+    return stale.isEmpty()
+        ? Judgement.used(threshold)
+        : new LeakTest(live, stale, use, window, threshold).judge();
+  }
+
+  private static List<SampledObject> those(
+      List<SampledObject> objects, Predicate<SampledObject> wanted) {
+    List<SampledObject> found = new ArrayList<>();
+    for (SampledObject object : objects) {
+      if (wanted.test(object)) {
+        found.add(object);
+      }
+    }
+    return found;
   }
 
   /** The idle time from which on objects count as idle, in seconds. */
@@ -76,31 +103,24 @@ final class LeakTest {
   }
 
   private Judgement judge() {
-    List<SampledObject> inSlots = live.stream().filter(SampledObject::inSlot).toList();
-    List<SampledObject> stale =
-        inSlots.stream().filter(object -> window.idleSeconds(object) > threshold).toList();
-    if (stale.isEmpty()) {
-      return Judgement.used(threshold);
-    }
-    double lag = threshold + usedFor(stale);
-    Arrivals arrivals = new Arrivals(births(stale, lag), threshold, lag);
-    List<SampledObject> old = live.stream().filter(object -> isOlder(object, threshold)).toList();
+    double lag = threshold + usedFor();
+    Arrivals arrivals = new Arrivals(births(lag), threshold, lag);
+    List<SampledObject> old = those(live, object -> isOlder(object, threshold));
     Share ofBytes = Share.of(old, stale, SampledObject::bytes);
     Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
-    Estimate objects = Share.of(old, stale, object -> 1).times(total(old, object -> 1));
-    double oldest = stale.stream().mapToDouble(window::ageSeconds).max().orElseThrow();
-    boolean enough = enough(stale, arrivals, bytes.value());
-    long since = live.stream().filter(object -> window.ageSeconds(object) <= lag).count();
-    boolean staying =
-        enough && Plateau.of(inSlots, use, threshold, window) >= LeakThresholds.PLATEAU;
+    Estimate objects = Share.of(old, stale, LeakTest::one).times(total(old, LeakTest::one));
+    double oldest = oldestSeconds();
+    boolean enough = enough(arrivals, bytes.value());
+    long since = youngerThan(lag);
+    boolean staying = enough && Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
     boolean lasting = staying && arrivals.lasting(since);
     boolean leaks = lasting && arrivals.continuing(since);
     return new Judgement(
         leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
         threshold,
         stale.size(),
-        stale.stream().mapToDouble(window::idleSeconds).min().orElseThrow(),
-        medianAge(stale),
+        leastIdleSeconds(),
+        medianAge(),
         oldest,
         bytes,
         objects,
@@ -108,6 +128,35 @@ final class LeakTest {
         lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
         enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,
         !lasting);
+  }
+
+  private static double one(SampledObject object) {
+    return 1;
+  }
+
+  private double oldestSeconds() {
+    double oldest = Double.NEGATIVE_INFINITY;
+    for (SampledObject object : stale) {
+      oldest = Math.max(oldest, window.ageSeconds(object));
+    }
+    return oldest;
+  }
+
+  private double leastIdleSeconds() {
+    double least = Double.POSITIVE_INFINITY;
+    for (SampledObject object : stale) {
+      least = Math.min(least, window.idleSeconds(object));
+    }
+    return least;
+  }
+
+  /** How many cannot be idle yet. */
+  private long youngerThan(double seconds) {
+    long count = 0;
+    for (SampledObject object : live) {
+      count += window.ageSeconds(object) <= seconds ? 1 : 0;
+    }
+    return count;
   }
 
   private static Acquittal acquittal(boolean ceased, boolean staying) {
@@ -118,32 +167,41 @@ final class LeakTest {
   }
 
   /** Whether so much is idle, for so long, that it is a leak or a pool. */
-  private boolean enough(List<SampledObject> stale, Arrivals arrivals, double bytes) {
+  private boolean enough(Arrivals arrivals, double bytes) {
     return stale.size() >= LeakThresholds.FEWEST_STALE
-        && Arrivals.effective(stale.stream().map(this::birthInSlot).toList())
-            >= LeakThresholds.FEWEST_EFFECTIVE
+        && Arrivals.effective(births(stale, this::birthInSlot)) >= LeakThresholds.FEWEST_EFFECTIVE
         && bytes >= LeakThresholds.LEAST_BYTES
         && arrivals.telling();
   }
 
   /** For how long most of the idle objects were used, in seconds. */
-  private double usedFor(List<SampledObject> stale) {
-    double[] sorted =
-        stale.stream()
-            .mapToDouble(object -> (object.lastAccessNanos() - object.bornNanos()) / 1e9)
-            .sorted()
-            .toArray();
-    return sorted[(int) (LeakThresholds.USED_QUANTILE * (sorted.length - 1))];
+  private double usedFor() {
+    double[] used = new double[stale.size()];
+    for (int i = 0; i < used.length; i++) {
+      SampledObject object = stale.get(i);
+      used[i] = (object.lastAccessNanos() - object.bornNanos()) / 1e9;
+    }
+    Arrays.sort(used);
+    return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
   }
 
   /** Of idle objects that are old enough; of all that are, if most of these are idle. */
-  private List<Arrivals.Birth> births(List<SampledObject> stale, double lag) {
-    List<SampledObject> old = live.stream().filter(object -> isOlder(object, lag)).toList();
-    List<SampledObject> idle = stale.stream().filter(object -> isOlder(object, lag)).toList();
-    boolean mostly = Share.of(old, idle, object -> 1).share() >= LeakThresholds.MOSTLY_IDLE;
+  private List<Arrivals.Birth> births(double lag) {
+    List<SampledObject> old = those(live, object -> isOlder(object, lag));
+    List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
+    boolean mostly = Share.of(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
     return mostly
-        ? live.stream().filter(object -> isArrival(object, lag)).map(this::birth).toList()
-        : idle.stream().map(this::birthInSlot).toList();
+        ? births(those(live, object -> isArrival(object, lag)), this::birth)
+        : births(idle, this::birthInSlot);
+  }
+
+  private static List<Arrivals.Birth> births(
+      List<SampledObject> objects, Function<SampledObject, Arrivals.Birth> birth) {
+    List<Arrivals.Birth> births = new ArrayList<>(objects.size());
+    for (SampledObject object : objects) {
+      births.add(birth.apply(object));
+    }
+    return births;
   }
 
   /**
@@ -181,7 +239,7 @@ final class LeakTest {
     return object.slotWeight() * object.bytes();
   }
 
-  private double medianAge(List<SampledObject> stale) {
+  private double medianAge() {
     List<SampledObject> youngestFirst = new ArrayList<>(stale);
     youngestFirst.sort(Comparator.comparingDouble(window::ageSeconds));
     double half = youngestFirst.stream().mapToDouble(LeakTest::medianAgeWeight).sum() / 2;
@@ -203,9 +261,7 @@ final class LeakTest {
   /** {@code NaN} if there are too few. */
   private double rate(List<SampledObject> old, double lag, double seconds) {
     List<SampledObject> recent =
-        old.stream()
-            .filter(object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds)
-            .toList();
+        those(old, object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds);
     return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
         ? Double.NaN
         : total(recent, SampledObject::bytes).value() / seconds * HOUR;

@@ -2,8 +2,7 @@ package io.mallometer.leak;
 
 import io.mallometer.CallSite;
 import io.mallometer.CallSites;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Arrays;
 
 /**
  * Whether sites hold ever more, by their live bytes over the last {@link
@@ -13,7 +12,7 @@ import java.util.Map;
  * may be most of it, as that of a table that is loaded once.
  *
  * <p>At most {@value LeakThresholds#TREND_POINTS} figures of 4 bytes are kept for each of {@value
- * #MOST_SITES} sites.
+ * #MOST_SITES} sites, all in one array: a row for each site that is followed.
  */
 final class LiveTrend {
 
@@ -22,11 +21,28 @@ final class LiveTrend {
   private static final int POINTS = LeakThresholds.TREND_POINTS;
   private static final double HOUR = 3_600;
 
-  private final Map<Integer, float[]> live = new HashMap<>();
+  private static final int NO_ROW = -1;
+  private static final int FIRST_ROWS = 256;
+
+  /** By the number of a site; {@link #NO_ROW} for one that is not followed. */
+  private int[] rows = {};
+
+  /** The number of the site that has a row. */
+  private int[] numbers = new int[FIRST_ROWS];
+
+  /** {@link #POINTS} for each row. */
+  private float[] live = new float[FIRST_ROWS * POINTS];
+
+  private int followed;
   private final double[] times = new double[POINTS];
   private final double step;
   private final double shortest;
   private int points;
+
+  /** Where the second and the last third of the time begin, in points. */
+  private int secondThird;
+
+  private int lastThird;
 
   /**
    * A trend.
@@ -46,77 +62,145 @@ final class LiveTrend {
     int at = points % POINTS;
     times[at] = seconds;
     points++;
-    live.values().forEach(figures -> figures[at] = 0);
+    secondThird = beginOfThird(1);
+    lastThird = beginOfThird(2);
+    for (int row = 0; row < followed; row++) {
+      live[row * POINTS + at] = 0;
+    }
     for (CallSite site : read.sites()) {
-      float[] figures = live.get(site.number());
-      boolean holds = site.liveBytes().value() > 0;
-      if (figures == null && holds && live.size() < MOST_SITES) {
-        figures = new float[POINTS];
-        live.put(site.number(), figures);
-      }
-      if (figures != null) {
-        figures[at] = (float) site.liveBytes().value();
+      double bytes = site.liveBytes().value();
+      int row = bytes > 0 ? rowFor(site.number()) : row(site.number());
+      if (row != NO_ROW) {
+        live[row * POINTS + at] = (float) bytes;
       }
     }
-    if (live.size() == MOST_SITES) {
-      live.values().removeIf(LiveTrend::isEmpty);
+    if (followed == MOST_SITES) {
+      forgetEmpty();
     }
   }
 
-  private static boolean isEmpty(float[] figures) {
-    for (float figure : figures) {
-      if (figure != 0) {
+  private int row(int number) {
+    return number >= 0 && number < rows.length ? rows[number] : NO_ROW;
+  }
+
+  /** A new one if it has none and there is room. */
+  private int rowFor(int number) {
+    int known = row(number);
+    if (known != NO_ROW || followed == MOST_SITES || !SamplesBySite.isNumber(number)) {
+      return known;
+    }
+    makeRoom(number);
+    int row = followed++;
+    rows[number] = row;
+    numbers[row] = number;
+    Arrays.fill(live, row * POINTS, (row + 1) * POINTS, 0);
+    return row;
+  }
+
+  private void makeRoom(int number) {
+    if (number >= rows.length) {
+      int before = rows.length;
+      rows = Arrays.copyOf(rows, Math.max(number + 1, 2 * before));
+      Arrays.fill(rows, before, rows.length, NO_ROW);
+    }
+    if (followed == numbers.length) {
+      numbers = Arrays.copyOf(numbers, 2 * followed);
+      live = Arrays.copyOf(live, 2 * followed * POINTS);
+    }
+  }
+
+  /** The last row takes the place of one that is given up. */
+  private void forgetEmpty() {
+    for (int row = followed - 1; row >= 0; row--) {
+      if (isEmpty(row)) {
+        followed--;
+        rows[numbers[row]] = NO_ROW;
+        if (row < followed) {
+          System.arraycopy(live, followed * POINTS, live, row * POINTS, POINTS);
+          numbers[row] = numbers[followed];
+          rows[numbers[row]] = row;
+        }
+      }
+    }
+  }
+
+  private boolean isEmpty(int row) {
+    for (int i = 0; i < POINTS; i++) {
+      if (live[row * POINTS + i] != 0) {
         return false;
       }
     }
     return true;
   }
 
+  // ---- What it says
+
   /** What a site holds more each hour, if it holds ever more; {@code NaN} otherwise. */
   double growthBytesPerHour(CallSite site) {
-    float[] figures = live.get(site.number());
-    int count = Math.min(points, POINTS);
-    if (figures == null || count < LeakThresholds.FEWEST_TREND_POINTS) {
+    int row = row(site.number());
+    if (row == NO_ROW
+        || points - oldest() < LeakThresholds.FEWEST_TREND_POINTS
+        || span() < shortest) {
       return Double.NaN;
     }
-    double first = times[(points - count) % POINTS];
-    double span = times[(points - 1) % POINTS] - first;
-    if (span < shortest) {
-      return Double.NaN;
-    }
-    double[] thirds = thirds(figures, count, first, span);
-    double rise = thirds[2] - thirds[0];
+    double first = mean(row, oldest(), secondThird);
+    double last = mean(row, lastThird, points);
+    double rise = last - first;
+    return rise >= LeakThresholds.TREND_BYTES && stands(rise, site, row, first, last)
+        ? rise / (span() * 2 / 3) * HOUR
+        : Double.NaN;
+  }
+
+  /** Whether a rise stands out, has a part in each third, and is not most of it one step. */
+  private boolean stands(double rise, CallSite site, int row, double first, double last) {
     double error = Math.sqrt(site.liveBytes().variance());
     double least =
         Math.max(
             LeakThresholds.TREND_ERRORS * error,
-            Math.max(
-                LeakThresholds.TREND_BYTES, LeakThresholds.TREND_SHARE * site.liveBytes().value()));
+            LeakThresholds.TREND_SHARE * site.liveBytes().value());
     double part = Math.max(error, LeakThresholds.TREND_STEADY * rise);
-    boolean steady = thirds[1] - thirds[0] >= part && thirds[2] - thirds[1] >= part;
-    boolean gradual = largestStep(figures, count) <= LeakThresholds.TREND_LARGEST_STEP * rise;
-    return rise >= least && steady && gradual ? rise / (span * 2 / 3) * HOUR : Double.NaN;
+    double middle = mean(row, secondThird, lastThird);
+    return rise >= least
+        && middle - first >= part
+        && last - middle >= part
+        && largestStep(row) <= LeakThresholds.TREND_LARGEST_STEP * rise;
   }
 
-  private double largestStep(float[] figures, int count) {
+  private int oldest() {
+    return Math.max(0, points - POINTS);
+  }
+
+  /** From the oldest point to the latest, in seconds. */
+  private double span() {
+    return times[(points - 1) % POINTS] - times[oldest() % POINTS];
+  }
+
+  private int beginOfThird(int third) {
+    double first = times[oldest() % POINTS];
+    int point = oldest();
+    while (point < points && 3 * (times[point % POINTS] - first) / span() < third) {
+      point++;
+    }
+    return point;
+  }
+
+  private double mean(int row, int from, int to) {
+    double sum = 0;
+    for (int point = from; point < to; point++) {
+      sum += figure(row, point);
+    }
+    return sum / (to - from);
+  }
+
+  private double largestStep(int row) {
     double largest = 0;
-    for (int i = points - count + 1; i < points; i++) {
-      largest = Math.max(largest, figures[i % POINTS] - figures[(i - 1) % POINTS]);
+    for (int point = oldest() + 1; point < points; point++) {
+      largest = Math.max(largest, figure(row, point) - figure(row, point - 1));
     }
     return largest;
   }
 
-  private double[] thirds(float[] figures, int count, double first, double span) {
-    double[] sums = new double[3];
-    int[] counts = new int[3];
-    for (int i = points - count; i < points; i++) {
-      int third = (int) Math.min(2, 3 * (times[i % POINTS] - first) / span);
-      sums[third] += figures[i % POINTS];
-      counts[third]++;
-    }
-    for (int third = 0; third < 3; third++) {
-      sums[third] /= counts[third];
-    }
-    return sums;
+  private float figure(int row, int point) {
+    return live[row * POINTS + point % POINTS];
   }
 }

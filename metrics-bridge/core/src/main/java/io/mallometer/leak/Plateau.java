@@ -15,19 +15,19 @@ final class Plateau {
   /**
    * The share, at the horizon to which it can be told.
    *
-   * @param slotObjects the site's live objects in slots
+   * @param live the site's live objects; those in slots tell
    * @param threshold seconds
    */
-  static double of(List<SampledObject> slotObjects, SiteUse use, double threshold, Window window) {
+  static double of(List<SampledObject> live, SiteUse use, double threshold, Window window) {
     int first = Durations.bucket(threshold);
     double[] ended = new double[Durations.BUCKETS];
     double[] idle = new double[Durations.BUCKETS];
     for (int i = first; i < Durations.BUCKETS; i++) {
       ended[i] = use.gaps().weight(i) + use.idleBeforeFree().weight(i);
     }
-    for (SampledObject object : slotObjects) {
-      double seconds = window.idleSeconds(object);
-      if (seconds >= threshold) {
+    for (SampledObject object : live) {
+      double seconds = object.inSlot() ? window.idleSeconds(object) : 0;
+      if (object.inSlot() && seconds >= threshold) {
         idle[Durations.bucket(seconds)] += object.slotWeight();
       }
     }

@@ -4,7 +4,6 @@ import io.mallometer.StackFrame;
 import io.mallometer.Verdict;
 import io.mallometer.symbol.JavaNames;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A verdict in plain words. */
@@ -45,8 +44,11 @@ public final class Sentence {
     }
     return judged.stale() == 0
         ? " that is used"
-        : ", of which nothing touched %s for %s or more"
-            .formatted(bytes(judged.bytes().value()), atLeast(judged.idleSeconds()));
+        : ", of which nothing touched "
+            + bytes(judged.bytes().value())
+            + " for "
+            + atLeast(judged.idleSeconds())
+            + " or more";
   }
 
   private static String noLeak(@Nullable Acquittal acquittal) {
@@ -54,11 +56,13 @@ public final class Sentence {
   }
 
   private static String keeps(Judgement judged) {
-    return " keeps %s in %s objects that nothing touched for %s or more"
-        .formatted(
-            bytes(judged.bytes().value()),
-            count(judged.objects().value()),
-            atLeast(judged.idleSeconds()));
+    return " keeps "
+        + bytes(judged.bytes().value())
+        + " in "
+        + count(judged.objects().value())
+        + " objects that nothing touched for "
+        + atLeast(judged.idleSeconds())
+        + " or more";
   }
 
   /** Who allocates: the innermost Java method, and the site's name where that is another. */
@@ -93,14 +97,18 @@ public final class Sentence {
       value /= 1024;
       unit++;
     }
-    String format = unit == 0 || value >= 9.95 ? "%.0f %s" : "%.1f %s";
-    return String.format(Locale.ROOT, format, value, UNITS[unit]);
+    String number = unit == 0 || value >= 9.95 ? whole(value) : tenths(value);
+    return number + " " + UNITS[unit];
   }
 
   /** Two digits, as more are not known. */
   static String count(double objects) {
     double scale = objects < 100 ? 1 : Math.pow(10, Math.floor(Math.log10(objects)) - 1);
-    return String.format(Locale.ROOT, "%,.0f", Math.round(objects / scale) * scale);
+    StringBuilder digits = new StringBuilder(whole(Math.round(objects / scale) * scale));
+    for (int i = digits.length() - 3; i > 0; i -= 3) {
+      digits.insert(i, ',');
+    }
+    return digits.toString();
   }
 
   /** The same rounded down, so that it never claims more than was seen. */
@@ -112,13 +120,22 @@ public final class Sentence {
   /** Such as {@code 7 h}. */
   static String time(double seconds) {
     if (seconds < 2 * MINUTE) {
-      return String.format(Locale.ROOT, "%.0f s", seconds);
+      return whole(seconds) + " s";
     }
     if (seconds < 2 * HOUR) {
-      return String.format(Locale.ROOT, "%.0f min", seconds / MINUTE);
+      return whole(seconds / MINUTE) + " min";
     }
-    return seconds < 2 * DAY
-        ? String.format(Locale.ROOT, "%.0f h", seconds / HOUR)
-        : String.format(Locale.ROOT, "%.0f days", seconds / DAY);
+    return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
+  }
+
+  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay.
+
+  private static String whole(double value) {
+    return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
+  }
+
+  private static String tenths(double value) {
+    long tenths = Math.round(10 * value);
+    return tenths / 10 + "." + tenths % 10;
   }
 }

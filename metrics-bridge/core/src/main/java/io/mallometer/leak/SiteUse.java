@@ -18,6 +18,9 @@ public record SiteUse(
 
   /** This and what was seen at another site. */
   public SiteUse plus(SiteUse other) {
+    if (this == NONE) {
+      return other;
+    }
     return new SiteUse(
         placed + other.placed,
         freed + other.freed,

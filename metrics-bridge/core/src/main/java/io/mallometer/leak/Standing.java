@@ -11,7 +11,8 @@ import java.time.Instant;
  * @param next what the latest evaluations said
  * @param agreeing how many of them in a row; of a leak, how many spoke against it, whatever they
  *     said it is instead
- * @param shown the latest judgement that agreed with the verdict
+ * @param shown the latest judgement that agreed with the verdict; of what is healthy the latest,
+ *     whatever it says
  */
 record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judgement shown) {
 
@@ -30,15 +31,26 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
     int needed = leak ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
     return now >= needed
         ? new Standing(raw, time, raw, 0, judged)
-        : new Standing(verdict, since, raw, now, shown);
+        : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
   }
 
   /** The same verdict, confirmed by a judgement. */
   Standing showing(Judgement judged) {
-    return new Standing(verdict, since, verdict, 0, judged);
+    return agreeing == 0 && shown == judged
+        ? this
+        : new Standing(verdict, since, verdict, 0, judged);
   }
 
   boolean isLeak() {
     return verdict == Verdict.LEAK;
+  }
+
+  private boolean isHealthy() {
+    return verdict == Verdict.HEALTHY;
+  }
+
+  /** Whether it is healthy since a moment, and the latest evaluation said so. */
+  boolean isHealthySince(Instant time) {
+    return isHealthy() && agreeing == 0 && since.equals(time);
   }
 }

@@ -3,6 +3,7 @@ package io.mallometer.leak;
 import io.mallometer.Observation;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
 
 /**
  * When nothing was seen: in an epoch in which the kernel itself cleared accessed bits a use leaves
@@ -63,8 +64,13 @@ final class VoidTime {
   /** How much of the time since a moment was void, in seconds. */
   double since(long nanos) {
     long sum = 0;
-    for (Span span : spans) {
-      sum += Math.max(0, Math.min(span.voidNanos(), span.endNanos() - nanos));
+    Iterator<Span> latestFirst = spans.descendingIterator();
+    while (latestFirst.hasNext()) {
+      Span span = latestFirst.next();
+      if (span.endNanos() - nanos <= 0) {
+        break;
+      }
+      sum += Math.min(span.voidNanos(), span.endNanos() - nanos);
     }
     return sum / 1e9;
   }

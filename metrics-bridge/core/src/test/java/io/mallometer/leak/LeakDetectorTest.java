@@ -40,6 +40,7 @@ class LeakDetectorTest {
   private double tellingEnd = Double.NaN;
   private long epochs = -1;
   private int acknowledgementsAsked;
+  private String nobodyKnows = "";
   private Observation.State state = Observation.State.ON;
   private Room room = Room.UNKNOWN;
   private LeakDetector detector = new LeakDetector(LeakOptions.defaults());
@@ -371,6 +372,27 @@ class LeakDetectorTest {
     }
   }
 
+  /** Each minute one begins that holds for an hour: what those held that hold now only rises. */
+  @Test
+  void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
+    for (int minute = 0; minute < 150; minute++) {
+      double now = minute * MINUTE;
+      int gone = minute - 60;
+      site(minute, "Parser.node");
+      uses.put(minute, comingBack());
+      steadily(minute, now - 20, 2, 10, 2 << 20);
+      if (gone >= 0) {
+        live(gone, 0);
+        objects.removeIf(object -> object.site() == gone);
+      }
+      evaluate(now);
+    }
+    assertThat(evaluate(150 * MINUTE).sites())
+        .filteredOn(site -> site.stacks() > 1)
+        .extracting(SiteVerdict::verdict)
+        .containsExactly(Verdict.POOL);
+  }
+
   /** Idle objects at stacks of one name, all born at another time. */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
@@ -446,6 +468,110 @@ class LeakDetectorTest {
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
       assertThat(verdict == Verdict.LEAK).isEqualTo(i < LeakThresholds.AGREEING_TO_CLEAR);
     }
+  }
+
+  // ---- What is kept, and what is shown of it
+
+  @Test
+  void whatWasNeverAnythingElseIsHealthySinceTheFirstEvaluation() {
+    evaluate(MINUTE);
+    site(1, "Cache.fill");
+    assertThat(verdict(evaluate(2 * MINUTE), 1).since()).isEqualTo(Instant.EPOCH.plusSeconds(60));
+  }
+
+  @Test
+  void whatWasSomethingElseIsHealthySinceThenAlsoWhenItHoldsNothingForAWhile() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    settled(30 * MINUTE, 1);
+    objects.clear();
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    live(1, 0);
+    assertThat(evaluate(36 * MINUTE).sites()).isEmpty();
+    live(1, 5e6);
+    assertThat(verdict(evaluate(37 * MINUTE), 1).since())
+        .isEqualTo(Instant.EPOCH.plusSeconds(35 * 60));
+  }
+
+  @Test
+  void whatLeavesAGroupThatWasALeakIsHealthySinceThen() {
+    fewOfEach(5, 2);
+    settled(30 * MINUTE, 0);
+    objects.clear();
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    assertThat(evaluate(36 * MINUTE).sites())
+        .hasSize(5)
+        .extracting(SiteVerdict::since)
+        .containsOnly(Instant.EPOCH.plusSeconds(36 * 60));
+  }
+
+  /** Of what was found before nothing is kept. */
+  @Test
+  void ofAHealthySiteTheLatestJudgementIsShownAlsoWhileItSpeaksForAnotherVerdict() {
+    site(1, "Cart.zip");
+    evaluate(30 * MINUTE - EPOCH);
+    steadily(1, 0, 60, 30, 64 * KIB);
+    SiteVerdict verdict = verdict(evaluate(30 * MINUTE), 1);
+    assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
+  }
+
+  // ---- What fails
+
+  @Test
+  void aSiteThatCannotBeJudgedKeepsItsVerdictAndCostsNoOtherItsOwn() {
+    for (int number = 1; number <= 2; number++) {
+      site(number, "Cart.zip" + number);
+      steadily(number, 0, 160, 30, 64 * KIB);
+    }
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    assertThat(detector.failure()).isEmpty();
+
+    uses.put(1, unreadable());
+    objects.removeIf(object -> object.site() == 2);
+    site(3, "Cache.fill");
+    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      evaluate(30 * MINUTE + i * 15);
+    }
+    LeakReport report = evaluate(36 * MINUTE);
+    assertThat(verdict(report, 1)).isEqualTo(leak);
+    assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(detector.failure()).containsInstanceOf(NullPointerException.class);
+
+    uses.put(1, SiteUse.NONE);
+    evaluate(37 * MINUTE);
+    assertThat(detector.failure()).isEmpty();
+  }
+
+  @Test
+  void sitesThatCannotBeJudgedTogetherStayALeak() {
+    fewOfEach(5, 2);
+    assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
+    uses.put(3, unreadable());
+    assertThat(evaluate(31 * MINUTE).leaks()).extracting(SiteVerdict::stacks).containsExactly(5);
+  }
+
+  @Test
+  void aVerdictThatCannotBeToldStaysAsItWasTold() {
+    site(1, "Cart.zip");
+    site(2, "Cache.fill");
+    steadily(1, 0, 160, 30, 64 * KIB);
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    nobodyKnows = "Cart.zip";
+    LeakReport report = evaluate(31 * MINUTE);
+    assertThat(verdict(report, 1)).isEqualTo(leak);
+    assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.HEALTHY);
+    assertThat(detector.failure()).isPresent();
+  }
+
+  /** As only a defect would make it. */
+  private static SiteUse unreadable() {
+    return new SiteUse(1, 0, null, null, null);
   }
 
   // ---- Words
@@ -637,7 +763,14 @@ class LeakDetectorTest {
         Instant.EPOCH.plusSeconds((long) seconds),
         room,
         LastUses.unavailable("not watched"),
-        name -> acknowledgementsAsked++ < 0);
+        this::acknowledged);
+  }
+
+  private boolean acknowledged(String name) {
+    if (name.equals(nobodyKnows)) {
+      throw new IllegalStateException("cannot be looked up");
+    }
+    return acknowledgementsAsked++ < 0;
   }
 
   private Observation observation(double seconds) {

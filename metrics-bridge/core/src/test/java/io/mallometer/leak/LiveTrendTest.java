@@ -1,6 +1,7 @@
 package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.mallometer.CallSite;
 import io.mallometer.SitesByHand;
@@ -29,5 +30,34 @@ class LiveTrendTest {
     }
     assertThat(sites.stream().filter(site -> trend.growthBytesPerHour(site) > 0))
         .hasSize(LiveTrend.MOST_SITES);
+  }
+
+  @Test
+  void whatHoldsNothingAnyMoreLeavesItsPlaceToOthers() {
+    LiveTrend trend = new LiveTrend(FLOOR);
+    for (int minute = 0; minute <= 230; minute += 2) {
+      int first = minute < 60 ? 0 : LiveTrend.MOST_SITES;
+      double bytes = 1e9 * Math.max(1, minute - 129);
+      List<CallSite> sites =
+          IntStream.range(first, first + LiveTrend.MOST_SITES)
+              .mapToObj(number -> SitesByHand.site(number, "Cache.fill", "lib.so", bytes))
+              .toList();
+      trend.add(SitesByHand.reading(Instant.EPOCH, sites), minute * 60);
+    }
+    CallSite gone = SitesByHand.site(3, "Cache.fill", "lib.so", 101e9);
+    CallSite last = SitesByHand.site(2 * LiveTrend.MOST_SITES - 1, "Cache.fill", "lib.so", 101e9);
+    assertThat(trend.growthBytesPerHour(gone)).isNaN();
+    // A gigabyte each minute.
+    assertThat(trend.growthBytesPerHour(last)).isCloseTo(60e9, withinPercentage(5));
+  }
+
+  @Test
+  void numbersThatNoSiteHasAreNotFollowed() {
+    LiveTrend trend = new LiveTrend(FLOOR);
+    for (int number : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+      CallSite site = SitesByHand.site(number, "Cache.fill", "lib.so", 1e9);
+      trend.add(SitesByHand.reading(site), number);
+      assertThat(trend.growthBytesPerHour(site)).isNaN();
+    }
   }
 }

@@ -1,0 +1,35 @@
+package io.mallometer.leak;
+
+import io.mallometer.SiteVerdict;
+import io.mallometer.Verdict;
+import java.util.Comparator;
+
+/**
+ * What a verdict will be made of, if it is one of those in the report.
+ *
+ * @param weight by which verdicts of one kind are ordered
+ */
+record Finding(Subject subject, Standing standing, double liveBytes, double weight) {
+
+  static final Comparator<Finding> WORST_FIRST =
+      Comparator.comparing(Finding::verdict)
+          .thenComparing(Comparator.comparingDouble(Finding::weight).reversed())
+          .thenComparing(finding -> finding.subject().number());
+
+  static Finding of(Subject subject, Standing standing) {
+    double live = subject.liveBytes();
+    double suspected = standing.shown().bytes().value();
+    boolean bySuspicion = standing.isLeak() || standing.verdict() == Verdict.POOL;
+    double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
+    return new Finding(subject, standing, live, weight);
+  }
+
+  Verdict verdict() {
+    return standing.verdict();
+  }
+
+  /** Whether an earlier verdict is the same, of the same. */
+  boolean isOf(SiteVerdict earlier) {
+    return earlier.number() == subject.number() && earlier.verdict() == verdict();
+  }
+}
