@@ -5,8 +5,10 @@ The machines at hand are shared and their speed drifts, so nothing here trusts a
 reported with its quartiles. A reference that runs a second time in each round shows what the noise alone looks like.
 """
 
+import contextlib
 import dataclasses
 import datetime
+import glob
 import os
 import pathlib
 import platform
@@ -53,25 +55,60 @@ def clean_environment(extra):
     return {name: os.environ[name] for name in keep if name in os.environ} | extra
 
 
-def run(command, environment, directory, timeout=300):
-    """Runs a command; returns its standard output and its standard error."""
-    try:
-        done = subprocess.run(
-            [str(part) for part in command],
-            env=clean_environment(environment),
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=timeout,
-        )
-    except subprocess.TimeoutExpired as expired:
-        raise Unavailable(f"no end after {expired.timeout:.0f} s") from None
-    if done.returncode != 0:
-        last = (done.stderr.strip() or "no message").splitlines()[-1]
-        raise Unavailable(f"exit code {done.returncode}: {last}")
-    return done.stdout, done.stderr
+def run(command, environment, directory, timeout=300, threads=None):
+    """Runs a command; returns its standard output and its standard error. ThreadTimes look at it if there are any."""
+    with subprocess.Popen(
+        [str(part) for part in command],
+        env=clean_environment(environment),
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            with threads.of(process.pid) if threads else contextlib.nullcontext():
+                output, errors = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as expired:
+            process.kill()
+            raise Unavailable(f"no end after {expired.timeout:.0f} s") from None
+    if process.returncode != 0:
+        last = (errors.strip() or "no message").splitlines()[-1]
+        raise Unavailable(f"exit code {process.returncode}: {last}")
+    return output, errors
+
+
+class ThreadTimes:
+    """Processor seconds of a process's threads by name, as of the last fifth of a second in which each was there."""
+
+    PAUSE = 0.2
+
+    def __init__(self):
+        self.seconds = {}
+
+    @contextlib.contextmanager
+    def of(self, pid):
+        ended, last = threading.Event(), {}
+        looking = threading.Thread(target=self._look, args=(pid, ended, last))
+        looking.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            looking.join()
+            for name, seconds in last.values():
+                self.seconds[name] = self.seconds.get(name, 0) + seconds
+
+    def _look(self, pid, ended, last):
+        tick = os.sysconf("SC_CLK_TCK")
+        while not ended.wait(self.PAUSE):
+            for task in glob.glob(f"/proc/{pid}/task/*/stat"):
+                try:
+                    before, _, after = pathlib.Path(task).read_text().rpartition(")")
+                except OSError:
+                    continue
+                times = after.split()
+                last[task] = (before.partition("(")[2], (int(times[11]) + int(times[12])) / tick)
 
 
 def children_cpu_seconds():

@@ -3,7 +3,7 @@
 The work is fixed, so the CPU time of the process (user and system, all threads) is the measure. `whole` is the process
 from start to exit, `elapsed` the time it takes, which is also that of the neighbours. The parts are measured from inside,
 after a warm-up, for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory. Peak RSS
-is what the kernel says of the process just before its end.
+is what the kernel says of the process just before its end. Of the long runs a table says which threads took the time.
 """
 
 import argparse
@@ -34,6 +34,14 @@ PARTS = {
 WHOLE = "whole"
 ELAPSED = "elapsed"
 PEAK = "peak RSS"
+# By the beginnings of their names.
+THREADS = {
+    "the work": ("java", "main", "DestroyJavaVM"),
+    "collections": ("VM Thread", "GC "),
+    "compilers": ("C1 ", "C2 "),
+    "mallometer's own": ("mallometer",),
+    "others": ("",),
+}
 MEBIBYTE = 1 << 20
 # The serial collector and a fixed heap: as little as possible that depends on the moment.
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
@@ -105,8 +113,12 @@ def run_load(variant, version, home, scale, directory):
     command += ["io.mallometer.benchmarks.NativeLoad"]
     command += [f"{part}={round(amount * scale)}" for part, amount in PARTS.items()]
     began, before = time.monotonic(), measure.children_cpu_seconds()
-    output, errors = measure.run(command, variant.environment(), directory)
+    threads = measure.ThreadTimes()
+    output, errors = measure.run(command, variant.environment(), directory, threads=threads)
     result = {WHOLE: measure.children_cpu_seconds() - before, ELAPSED: time.monotonic() - began}
+    result |= dict.fromkeys(THREADS, 0)
+    for name, seconds in threads.seconds.items():
+        result[group_of(name)] += seconds
     if variant.evidence not in errors:
         raise Unavailable(f"its standard error does not say {variant.evidence!r}")
     if variant.output:
@@ -121,6 +133,10 @@ def run_load(variant, version, home, scale, directory):
         elif part == "peak":
             result[PEAK] = int(nanoseconds) / MEBIBYTE
     return result
+
+
+def group_of(thread):
+    return next(group for group, names in THREADS.items() if thread.startswith(names))
 
 
 def run_all(chosen, jdks, rounds, scale):
@@ -163,6 +179,15 @@ def print_jdk(title, version, chosen, samples, missing):
         else:
             rows.append([variant.name, *(ratio(samples, version, variant.name, column) for column in columns)])
     measure.print_table(title, ["CPU time, ratio to plain", *columns], rows)
+
+
+def print_threads(title, version, chosen, samples):
+    rows = []
+    for variant in chosen:
+        if (version, variant.name) in samples:
+            columns = samples[version, variant.name]
+            rows.append([variant.name, *(f"{measure.spread(columns[group]).median:.2f}" for group in THREADS)])
+    measure.print_table(title, ["threads, seconds of CPU time", *THREADS], rows)
 
 
 def targets(jdks, samples):
@@ -227,6 +252,8 @@ def main():
         print_jdk(title, version, chosen, samples, missing)
         title = f"JDK {version}, {arguments.times:g} times the work: median of {long_rounds} paired ratios (quartiles)"
         print_jdk(title, version, long, long_samples, long_missing)
+        title = f"JDK {version}, {arguments.times:g} times the work: median of {long_rounds} runs"
+        print_threads(title, version, long, long_samples)
     measure.print_targets(targets(jdks, samples) + long_targets(jdks, long_samples, arguments.times))
 
 
