@@ -90,8 +90,10 @@ final class AllocatorAdvice {
   }
 
   private void aboutThresholds() {
-    double ends =
-        statistics.byArena().stream().mapToDouble(AllocatorStatistics.Arena::topBytes).sum();
+    double ends = 0;
+    for (AllocatorStatistics.Arena arena : statistics.byArena()) {
+      ends += arena.topBytes();
+    }
     double resident = Math.min(ends, situation.retainedResidentBytes());
     if (matters(resident, 64, 0.1)
         && !situation.isSet("MALLOC_TRIM_THRESHOLD_", "glibc.malloc.trim_threshold")) {

@@ -68,11 +68,11 @@ final class AllocatorReader {
 
   /** Reads after a trim, in any case. */
   synchronized void readAfterTrim() {
-    read(
-        statistics ->
-            statistics
-                .withResident(Double.NaN)
-                .withAdvice(latest.map(AllocatorStatistics::advice).orElse(List.of())));
+    read(statistics -> statistics.withResident(Double.NaN).withAdvice(latestAdvice()));
+  }
+
+  private List<Advice> latestAdvice() {
+    return latest.isPresent() ? latest.get().advice() : List.of();
   }
 
   private void read(UnaryOperator<AllocatorStatistics> conclude) {
@@ -91,23 +91,19 @@ final class AllocatorReader {
   }
 
   private AllocatorStatistics carryOver(AllocatorStatistics statistics) {
-    double before = latest.map(AllocatorStatistics::trimmableBytes).orElse(Double.NaN);
+    double before = latest.isPresent() ? latest.get().trimmableBytes() : Double.NaN;
     return statistics
         .withTrimmable(
             statistics.kind() == AllocatorKind.GLIBC
                 ? Math.min(before, statistics.releasableBytes())
                 : statistics.releasableBytes())
-        .withAdvice(latest.map(AllocatorStatistics::advice).orElse(List.of()));
+        .withAdvice(latestAdvice());
   }
 
   private AllocatorStatistics compare(AllocatorStatistics statistics, ProcessMemory memory) {
-    double live = interposer.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
-    double retained =
-        memory
-            .resident()
-            .flatMap(split -> split.of(ResidentPart.MALLOC_RETAINED))
-            .map(Long::doubleValue)
-            .orElse(Double.NaN);
+    Optional<NativeCounters> counters = interposer.process();
+    double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
+    double retained = retainedBytes(memory);
     AllocatorStatistics compared = statistics.withResident(live + retained);
     return compared.withAdvice(
         AllocatorAdvice.of(
@@ -115,8 +111,16 @@ final class AllocatorReader {
                 compared,
                 retained,
                 memory.residentBytes(),
-                memory.cgroup().map(CgroupMemory::limitBytes).orElse(Double.NaN),
+                memory.cgroup().isPresent() ? memory.cgroup().get().limitBytes() : Double.NaN,
                 Runtime.getRuntime().availableProcessors(),
                 System.getenv())));
+  }
+
+  private static double retainedBytes(ProcessMemory memory) {
+    Optional<Long> retained =
+        memory.resident().isPresent()
+            ? memory.resident().get().of(ResidentPart.MALLOC_RETAINED)
+            : Optional.empty();
+    return retained.isPresent() ? retained.get() : Double.NaN;
   }
 }

@@ -180,8 +180,11 @@ final class CallSiteReader {
   }
 
   private static double[] allocatedBytes(CallSites read) {
-    double[] bytes =
-        new double[1 + read.sites().stream().mapToInt(CallSite::number).max().orElse(-1)];
+    int sites = 0;
+    for (CallSite site : read.sites()) {
+      sites = Math.max(sites, 1 + site.number());
+    }
+    double[] bytes = new double[sites];
     for (CallSite site : read.sites()) {
       bytes[site.number()] = site.allocatedBytes().value();
     }

@@ -54,7 +54,15 @@ final class HealthySites {
   }
 
   boolean contain(String site) {
-    return names.contains(site) || beginnings.stream().anyMatch(site::startsWith);
+    if (names.contains(site)) {
+      return true;
+    }
+    for (String beginning : beginnings) {
+      if (site.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static String beginning(String name) {

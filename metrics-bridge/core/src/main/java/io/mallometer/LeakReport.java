@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -31,6 +32,12 @@ public record LeakReport(
 
   /** Leaks of which nobody said that they are fine. */
   public List<SiteVerdict> leaks() {
-    return sites.stream().filter(SiteVerdict::alarming).toList();
+    List<SiteVerdict> leaks = new ArrayList<>();
+    for (SiteVerdict site : sites) {
+      if (site.alarming()) {
+        leaks.add(site);
+      }
+    }
+    return List.copyOf(leaks);
   }
 }

@@ -13,8 +13,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -237,36 +239,39 @@ final class LeakWatch {
   private LeakSummary summary(LeakReport report) {
     Map<String, Double> bytes = new HashMap<>();
     for (SiteVerdict leak : report.leaks()) {
-      bytes.merge(TagValue.of(leak.site()), leak.suspectedBytes().value(), Double::sum);
+      TopNames.add(bytes, TagValue.of(leak.site()), leak.suspectedBytes().value());
     }
     List<SiteSummary.Share> suspected =
         bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
+    List<SiteVerdict> leaks = report.leaks();
+    List<NamedLeak> named = NamedLeak.of(leaks);
     return new LeakSummary(
         report.time(),
         count(report, Verdict.LEAK),
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
         suspected,
-        report.leaks().stream().limit(LeakSummary.WORST).toList(),
-        NamedLeak.of(report.leaks()).stream().findFirst().map(NamedLeak::sentence));
+        leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
+        named.isEmpty() ? Optional.empty() : Optional.of(named.get(0).sentence()));
   }
 
   private static int count(LeakReport report, Verdict verdict) {
-    return (int)
-        report.sites().stream()
-            .filter(site -> site.verdict() == verdict && !site.acknowledged())
-            .count();
+    int count = 0;
+    for (SiteVerdict site : report.sites()) {
+      count += site.verdict() == verdict && !site.acknowledged() ? 1 : 0;
+    }
+    return count;
   }
 
   // ---- Where they are used
 
   private void watchTheWorst() {
-    List<Integer> worst =
-        latest.leaks().stream()
-            .limit(Interposer.MOST_WATCHED)
-            .map(SiteVerdict::number)
-            .sorted()
-            .toList();
+    List<SiteVerdict> leaks = latest.leaks();
+    List<Integer> worst = new ArrayList<>();
+    for (int i = 0; i < Math.min(Interposer.MOST_WATCHED, leaks.size()); i++) {
+      worst.add(leaks.get(i).number());
+    }
+    Collections.sort(worst);
     if (!worst.equals(watched)) {
       watched = worst;
       watchRefusal = interposer.watchUse(worst);
@@ -305,25 +310,32 @@ final class LeakWatch {
   /** One line for each name and day. */
   private void warn() {
     Instant now = clock.instant();
-    warned.values().removeIf(time -> !time.plus(WARNED_FOR).isAfter(now));
+    for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {
+      if (!times.next().plus(WARNED_FOR).isAfter(now)) {
+        times.remove();
+      }
+    }
     List<String> lines = new ArrayList<>();
     for (NamedLeak leak : NamedLeak.of(latest.leaks())) {
       if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.worst().site(), now) == null) {
         lines.add("Native memory leaks: " + leak.sentence());
       }
     }
-    lines.forEach(line -> logger().log(Level.WARNING, line));
+    for (String line : lines) {
+      logger().log(Level.WARNING, line);
+    }
   }
 
   /** Once, as each evaluation would say it again. */
   private void tellOfFailure() {
-    Optional<RuntimeException> failure =
-        failureTold || detector == null ? Optional.empty() : detector.failure();
-    failure.ifPresent(
-        e -> {
-          failureTold = true;
-          logger().log(Level.WARNING, "A call site cannot be judged; its last verdict stays", e);
-        });
+    if (!failureTold && detector != null && detector.failure().isPresent()) {
+      failureTold = true;
+      logger()
+          .log(
+              Level.WARNING,
+              "A call site cannot be judged; its last verdict stays",
+              detector.failure().get());
+    }
   }
 
   /** Looked up only when there is something to say, as that starts the JDK's logging. */

@@ -2,6 +2,7 @@ package io.mallometer;
 
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Where the memory was at one moment of the last hour.
@@ -24,11 +25,12 @@ public record MemoryMoment(
 
   /** What a snapshot says. */
   public static MemoryMoment of(Snapshot snapshot) {
-    ProcessMemory memory = snapshot.memory();
+    Optional<ResidentMemory> resident = snapshot.memory().resident();
+    Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
     return new MemoryMoment(
         snapshot.time(),
-        memory.resident().map(ResidentMemory::bytes).orElse(Map.of()),
-        memory.cgroup().map(CgroupMemory::bytes).orElse(Map.of()),
-        memory.cgroup().map(CgroupMemory::limitBytes).orElse(Double.NaN));
+        resident.isPresent() ? resident.get().bytes() : Map.of(),
+        cgroup.isPresent() ? cgroup.get().bytes() : Map.of(),
+        cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN);
   }
 }

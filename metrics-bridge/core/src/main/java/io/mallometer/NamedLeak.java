@@ -25,8 +25,13 @@ record NamedLeak(
 
   /** Of leaking call sites, most bytes first. */
   static List<NamedLeak> of(List<SiteVerdict> leaks) {
+    if (leaks.isEmpty()) {
+      return List.of();
+    }
     Map<String, List<SiteVerdict>> byName = new LinkedHashMap<>();
-    leaks.forEach(leak -> byName.computeIfAbsent(leak.site(), name -> new ArrayList<>()).add(leak));
+    for (SiteVerdict leak : leaks) {
+      byName.computeIfAbsent(leak.site(), name -> new ArrayList<>()).add(leak);
+    }
     return byName.values().stream()
         .map(NamedLeak::together)
         .sorted(Comparator.comparingDouble(NamedLeak::bytes).reversed())

@@ -330,16 +330,13 @@ final class Poller {
   }
 
   private Room room() {
-    return memory
-        .cgroup()
-        .map(
-            cgroup ->
-                new Room(
-                    cgroup.limitBytes(),
-                    Double.isNaN(cgroup.workingSetBytes())
-                        ? cgroup.chargedBytes()
-                        : cgroup.workingSetBytes()))
-        .orElse(Room.UNKNOWN);
+    Optional<CgroupMemory> known = memory.cgroup();
+    if (known.isEmpty()) {
+      return Room.UNKNOWN;
+    }
+    CgroupMemory cgroup = known.get();
+    double used = cgroup.workingSetBytes();
+    return new Room(cgroup.limitBytes(), Double.isNaN(used) ? cgroup.chargedBytes() : used);
   }
 
   /** Why the thread woke up. */

@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.symbol.JavaNames;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -105,7 +106,7 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
-  private static final List<String> JVM_OPERATORS = List.of("::operator new", "::operator new[]");
+  private static final String JVM_OPERATOR_NEW = "::operator new";
 
   private final List<String> applicationPackages;
 
@@ -115,12 +116,14 @@ public final class SiteNaming {
    * @param applicationPackages packages with all below them, such as {@code com.acme}; may be empty
    */
   public SiteNaming(List<String> applicationPackages) {
-    this.applicationPackages =
-        applicationPackages.stream()
-            .map(name -> name.strip().replaceFirst("\\.?\\*?$", ""))
-            .filter(name -> !name.isEmpty())
-            .map(name -> name + ".")
-            .toList();
+    List<String> beginnings = new ArrayList<>();
+    for (String name : applicationPackages) {
+      String known = name.strip().replaceFirst("\\.?\\*?$", "");
+      if (!known.isEmpty()) {
+        beginnings.add(known + ".");
+      }
+    }
+    this.applicationPackages = List.copyOf(beginnings);
   }
 
   /**
@@ -249,7 +252,8 @@ public final class SiteNaming {
   private static boolean passesOn(StackFrame frame) {
     return frame.owner().equals(JVM)
             && (JVM_WRAPPERS.contains(frame.name())
-                || JVM_OPERATORS.stream().anyMatch(frame.name()::endsWith))
+                || frame.name().endsWith(JVM_OPERATOR_NEW)
+                || frame.name().endsWith(JVM_OPERATOR_NEW + "[]"))
         || startsWithAny(frame.name(), STANDARD_LIBRARY)
         || frame.name().equals(ZLIB_WRAPPER);
   }

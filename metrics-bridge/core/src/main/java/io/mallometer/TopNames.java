@@ -13,6 +13,15 @@ import java.util.function.Function;
 /** The few names with most live bytes, with the hysteresis of {@link SiteSummary}. */
 final class TopNames {
 
+  private static final Comparator<Share> MOST_FIRST =
+      new Comparator<>() {
+        @Override
+        public int compare(Share one, Share other) {
+          int byBytes = Double.compare(other.liveBytes(), one.liveBytes());
+          return byBytes != 0 ? byBytes : one.name().compareTo(other.name());
+        }
+      };
+
   private final int top;
   private final int staying;
   private Set<String> in = Set.of();
@@ -37,19 +46,28 @@ final class TopNames {
   static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
     Map<String, Double> bytes = new HashMap<>();
     for (CallSite site : sites) {
-      bytes.merge(name.apply(site), site.liveBytes().value(), Double::sum);
+      add(bytes, name.apply(site), site.liveBytes().value());
     }
     Map<String, Double> bytesByTag = new HashMap<>();
-    bytes.forEach((known, sum) -> bytesByTag.merge(TagValue.of(known), sum, Double::sum));
+    for (Map.Entry<String, Double> known : bytes.entrySet()) {
+      add(bytesByTag, TagValue.of(known.getKey()), known.getValue());
+    }
     return ranked(bytesByTag);
+  }
+
+  /** Adds bytes to those of a name. */
+  static void add(Map<String, Double> bytes, String name, double more) {
+    bytes.put(name, bytes.getOrDefault(name, 0.0) + more);
   }
 
   /** Bytes by name, most first. */
   static List<Share> ranked(Map<String, Double> bytes) {
-    return bytes.entrySet().stream()
-        .map(entry -> new Share(entry.getKey(), entry.getValue()))
-        .sorted(Comparator.comparingDouble(Share::liveBytes).reversed().thenComparing(Share::name))
-        .toList();
+    List<Share> ranked = new ArrayList<>(bytes.size());
+    for (Map.Entry<String, Double> entry : bytes.entrySet()) {
+      ranked.add(new Share(entry.getKey(), entry.getValue()));
+    }
+    ranked.sort(MOST_FIRST);
+    return ranked;
   }
 
   /** Those that are in now, and the sum of the others. */

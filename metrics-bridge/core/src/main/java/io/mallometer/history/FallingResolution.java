@@ -64,7 +64,9 @@ final class FallingResolution<T> {
   void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {
       Dated<T> dated = new Dated<>(nanos, point.get());
-      finestFirst.forEach(level -> level.add(dated));
+      for (Level<T> level : finestFirst) {
+        level.add(dated);
+      }
     }
   }
 

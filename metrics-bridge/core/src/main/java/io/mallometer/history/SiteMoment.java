@@ -4,13 +4,13 @@ import io.mallometer.CallSite;
 import io.mallometer.CallSites;
 import io.mallometer.SiteOrder;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 
 /**
  * Figures of the call sites at one moment: 16 bytes a site, in the order of their numbers. Of more
@@ -24,6 +24,14 @@ final class SiteMoment {
 
   static final int MOST_SITES = 4_096;
 
+  private static final Comparator<CallSite> BY_NUMBER =
+      new Comparator<>() {
+        @Override
+        public int compare(CallSite one, CallSite other) {
+          return Integer.compare(one.number(), other.number());
+        }
+      };
+
   private final Instant time;
   private final boolean complete;
   private final int[] numbers;
@@ -34,17 +42,24 @@ final class SiteMoment {
   private SiteMoment(Instant time, boolean complete, List<CallSite> kept) {
     this.time = time;
     this.complete = complete;
-    this.numbers = kept.stream().mapToInt(CallSite::number).toArray();
-    this.liveBytes = figures(kept, site -> site.liveBytes().value());
-    this.liveObjects = figures(kept, site -> site.liveObjects().value());
-    this.allocatedBytes = figures(kept, site -> site.allocatedBytes().value());
+    this.numbers = new int[kept.size()];
+    this.liveBytes = new float[kept.size()];
+    this.liveObjects = new float[kept.size()];
+    this.allocatedBytes = new float[kept.size()];
+    for (int i = 0; i < numbers.length; i++) {
+      CallSite site = kept.get(i);
+      numbers[i] = site.number();
+      liveBytes[i] = (float) site.liveBytes().value();
+      liveObjects[i] = (float) site.liveObjects().value();
+      allocatedBytes[i] = (float) site.allocatedBytes().value();
+    }
   }
 
   static SiteMoment of(CallSites read) {
     boolean complete = read.sites().size() <= MOST_SITES;
-    Stream<CallSite> kept = complete ? read.sites().stream() : largest(read);
-    return new SiteMoment(
-        read.time(), complete, kept.sorted(Comparator.comparingInt(CallSite::number)).toList());
+    List<CallSite> kept = new ArrayList<>(complete ? read.sites() : largest(read));
+    kept.sort(BY_NUMBER);
+    return new SiteMoment(read.time(), complete, kept);
   }
 
   Instant time() {
@@ -83,7 +98,7 @@ final class SiteMoment {
     return complete ? 0 : Double.NaN;
   }
 
-  private static Stream<CallSite> largest(CallSites read) {
+  private static Collection<CallSite> largest(CallSites read) {
     Map<Integer, CallSite> kept = new HashMap<>();
     read.sortedBy(SiteOrder.LIVE).stream()
         .limit(MOST_SITES / 2)
@@ -94,14 +109,6 @@ final class SiteMoment {
       }
       kept.put(site.number(), site);
     }
-    return kept.values().stream();
-  }
-
-  private static float[] figures(List<CallSite> sites, ToDoubleFunction<CallSite> figure) {
-    float[] figures = new float[sites.size()];
-    for (int i = 0; i < figures.length; i++) {
-      figures[i] = (float) figure.applyAsDouble(sites.get(i));
-    }
-    return figures;
+    return kept.values();
   }
 }

@@ -36,7 +36,7 @@ final class NamedSites {
       names = Arrays.copyOf(names, length);
       libraries = Arrays.copyOf(libraries, length);
     }
-    stacks[number] = stack.toArray(StackFrame[]::new);
+    stacks[number] = stack.toArray(new StackFrame[0]);
     name(number, stack, naming);
   }
 

@@ -112,7 +112,12 @@ final class ObservedUse {
               Structs.address(sites), LeakLayout.SITE_BYTES, SITES_AT_ONCE, first);
       for (int i = 0; i < count; i++) {
         int at = i * LeakLayout.SITE_BYTES;
-        known.merge(sites.getInt(at + LeakLayout.SITE), LeakLayout.site(sites, at), SiteUse::plus);
+        int site = sites.getInt(at + LeakLayout.SITE);
+        SiteUse use = LeakLayout.site(sites, at);
+        SiteUse before = known.put(site, use);
+        if (before != null) {
+          known.put(site, before.plus(use));
+        }
       }
     }
     return known;
@@ -123,7 +128,9 @@ final class ObservedUse {
   /** Returns why that is not possible; empty if it is. */
   synchronized String watch(List<Integer> numbers) {
     ByteBuffer wanted = Structs.allocate(Math.max(1, numbers.size()) * Integer.BYTES);
-    numbers.forEach(wanted::putInt);
+    for (int number : numbers) {
+      wanted.putInt(number);
+    }
     int result = LibraryFunctions.mallometer_watch(Structs.address(wanted), numbers.size());
     return result == 0 ? "" : reasonNotToWatch(result);
   }

@@ -45,6 +45,15 @@ final class RecordedCallSites {
   private static final int MODULES_AT_ONCE = 16;
   private static final int MOST_OBJECTS = 65_536;
 
+  private static final Comparator<CallSite> MOST_LIVE_FIRST =
+      new Comparator<>() {
+        @Override
+        public int compare(CallSite one, CallSite other) {
+          int byBytes = Double.compare(other.liveBytes().value(), one.liveBytes().value());
+          return byBytes != 0 ? byBytes : Integer.compare(one.number(), other.number());
+        }
+      };
+
   private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * SiteLayout.BYTES);
   private final ByteBuffer frames = Structs.keep(SiteLayout.MOST_FRAMES * Long.BYTES);
   private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
@@ -99,7 +108,9 @@ final class RecordedCallSites {
       naming = null;
       named.nameBy(naming());
     }
-    toBeNamedAgain.forEach(named::remove);
+    for (int number : toBeNamedAgain) {
+      named.remove(number);
+    }
     toBeNamedAgain.clear();
     SampledAges ages = ages(report.liveSamples());
     List<CallSite> read = new ArrayList<>();
@@ -112,10 +123,7 @@ final class RecordedCallSites {
         addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
       }
     }
-    read.sort(
-        Comparator.comparingDouble((CallSite site) -> site.liveBytes().value())
-            .reversed()
-            .thenComparingInt(CallSite::number));
+    read.sort(MOST_LIVE_FIRST);
     return new CallSites(
         time, read, report.samples(), report.dropped(), report.byteUnit(), reason());
   }

@@ -86,7 +86,11 @@ final class Evaluation {
         scarce.computeIfAbsent(Standings.Name.of(site), name -> new ArrayList<>()).add(subject);
       }
     }
-    scarce.forEach((name, few) -> together(name, few).forEach(this::conclude));
+    for (Map.Entry<Standings.Name, List<Subject>> few : scarce.entrySet()) {
+      for (Subject subject : together(few.getKey(), few.getValue())) {
+        conclude(subject);
+      }
+    }
   }
 
   /** Half of the sites of most programs. What was a leak is judged on, until it is none. */

@@ -12,9 +12,16 @@ import java.util.Comparator;
 record Finding(Subject subject, Standing standing, double liveBytes, double weight) {
 
   static final Comparator<Finding> WORST_FIRST =
-      Comparator.comparing(Finding::verdict)
-          .thenComparing(Comparator.comparingDouble(Finding::weight).reversed())
-          .thenComparing(finding -> finding.subject().number());
+      new Comparator<>() {
+        @Override
+        public int compare(Finding one, Finding other) {
+          int byVerdict = one.verdict().compareTo(other.verdict());
+          int byWeight = byVerdict != 0 ? byVerdict : Double.compare(other.weight(), one.weight());
+          return byWeight != 0
+              ? byWeight
+              : Integer.compare(one.subject().number(), other.subject().number());
+        }
+      };
 
   static Finding of(Subject subject, Standing standing) {
     double live = subject.liveBytes();

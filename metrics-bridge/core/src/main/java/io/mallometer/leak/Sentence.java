@@ -68,16 +68,14 @@ public final class Sentence {
   /** Who allocates: the innermost Java method, and the site's name where that is another. */
   static String who(String name, List<StackFrame> frames) {
     String site = shortName(name);
-    return frames.stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
-        .findFirst()
-        .map(
-            frame ->
-                shortName(
-                    JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name())))
-        .filter(top -> !top.equals(site))
-        .map(top -> top + " from " + site)
-        .orElse(site);
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA) {
+        String top =
+            shortName(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
+        return top.equals(site) ? site : top + " from " + site;
+      }
+    }
+    return site;
   }
 
   /** {@code a.b.C.method} as {@code C.method}; native names stay. */
