@@ -8,7 +8,6 @@ import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -168,6 +167,6 @@ final class BudgetTable {
   }
 
   private static String mebibytes(double bytes) {
-    return String.format(Locale.ROOT, "%.0f MiB", bytes / (1 << 20));
+    return Math.round(bytes / (1 << 20)) + " MiB";
   }
 }

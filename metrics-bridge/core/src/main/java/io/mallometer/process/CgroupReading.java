@@ -58,7 +58,7 @@ final class CgroupReading {
     if (charged.isEmpty()) {
       return Optional.empty();
     }
-    Map<String, Long> stat = table("memory.stat");
+    Map<String, String> stat = table("memory.stat");
     addProcesses(value(stat, "anon"), anonymousBytes);
     addFiles(value(stat, "file"), value(stat, "shmem"));
     put(ChargedPart.SOCKETS, value(stat, "sock"));
@@ -79,7 +79,7 @@ final class CgroupReading {
     if (charged.isEmpty()) {
       return Optional.empty();
     }
-    Map<String, Long> stat = table("memory.stat");
+    Map<String, String> stat = table("memory.stat");
     addProcesses(value(stat, "total_rss"), anonymousBytes);
     addFiles(value(stat, "total_cache"), value(stat, "total_shmem"));
     put(ChargedPart.KERNEL, number("memory.kmem.usage_in_bytes"));
@@ -140,7 +140,7 @@ final class CgroupReading {
   }
 
   /** The sum came with Linux 5.18; before, what there is of its items. */
-  private static OptionalLong kernel(Map<String, Long> stat) {
+  private static OptionalLong kernel(Map<String, String> stat) {
     OptionalLong sum = value(stat, "kernel");
     if (sum.isPresent() || value(stat, "slab").isEmpty()) {
       return sum;
@@ -202,7 +202,7 @@ final class CgroupReading {
     return limit.orElse(Long.MAX_VALUE) >= NO_LIMIT ? OptionalLong.empty() : limit;
   }
 
-  private static Map<String, Long> events(Map<String, Long> all) {
+  private static Map<String, Long> events(Map<String, String> all) {
     Map<String, Long> named = new HashMap<>();
     for (String event : new String[] {"high", "max", "oom", "oom_kill"}) {
       value(all, event).ifPresent(count -> named.put(event, count));
@@ -233,22 +233,21 @@ final class CgroupReading {
         .orElse(OptionalLong.empty());
   }
 
-  /** Lines of a name and a number. */
-  private Map<String, Long> table(String file) {
-    Map<String, Long> table = new HashMap<>();
+  /** Lines of a name and a number, of which few are read as such. */
+  private Map<String, String> table(String file) {
+    Map<String, String> table = new HashMap<>();
     for (String line : text.apply(directory.path().resolve(file)).orElse("").split("\n")) {
       int space = line.indexOf(' ');
       if (space > 0) {
-        Figures.decimal(line.substring(space + 1))
-            .ifPresent(number -> table.put(line.substring(0, space), number));
+        table.put(line.substring(0, space), line.substring(space + 1));
       }
     }
     return table;
   }
 
-  private static OptionalLong value(Map<String, Long> table, String name) {
-    Long value = table.get(name);
-    return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+  private static OptionalLong value(Map<String, String> table, String name) {
+    String value = table.get(name);
+    return value == null ? OptionalLong.empty() : Figures.decimal(value);
   }
 
   private static double orUnknown(OptionalLong value) {

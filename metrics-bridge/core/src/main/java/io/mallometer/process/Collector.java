@@ -27,6 +27,14 @@ enum Collector {
   /** Whatever does not grow with the heap. */
   private static final long FIXED = 4L << 20;
 
+  /** Found once: a look at the beans takes longer than all that is asked of it. */
+  private static final class OfThisJvm {
+
+    static final Collector FOUND = find();
+
+    private OfThisJvm() {}
+  }
+
   private final int bitmaps;
   private final int tables;
 
@@ -42,6 +50,10 @@ enum Collector {
 
   /** The collector of this JVM. */
   static Collector ofThisJvm() {
+    return OfThisJvm.FOUND;
+  }
+
+  private static Collector find() {
     for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
       Collector collector = named(bean.getName());
       if (collector != OTHER) {

@@ -81,6 +81,22 @@ final class DiagnosticCommands {
     private Direct() {}
   }
 
+  /** Found once: looking for it among all of the platform's beans takes longer than asking it. */
+  private static final class Diagnostics {
+
+    static final @Nullable HotSpotDiagnosticMXBean BEAN = bean();
+
+    private Diagnostics() {}
+
+    private static @Nullable HotSpotDiagnosticMXBean bean() {
+      try {
+        return ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+      } catch (IllegalArgumentException | SecurityException | LinkageError e) {
+        return null;
+      }
+    }
+  }
+
   private DiagnosticCommands() {}
 
   /** Whether commands are answered without the platform's MBean server. */
@@ -122,8 +138,7 @@ final class DiagnosticCommands {
   /** An option by name; empty if this JVM has none of that name. */
   static Optional<Option> option(String name) {
     try {
-      HotSpotDiagnosticMXBean diagnostics =
-          ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+      HotSpotDiagnosticMXBean diagnostics = Diagnostics.BEAN;
       if (diagnostics == null) {
         return Optional.empty();
       }

@@ -6,11 +6,31 @@ import io.mallometer.process.DiagnosticCommands.Option;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** What this JVM says about itself, through the platform's MBeans. */
 final class HotSpot {
+
+  /** Found once: looking for a bean among all of the platform's takes longer than asking it. */
+  private static final class Beans {
+
+    static final @Nullable BufferPoolMXBean DIRECT_BUFFERS = directBuffers();
+    static final List<MemoryPoolMXBean> POOLS = ManagementFactory.getMemoryPoolMXBeans();
+
+    private Beans() {}
+
+    private static @Nullable BufferPoolMXBean directBuffers() {
+      for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+        if (pool.getName().equals("direct")) {
+          return pool;
+        }
+      }
+      return null;
+    }
+  }
 
   private HotSpot() {}
 
@@ -95,17 +115,13 @@ final class HotSpot {
   }
 
   private static OptionalLong directBytes() {
-    for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
-      if (pool.getName().equals("direct")) {
-        return OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
-      }
-    }
-    return OptionalLong.empty();
+    BufferPoolMXBean pool = Beans.DIRECT_BUFFERS;
+    return pool == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
   }
 
   private static OptionalLong committed(Predicate<String> name) {
     OptionalLong sum = OptionalLong.empty();
-    for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+    for (MemoryPoolMXBean pool : Beans.POOLS) {
       if (name.test(pool.getName())) {
         sum = OptionalLong.of(sum.orElse(0) + pool.getUsage().getCommitted());
       }

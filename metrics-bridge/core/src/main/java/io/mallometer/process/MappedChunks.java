@@ -6,8 +6,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 
 /**
  * Finds objects that glibc mapped singly.
@@ -80,24 +78,31 @@ final class MappedChunks {
   /** Objects that follow each other from the beginning of a mapping on. */
   List<Range> inRow(Mapping mapping) {
     List<Range> found = new ArrayList<>();
-    long at = mapping.start();
-    Optional<Range> object = object(at).filter(mapping::contains);
-    while (object.isPresent()) {
-      found.add(object.get());
-      at = object.get().end();
-      object = at < mapping.end() ? object(at).filter(mapping::contains) : Optional.empty();
-    }
+    addRow(mapping, found);
     return found;
+  }
+
+  /** Adds objects that follow each other from the beginning of a mapping on. */
+  void addRow(Mapping mapping, List<Range> to) {
+    long at = mapping.start();
+    long end = endOfObject(at, mapping);
+    while (end > at) {
+      to.add(new Range(at, end));
+      at = end;
+      end = at < mapping.end() ? endOfObject(at, mapping) : at;
+    }
   }
 
   /** Objects at the beginning of any resident page. */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
     // Small ones first: what is too large to be searched whole shall not keep others from it.
-    mappings.stream()
-        .filter(mapping -> mapping.bytes() >= GLIBCS_THRESHOLD)
-        .sorted(Comparator.comparingLong(Mapping::residentBytes))
-        .forEach(mapping -> search(mapping, found));
+    List<Mapping> smallFirst = new ArrayList<>(mappings);
+    smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
+    smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));
+    for (Mapping mapping : smallFirst) {
+      search(mapping, found);
+    }
     searched.forgetWhatIsGone();
     return found;
   }
@@ -124,27 +129,27 @@ final class MappedChunks {
         return address;
       }
       if (address >= next) {
-        Optional<Range> object = object(address).filter(mapping::contains);
-        object.filter(range -> range.bytes() >= GLIBCS_THRESHOLD).ifPresent(found::add);
-        next = object.map(Range::end).orElse(next);
+        next = endOfObject(address, mapping);
+        if (next - address >= GLIBCS_THRESHOLD) {
+          found.add(new Range(address, next));
+        }
       }
     }
     return Math.max(end, next);
   }
 
-  /** The object whose header is at an address. */
-  private Optional<Range> object(long header) {
+  /** Where an object in a mapping ends; at its own address if there is none. */
+  private long endOfObject(long header, Mapping mapping) {
     if (remaining <= 0) {
-      return Optional.empty();
+      return header;
     }
     remaining--;
-    OptionalLong word = memory.word(header + Long.BYTES);
-    if ((word.orElse(0) & FLAGS) != MAPPED || memory.word(header).orElse(-1) != 0) {
-      return Optional.empty();
+    long word = memory.word(header + Long.BYTES).orElse(0);
+    if ((word & FLAGS) != MAPPED || memory.word(header).orElse(-1) != 0) {
+      return header;
     }
-    long size = word.getAsLong() & ~FLAGS;
-    return size > 0 && size % PAGE == 0 && size <= LARGEST
-        ? Optional.of(new Range(header, header + size))
-        : Optional.empty();
+    long size = word & ~FLAGS;
+    boolean sound = size > 0 && size % PAGE == 0 && size <= LARGEST;
+    return sound && header + size <= mapping.end() ? header + size : header;
   }
 }

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param start first address
  * @param end address after the last
- * @param permissions as in the file, such as {@code rw-p}
- * @param name path or the kernel's name in brackets; empty for anonymous memory
+ * @param access what the process may do with it
+ * @param anonymous private memory without a file behind it; the kernel may have a name for it
+ * @param name path or the kernel's name in brackets; empty if there is none
  * @param residentBytes {@code Rss}
  * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
  * @param copiedBytes {@code Anonymous} where there is a file: pages that this process has written,
@@ -17,13 +18,16 @@ import org.jspecify.annotations.Nullable;
 record Mapping(
     long start,
     long end,
-    String permissions,
+    Access access,
+    boolean anonymous,
     String name,
     long residentBytes,
     boolean noReserve,
     long copiedBytes) {
 
-  /** A mapping without such pages. */
+  private static final String PREFIX_OF_ANONYMOUS = "[anon:";
+
+  /** A mapping without such pages, with permissions such as {@code rw-p}. */
   Mapping(
       long start,
       long end,
@@ -31,7 +35,29 @@ record Mapping(
       String name,
       long residentBytes,
       boolean noReserve) {
-    this(start, end, permissions, name, residentBytes, noReserve, 0);
+    this(
+        start,
+        end,
+        Access.of(permissions.charAt(0), permissions.charAt(1), permissions.charAt(2)),
+        isAnonymous(permissions.charAt(3), name),
+        name,
+        residentBytes,
+        noReserve,
+        0);
+  }
+
+  /**
+   * Whether nothing but the process itself is behind a mapping.
+   *
+   * @param sharing the last letter of its permissions
+   */
+  static boolean isAnonymous(int sharing, String name) {
+    return sharing == 'p' && (name.isEmpty() || isNameOfAnonymous(name));
+  }
+
+  /** Whether the kernel gives such names to anonymous memory. */
+  static boolean isNameOfAnonymous(String name) {
+    return name.startsWith(PREFIX_OF_ANONYMOUS);
   }
 
   /**
@@ -51,7 +77,8 @@ record Mapping(
         && residentBytes == mapping.residentBytes
         && noReserve == mapping.noReserve
         && copiedBytes == mapping.copiedBytes
-        && permissions.equals(mapping.permissions)
+        && access == mapping.access
+        && anonymous == mapping.anonymous
         && name.equals(mapping.name);
   }
 
@@ -59,33 +86,28 @@ record Mapping(
     return end - start;
   }
 
-  /** Private memory without a file behind it; the kernel may have a name for it. */
-  boolean anonymous() {
-    return permissions.endsWith("p") && (name.isEmpty() || name.startsWith("[anon:"));
-  }
-
   boolean inaccessible() {
-    return permissions.startsWith("---");
+    return access == Access.NONE;
   }
 
   boolean writable() {
-    return permissions.startsWith("rw-");
+    return access == Access.WRITABLE;
   }
 
   /** Writable memory that the kernel has promised, as malloc and the JVM obtain it. */
   boolean committed() {
-    return anonymous() && writable() && !noReserve;
+    return anonymous && writable() && !noReserve;
   }
 
   /** Addresses that the JVM keeps for later. */
   boolean reserved() {
-    return anonymous() && inaccessible() && noReserve;
+    return anonymous && inaccessible() && noReserve;
   }
 
   /** A piece of this. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(
-        from, to, permissions, called, resident, noReserve, Math.min(copiedBytes, resident));
+        from, to, access, anonymous, called, resident, noReserve, Math.min(copiedBytes, resident));
   }
 
   boolean contains(Range range) {

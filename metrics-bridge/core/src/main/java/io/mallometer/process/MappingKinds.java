@@ -1,6 +1,7 @@
 package io.mallometer.process;
 
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 
 /**
@@ -41,6 +42,9 @@ final class MappingKinds {
 
   private static final String LIBRARY = "libmallometer";
 
+  /** Of ZGC. */
+  private static final String JAVA_HEAP = "java_heap";
+
   /** Names for what is cut out, as the kernel would show them. */
   static final String CLASS_SPACE = "[anon: class space]";
 
@@ -48,10 +52,14 @@ final class MappingKinds {
   static final String MAPPED_CHUNKS = "[anon: singly mapped by malloc]";
 
   private final List<Mapping> mappings;
-  private final JvmRanges ranges;
+  private final Range[] heap;
+  private final Range[] code;
   private final OptionalLong stackBytes;
   private final boolean glibc;
   private final long tableBytes;
+
+  /** Some hundred mappings have some ten names. */
+  private final Map<String, Kind> byName;
 
   /**
    * Of a process' mappings.
@@ -60,61 +68,108 @@ final class MappingKinds {
    * @param jvm what the JVM says
    * @param glibc whether glibc serves malloc
    * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
+   * @param byName what names were found to tell, and will be
    */
-  MappingKinds(List<Mapping> mappings, JvmFacts jvm, boolean glibc, long tableBytes) {
+  MappingKinds(
+      List<Mapping> mappings,
+      JvmFacts jvm,
+      boolean glibc,
+      long tableBytes,
+      Map<String, Kind> byName) {
     this.mappings = mappings;
-    this.ranges = jvm.ranges();
+    this.heap = jvm.ranges().heap().toArray(new Range[0]);
+    this.code = jvm.ranges().code().toArray(new Range[0]);
     this.stackBytes = jvm.stackBytes();
     this.glibc = glibc;
     this.tableBytes = tableBytes;
+    this.byName = byName;
   }
 
   /** The kind of the mapping with an index. */
   Kind of(int index) {
     Mapping mapping = mappings.get(index);
-    if (inAny(ranges.heap(), mapping) || mapping.name().contains("java_heap")) {
+    if (inAny(heap, mapping)) {
       return Kind.JAVA_HEAP;
     }
-    if (inAny(ranges.code(), mapping)) {
+    Kind named = byName(mapping.name());
+    if (named == Kind.JAVA_HEAP) {
+      return named;
+    }
+    if (inAny(code, mapping)) {
       return Kind.CODE_CACHE;
     }
-    return mapping.anonymous() ? anonymous(index, mapping) : named(mapping.name());
+    if (mapping.anonymous()) {
+      return anonymous(index, mapping, named);
+    }
+    return named == Kind.UNKNOWN ? Kind.FILE : named;
   }
 
   /** Whether a mapping lies in a range that the JVM names. */
   boolean namedByJvm(Mapping mapping) {
-    return inAny(ranges.heap(), mapping) || inAny(ranges.code(), mapping);
+    return inAny(heap, mapping) || inAny(code, mapping);
+  }
+
+  /** What a name tells; unknown if that is nothing. */
+  private Kind byName(String name) {
+    if (name.isEmpty()) {
+      return Kind.UNKNOWN;
+    }
+    Kind known = byName.get(name);
+    if (known == null) {
+      known = Mapping.isNameOfAnonymous(name) ? ofAnonymous(name) : named(name);
+      byName.put(name, known);
+    }
+    return known;
   }
 
   private static Kind named(String name) {
+    if (name.contains(JAVA_HEAP)) {
+      return Kind.JAVA_HEAP;
+    }
     if (name.equals("[heap]")) {
       return Kind.MALLOC;
     }
     if (name.startsWith("[stack")) {
       return Kind.THREAD_STACK;
     }
-    return isSharedMemory(name) ? Kind.SHARED_MEMORY : ofFile(name);
+    if (isSharedMemory(name)) {
+      return Kind.SHARED_MEMORY;
+    }
+    return name.contains(LIBRARY) ? Kind.MALLOMETER : Kind.FILE;
   }
 
-  private Kind anonymous(int index, Mapping mapping) {
-    String name = mapping.name();
+  private static Kind ofAnonymous(String name) {
+    if (name.contains(JAVA_HEAP)) {
+      return Kind.JAVA_HEAP;
+    }
     if (name.equals(CLASS_SPACE)) {
       return Kind.CLASS_SPACE;
     }
     if (name.equals(METASPACE)) {
       return Kind.METASPACE;
     }
+    if (name.contains("malloc")) {
+      return Kind.MALLOC;
+    }
+    return name.contains("stack") ? Kind.THREAD_STACK : Kind.UNKNOWN;
+  }
+
+  private Kind anonymous(int index, Mapping mapping, Kind named) {
+    if (named == Kind.CLASS_SPACE || named == Kind.METASPACE) {
+      return named;
+    }
     if (isTable(mapping)) {
       return Kind.MALLOMETER;
     }
-    if (name.contains("malloc") || isArena(index, mapping)) {
+    if (named == Kind.MALLOC || isArena(index, mapping)) {
       return Kind.MALLOC;
     }
-    if (name.contains("stack") || isStack(index, mapping)) {
+    if (named == Kind.THREAD_STACK || isStack(index, mapping)) {
       return Kind.THREAD_STACK;
     }
     if (isZeroedData(index, mapping)) {
-      return ofFile(mappings.get(index - 1).name());
+      boolean ours = byName(mappings.get(index - 1).name()) == Kind.MALLOMETER;
+      return ours ? Kind.MALLOMETER : Kind.FILE;
     }
     return isStructure(index, mapping) ? Kind.STRUCTURE : Kind.UNKNOWN;
   }
@@ -194,11 +249,7 @@ final class MappingKinds {
         || name.startsWith("[anon_shmem");
   }
 
-  private static Kind ofFile(String name) {
-    return name.contains(LIBRARY) ? Kind.MALLOMETER : Kind.FILE;
-  }
-
-  private static boolean inAny(List<Range> ranges, Mapping mapping) {
+  private static boolean inAny(Range[] ranges, Mapping mapping) {
     for (Range range : ranges) {
       if (range.contains(mapping)) {
         return true;

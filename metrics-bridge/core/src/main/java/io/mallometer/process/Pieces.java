@@ -37,29 +37,51 @@ final class Pieces {
   }
 
   private void divide(List<Range> ranges, String name) {
-    List<Range> ascending = Range.withoutOverlaps(ranges);
-    List<Mapping> divided = new ArrayList<>(all.size() + ranges.size());
-    int next = 0;
-    for (Mapping mapping : all) {
-      Mapping rest = mapping;
-      while (next < ascending.size() && ascending.get(next).end() <= rest.start()) {
-        next++;
-      }
-      while (next < ascending.size() && ascending.get(next).start() < rest.end()) {
-        Range range = ascending.get(next);
-        if (range.start() > rest.start()) {
-          rest = cutOff(rest, range.start(), "", divided);
-        }
-        if (range.end() >= rest.end()) {
-          rest = named(rest, name);
-          break;
-        }
-        rest = cutOff(rest, range.end(), name, divided);
-        next++;
-      }
-      divided.add(rest);
+    if (ranges.isEmpty()) {
+      return;
     }
+    List<Mapping> rest = new ArrayList<>(all);
+    List<Mapping> divided = new ArrayList<>(rest.size() + 2 * ranges.size());
+    int next = 0;
+    for (Range range : Range.withoutOverlaps(ranges)) {
+      int reached = firstAbove(range.start(), rest, next);
+      divided.addAll(rest.subList(next, reached));
+      next = divide(rest, reached, range, name, divided);
+    }
+    divided.addAll(rest.subList(next, rest.size()));
     all = divided;
+  }
+
+  /** The first mapping from a number on that ends above an address. */
+  private static int firstAbove(long address, List<Mapping> ascending, int from) {
+    int low = from;
+    int high = ascending.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (ascending.get(middle).end() <= address) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** Adds what lies in a range and returns which mapping is the first that has more above it. */
+  private int divide(List<Mapping> rest, int from, Range range, String name, List<Mapping> to) {
+    int next = from;
+    for (; next < rest.size() && rest.get(next).start() < range.end(); next++) {
+      Mapping mapping = rest.get(next);
+      if (range.start() > mapping.start()) {
+        mapping = cutOff(mapping, range.start(), "", to);
+      }
+      if (range.end() < mapping.end()) {
+        rest.set(next, cutOff(mapping, range.end(), name, to));
+        return next;
+      }
+      to.add(named(mapping, name));
+    }
+    return next;
   }
 
   /** Adds what lies below an address and returns the rest. */
@@ -69,23 +91,30 @@ final class Pieces {
     long resident = mapping.residentBytes();
     long residentBelow =
         below <= above
-            ? resident(mapping.start(), at, resident)
-            : resident - resident(at, mapping.end(), resident);
-    residentBelow = Math.max(resident - above, Math.min(below, residentBelow));
+            ? resident(mapping.start(), at, resident, above)
+            : resident - resident(at, mapping.end(), resident, below);
     to.add(named(mapping.part(mapping.start(), at, residentBelow, mapping.name()), nameBelow));
     return mapping.part(at, mapping.end(), resident - residentBelow, mapping.name());
   }
 
-  private long resident(long start, long end, long most) {
-    if (most == 0) {
-      return 0;
+  /**
+   * What of a mapping's resident bytes lies between two addresses. Not looked up where it follows:
+   * of what is wholly resident each piece is.
+   *
+   * @param beside how large the rest of the mapping is
+   */
+  private long resident(long start, long end, long ofMapping, long beside) {
+    long least = Math.max(0, ofMapping - beside);
+    long most = Math.min(ofMapping, end - start);
+    if (least >= most) {
+      return most;
     }
     long present =
         memory
             .residentPages(start, end)
             .map(pages -> pages.cardinality() * AddressSpace.PAGE)
-            .orElse(end - start);
-    return Math.min(present, most);
+            .orElse(most);
+    return Math.max(least, Math.min(present, most));
   }
 
   private static Mapping named(Mapping mapping, String name) {

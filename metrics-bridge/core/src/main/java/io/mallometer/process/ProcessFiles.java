@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,10 +28,23 @@ class ProcessFiles {
   /** The text of a file; empty if it is not there or may not be read. */
   Optional<String> text(Path path) {
     try (InputStream in = new FileInputStream(path.toFile())) {
-      return Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+      return Optional.of(text(in));
     } catch (IOException | SecurityException e) {
       return Optional.empty();
     }
+  }
+
+  /** {@code readAllBytes} takes several times as much memory for files as small as these. */
+  private static String text(InputStream in) throws IOException {
+    byte[] bytes = new byte[2048];
+    int filled = 0;
+    for (int more = 0; more >= 0; filled += Math.max(0, more)) {
+      if (filled == bytes.length) {
+        bytes = Arrays.copyOf(bytes, 2 * filled);
+      }
+      more = in.read(bytes, filled, bytes.length - filled);
+    }
+    return new String(bytes, 0, filled, StandardCharsets.UTF_8);
   }
 
   /** The text of a file of {@code /proc/self}. */

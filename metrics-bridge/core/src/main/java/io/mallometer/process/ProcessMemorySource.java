@@ -161,13 +161,21 @@ final class ProcessMemorySource implements MemorySource {
     return Optional.of(
         new ResidentMemory(
             counted.time(),
-            mappings.get().stream().mapToLong(Mapping::residentBytes).sum(),
+            residentBytes(mappings.get()),
             split.parts(),
             split.presumedBytes(),
             split.copiedFileBytes(),
             jvm.tracking().isPresent(),
             mappings.get().size(),
             (processorNanos() - start) / 1e9));
+  }
+
+  private static long residentBytes(List<Mapping> mappings) {
+    long sum = 0;
+    for (Mapping mapping : mappings) {
+      sum += mapping.residentBytes();
+    }
+    return sum;
   }
 
   private ResidentSplit divide(List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
@@ -187,11 +195,29 @@ final class ProcessMemorySource implements MemorySource {
         Double.isNaN(live) ? OptionalLong.empty() : OptionalLong.of((long) live),
         Double.isNaN(footprint) ? 0 : (long) footprint,
         Double.isNaN(tables) ? 0 : (long) tables,
-        mappings.stream().noneMatch(mapping -> isOtherAllocator(mapping.name())));
+        !hasOtherAllocator(mappings));
+  }
+
+  private static boolean hasOtherAllocator(List<Mapping> mappings) {
+    String before = "";
+    for (Mapping mapping : mappings) {
+      String name = mapping.name();
+      // A file has several mappings next to each other.
+      if (!name.equals(before) && isOtherAllocator(name)) {
+        return true;
+      }
+      before = name;
+    }
+    return false;
   }
 
   private static boolean isOtherAllocator(String name) {
-    return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
+    for (String allocator : OTHER_ALLOCATORS) {
+      if (name.contains(allocator)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */

@@ -23,8 +23,10 @@ record Range(long start, long end) {
 
   /** The same addresses, ascending and without overlaps. */
   static List<Range> withoutOverlaps(List<Range> ranges) {
-    List<Range> merged = new ArrayList<>();
-    for (Range range : ranges.stream().sorted(Comparator.comparingLong(Range::start)).toList()) {
+    List<Range> ascending = new ArrayList<>(ranges);
+    ascending.sort(Comparator.comparingLong(Range::start));
+    List<Range> merged = new ArrayList<>(ranges.size());
+    for (Range range : ascending) {
       Range last = merged.isEmpty() ? range : merged.remove(merged.size() - 1);
       if (range.start() < last.end()) {
         merged.add(new Range(last.start(), Math.max(last.end(), range.end())));

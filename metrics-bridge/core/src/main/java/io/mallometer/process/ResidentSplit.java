@@ -4,6 +4,7 @@ import io.mallometer.ResidentPart;
 import io.mallometer.process.MappingKinds.Kind;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -31,6 +32,7 @@ final class ResidentSplit {
   private final JvmFacts jvm;
   private final MallocFacts malloc;
   private final Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
+  private final Map<String, Kind> kindsByName = new HashMap<>();
   private long mallocResident;
 
   /** Bytes of singly mapped objects, which are in use, that are not resident. */
@@ -67,9 +69,7 @@ final class ResidentSplit {
         split.separate(
             new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched));
     MappingKinds kinds = split.kinds(pieces);
-    for (int i = 0; i < pieces.size(); i++) {
-      split.assign(kinds.of(i), pieces.get(i));
-    }
+    split.assign(kinds, pieces);
     split.divideUnknown();
     split.divideMalloc();
     return split;
@@ -108,14 +108,14 @@ final class ResidentSplit {
   }
 
   private MappingKinds kinds(List<Mapping> pieces) {
-    return new MappingKinds(pieces, jvm, malloc.glibc(), malloc.tableBytes());
+    return new MappingKinds(pieces, jvm, malloc.glibc(), malloc.tableBytes(), kindsByName);
   }
 
   private static List<Range> rows(List<Mapping> pieces, MappedChunks chunks) {
     List<Range> rows = new ArrayList<>();
     for (Mapping piece : pieces) {
-      if (piece.committed() && piece.name().isEmpty() && piece.residentBytes() > 0) {
-        rows.addAll(chunks.inRow(piece));
+      if (mayHoldObjects(piece)) {
+        chunks.addRow(piece, rows);
       }
     }
     return rows;
@@ -126,7 +126,7 @@ final class ResidentSplit {
     MappingKinds kinds = kinds(pieces);
     List<Mapping> maybe = new ArrayList<>();
     for (Mapping piece : pieces) {
-      if (piece.anonymous() && piece.name().isEmpty() && !kinds.namedByJvm(piece)) {
+      if (piece.name().isEmpty() && piece.anonymous() && !kinds.namedByJvm(piece)) {
         maybe.add(piece);
       }
     }
@@ -141,44 +141,63 @@ final class ResidentSplit {
     List<Mapping> doubtful = new ArrayList<>();
     for (int i = 0; i < pieces.size(); i++) {
       Mapping piece = pieces.get(i);
-      Kind kind = kinds.of(i);
-      boolean hiding =
-          kind == Kind.STRUCTURE
-              || kind == Kind.UNKNOWN
-              || kind == Kind.THREAD_STACK
-                  && piece.bytes() > jvm.stackBytes().orElse(Long.MAX_VALUE);
-      if (hiding && piece.committed() && piece.name().isEmpty() && piece.residentBytes() > 0) {
+      if (mayHoldObjects(piece) && isDoubtful(kinds.of(i), piece)) {
         doubtful.add(piece);
       }
     }
     return doubtful;
   }
 
-  private void assign(Kind kind, Mapping piece) {
-    long resident = piece.residentBytes();
+  private boolean isDoubtful(Kind kind, Mapping piece) {
+    return kind == Kind.STRUCTURE
+        || kind == Kind.UNKNOWN
+        || kind == Kind.THREAD_STACK && piece.bytes() > jvm.stackBytes().orElse(Long.MAX_VALUE);
+  }
+
+  private static boolean mayHoldObjects(Mapping piece) {
+    return piece.residentBytes() > 0 && piece.name().isEmpty() && piece.committed();
+  }
+
+  private void assign(MappingKinds kinds, List<Mapping> pieces) {
+    long[] resident = new long[Kind.values().length];
+    boolean[] present = new boolean[resident.length];
+    for (int i = 0; i < pieces.size(); i++) {
+      Kind kind = kinds.of(i);
+      Mapping piece = pieces.get(i);
+      resident[kind.ordinal()] += piece.residentBytes();
+      present[kind.ordinal()] = true;
+      countBeside(kind, piece);
+    }
+    for (Kind kind : Kind.values()) {
+      if (present[kind.ordinal()]) {
+        assign(kind, resident[kind.ordinal()]);
+      }
+    }
+  }
+
+  private void countBeside(Kind kind, Mapping piece) {
+    if (kind == Kind.FILE) {
+      copiedFiles += piece.copiedBytes();
+    } else if (kind == Kind.STRUCTURE) {
+      recognisedStructures += piece.bytes();
+    } else if (kind == Kind.MALLOC && piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
+      untouched += piece.bytes() - piece.residentBytes();
+    }
+  }
+
+  private void assign(Kind kind, long resident) {
     switch (kind) {
       case JAVA_HEAP -> add(ResidentPart.JAVA_HEAP, resident);
       case CLASS_SPACE -> add(ResidentPart.CLASS_SPACE, resident);
       case METASPACE -> add(ResidentPart.METASPACE, resident);
       case CODE_CACHE -> add(ResidentPart.CODE_CACHE, resident);
       case THREAD_STACK -> add(ResidentPart.THREAD_STACKS, resident);
-      case FILE -> {
-        copiedFiles += piece.copiedBytes();
-        add(ResidentPart.MAPPED_FILES, resident);
-      }
+      case FILE -> add(ResidentPart.MAPPED_FILES, resident);
       case SHARED_MEMORY -> add(ResidentPart.SHARED_MEMORY, resident);
       case MALLOMETER -> add(ResidentPart.MALLOMETER, resident);
-      case MALLOC -> {
-        mallocResident += resident;
-        if (piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
-          untouched += piece.bytes() - resident;
-        }
-      }
-      case UNKNOWN -> unknownResident += resident;
-      case STRUCTURE -> {
-        recognisedStructures += piece.bytes();
-        add(ResidentPart.GC_AND_JVM, resident);
-      }
+      case STRUCTURE -> add(ResidentPart.GC_AND_JVM, resident);
+      case MALLOC -> mallocResident = resident;
+      case UNKNOWN -> unknownResident = resident;
     }
   }
 

@@ -1,7 +1,6 @@
 package io.mallometer.process;
 
 import java.util.OptionalLong;
-import java.util.regex.Pattern;
 
 /**
  * Reads {@code /proc/self/status}, and the resident set from {@code smaps_rollup}, as described in
@@ -13,25 +12,36 @@ import java.util.regex.Pattern;
  */
 record StatusFile(OptionalLong residentBytes, OptionalLong anonymousBytes, OptionalLong threads) {
 
-  private static final Pattern RESIDENT = pattern("(?:VmRSS|Rss)", " kB");
-  private static final Pattern ANONYMOUS = pattern("RssAnon", " kB");
-  private static final Pattern THREADS = pattern("Threads", "");
+  private static final String KILOBYTES = " kB";
 
   private static final long LARGEST = Long.MAX_VALUE / 1024;
 
   static StatusFile parse(String status) {
+    OptionalLong resident = kilobytes("VmRSS:", status);
     return new StatusFile(
-        kilobytes(RESIDENT, status), kilobytes(ANONYMOUS, status), Figures.first(THREADS, status));
+        resident.isPresent() ? resident : kilobytes("Rss:", status),
+        kilobytes("RssAnon:", status),
+        figure("Threads:", "", status));
   }
 
-  private static OptionalLong kilobytes(Pattern pattern, String status) {
-    OptionalLong number = Figures.first(pattern, status);
+  private static OptionalLong kilobytes(String name, String status) {
+    OptionalLong number = figure(name, KILOBYTES, status);
     return number.orElse(LARGEST) < LARGEST
         ? OptionalLong.of(number.getAsLong() * 1024)
         : OptionalLong.empty();
   }
 
-  private static Pattern pattern(String name, String unit) {
-    return Pattern.compile("^" + name + ":\\s+(\\d+)" + unit + "$", Pattern.MULTILINE);
+  /** What is between a line's name and its unit. */
+  private static OptionalLong figure(String name, String unit, String status) {
+    int line = status.startsWith(name) ? 0 : status.indexOf("\n" + name) + 1;
+    if (line == 0 && !status.startsWith(name)) {
+      return OptionalLong.empty();
+    }
+    int newline = status.indexOf('\n', line);
+    int end = (newline < 0 ? status.length() : newline) - unit.length();
+    int from = line + name.length();
+    return from < end && status.startsWith(unit, end)
+        ? Figures.decimal(status.substring(from, end))
+        : OptionalLong.empty();
   }
 }

@@ -67,6 +67,32 @@ class PiecesTest {
         .allMatch(piece -> piece.residentBytes() >= 0 && piece.residentBytes() <= piece.bytes());
   }
 
+  @Test
+  void ofWhatIsWhollyResidentEachPieceIs() {
+    Pieces pieces = new Pieces(new NeverLookedAt(), List.of(SECOND, mapping(0x50000, 0x60000, 0)));
+    pieces.cut(List.of(new Range(0x21000, 0x3f000), new Range(0x50000, 0x54000)));
+
+    assertThat(pieces.all())
+        .containsExactly(
+            mapping(0x20000, 0x21000, 0x1000),
+            mapping(0x21000, 0x3f000, 0x1e000),
+            mapping(0x3f000, 0x40000, 0x1000),
+            mapping(0x50000, 0x54000, 0),
+            mapping(0x54000, 0x60000, 0));
+  }
+
+  private static final class NeverLookedAt implements AddressSpace {
+    @Override
+    public OptionalLong word(long address) {
+      throw new AssertionError(address);
+    }
+
+    @Override
+    public Optional<BitSet> residentPages(long start, long end) {
+      throw new AssertionError(start);
+    }
+  }
+
   /** In this memory the upper half of each 64 KiB is resident. */
   private static List<Mapping> cutOut(List<Mapping> mappings, Range... ranges) {
     Pieces pieces = new Pieces(new UpperHalves(), mappings);

@@ -267,6 +267,47 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.SHARED_MEMORY, 5L);
   }
 
+  @Test
+  void whatIsThereAndNotResidentIsZeroAndNotUnknown() {
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                List.of(
+                    new Mapping(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)),
+                OF_THE_CAPTURE,
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.SHARED_MEMORY, 0L)
+        .doesNotContainKey(ResidentPart.MAPPED_FILES);
+  }
+
+  @Test
+  void aMappingMayBecomeSomethingElseBetweenTwoSplits() {
+    MappedChunks.Searched searched = new MappedChunks.Searched();
+
+    assertThat(divideOne("/dev/shm/x", searched)).containsEntry(ResidentPart.SHARED_MEMORY, MIB);
+    assertThat(divideOne("/opt/x", searched)).containsEntry(ResidentPart.MAPPED_FILES, MIB);
+    assertThat(divideOne("[anon: stack x]", searched))
+        .containsEntry(ResidentPart.THREAD_STACKS, MIB);
+    assertThat(divideOne("[anon: x_malloc]", searched))
+        .containsEntry(ResidentPart.MALLOC, MIB - 8192);
+    assertThat(divideOne("/opt/libmallometer.so", searched))
+        .containsEntry(ResidentPart.MALLOMETER, MIB);
+  }
+
+  private static Map<ResidentPart, Long> divideOne(String name, MappedChunks.Searched searched) {
+    return ResidentSplit.of(
+            List.of(new Mapping(0x50000000000L, 0x50000100000L, "rw-p", name, MIB, false)),
+            OF_THE_CAPTURE,
+            nothingCounted(),
+            AddressSpace.unreadable(),
+            searched)
+        .parts();
+  }
+
   /** Two nodes of metaspace that are committed to their ends have become one mapping. */
   @Test
   void fullNodesOfMetaspaceAreOneMapping() {
