@@ -63,9 +63,14 @@ final class BudgetTable {
     BudgetTable table = new BudgetTable();
     table.addConfigured(configuration);
     table.addNative(resident);
-    cgroup.ifPresent(charged -> table.addBeside(charged, configuration.sharedHeapBytes()));
-    double total = table.lines.stream().mapToDouble(Line::bytes).sum();
-    double limit = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);
+    if (cgroup.isPresent()) {
+      table.addBeside(cgroup.get(), configuration.sharedHeapBytes());
+    }
+    double total = 0;
+    for (Line line : table.lines) {
+      total += line.bytes();
+    }
+    double limit = cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN;
     return new MemoryBudget(table.lines, total, limit, verdict(total, held(resident), limit));
   }
 
@@ -99,11 +104,10 @@ final class BudgetTable {
   }
 
   private void addConfigured(Configuration configuration) {
-    configuration
-        .maximumHeapBytes()
-        .ifPresent(
-            bytes ->
-                lines.add(new Line("java-heap", bytes, CONFIGURED, configuration.heapSetting())));
+    OptionalLong heap = configuration.maximumHeapBytes();
+    if (heap.isPresent()) {
+      lines.add(new Line("java-heap", heap.getAsLong(), CONFIGURED, configuration.heapSetting()));
+    }
     add("metaspace", "-XX:MaxMetaspaceSize", configuration.metaspace());
     add("code-cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
     add("direct-buffers", "-XX:MaxDirectMemorySize", configuration.direct());

@@ -84,9 +84,8 @@ final class CgroupReading {
     addFiles(value(stat, "total_cache"), value(stat, "total_shmem"));
     put(ChargedPart.KERNEL, number("memory.kmem.usage_in_bytes"));
     Map<String, Long> events = new HashMap<>();
-    number("memory.failcnt").ifPresent(count -> events.put("max", count));
-    value(table("memory.oom_control"), "oom_kill")
-        .ifPresent(count -> events.put("oom_kill", count));
+    putIfKnown(events, "max", number("memory.failcnt"));
+    putIfKnown(events, "oom_kill", value(table("memory.oom_control"), "oom_kill"));
     return Optional.of(
         result(
             charged.getAsLong(),
@@ -175,20 +174,16 @@ final class CgroupReading {
   }
 
   private void put(ChargedPart part, OptionalLong bytes) {
-    bytes.ifPresent(known -> parts.put(part, known));
+    putIfKnown(parts, part, bytes);
   }
 
   /** The lowest limit of this cgroup and those above; "max" is none. */
   private OptionalLong lowest(String file) {
     OptionalLong lowest = OptionalLong.empty();
     for (Path cgroup : directory.upwards()) {
-      lowest = smaller(lowest, text.apply(cgroup.resolve(file)).map(Figures::decimal));
+      lowest = smaller(lowest, number(cgroup.resolve(file)));
     }
     return limited(lowest);
-  }
-
-  private static OptionalLong smaller(OptionalLong one, Optional<OptionalLong> other) {
-    return smaller(one, other.orElse(OptionalLong.empty()));
   }
 
   private static OptionalLong smaller(OptionalLong one, OptionalLong other) {
@@ -205,9 +200,15 @@ final class CgroupReading {
   private static Map<String, Long> events(Map<String, String> all) {
     Map<String, Long> named = new HashMap<>();
     for (String event : new String[] {"high", "max", "oom", "oom_kill"}) {
-      value(all, event).ifPresent(count -> named.put(event, count));
+      putIfKnown(named, event, value(all, event));
     }
     return named;
+  }
+
+  private static <K> void putIfKnown(Map<K, Long> figures, K key, OptionalLong figure) {
+    if (figure.isPresent()) {
+      figures.put(key, figure.getAsLong());
+    }
   }
 
   private Optional<Pressure> pressure() {
@@ -228,9 +229,12 @@ final class CgroupReading {
   }
 
   private OptionalLong number(String file) {
-    return text.apply(directory.path().resolve(file))
-        .map(Figures::decimal)
-        .orElse(OptionalLong.empty());
+    return number(directory.path().resolve(file));
+  }
+
+  private OptionalLong number(Path file) {
+    Optional<String> read = text.apply(file);
+    return read.isPresent() ? Figures.decimal(read.get()) : OptionalLong.empty();
   }
 
   /** Lines of a name and a number, of which few are read as such. */

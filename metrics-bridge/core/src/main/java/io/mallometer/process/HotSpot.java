@@ -7,8 +7,8 @@ import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What this JVM says about itself, through the platform's MBeans. */
@@ -52,14 +52,9 @@ final class HotSpot {
         maximumHeapBytes(),
         heapSetting(),
         sharedHeapBytes(),
+        new Growing(ifSet("MaxMetaspaceSize"), committed("Metaspace"), OptionalLong.empty()),
         new Growing(
-            ifSet("MaxMetaspaceSize"),
-            committed(pool -> pool.equals("Metaspace")),
-            OptionalLong.empty()),
-        new Growing(
-            ifSet("ReservedCodeCacheSize"),
-            committed(pool -> pool.startsWith("Code")),
-            number("ReservedCodeCacheSize")),
+            ifSet("ReservedCodeCacheSize"), committed("Code"), number("ReservedCodeCacheSize")),
         // Its default is what Runtime.maxMemory() says.
         new Growing(
             ifSet("MaxDirectMemorySize"),
@@ -74,21 +69,17 @@ final class HotSpot {
     if (ifSet("MaxHeapSize").isPresent()) {
       return "-Xmx";
     }
-    String percentage = DiagnosticCommands.option("MaxRAMPercentage").map(Option::value).orElse("");
-    boolean set =
-        DiagnosticCommands.option("MaxRAMPercentage").filter(o -> !o.byDefault()).isPresent();
-    return set
-        ? "-XX:MaxRAMPercentage=" + percentage.replaceAll("\\.0+$", "")
+    Optional<Option> percentage = DiagnosticCommands.option("MaxRAMPercentage");
+    return percentage.isPresent() && !percentage.get().byDefault()
+        ? "-XX:MaxRAMPercentage=" + percentage.get().value().replaceAll("\\.0+$", "")
         : "chosen by the JVM; -Xmx is not set";
   }
 
   private static Metadata metadata() {
-    boolean compressed =
-        DiagnosticCommands.option("UseCompressedClassPointers")
-            .map(option -> option.value().equals("true"))
-            .orElse(true);
-    OptionalLong classes = committed(pool -> pool.equals("Compressed Class Space"));
-    OptionalLong all = committed(pool -> pool.equals("Metaspace"));
+    Optional<Option> setting = DiagnosticCommands.option("UseCompressedClassPointers");
+    boolean compressed = setting.isEmpty() || setting.get().value().equals("true");
+    OptionalLong classes = committed("Compressed Class Space");
+    OptionalLong all = committed("Metaspace");
     return new Metadata(
         compressed ? number("CompressedClassSpaceSize") : OptionalLong.empty(),
         classes,
@@ -119,10 +110,11 @@ final class HotSpot {
     return pool == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
   }
 
-  private static OptionalLong committed(Predicate<String> name) {
+  /** Of the pools whose names begin like this. */
+  private static OptionalLong committed(String beginning) {
     OptionalLong sum = OptionalLong.empty();
     for (MemoryPoolMXBean pool : Beans.POOLS) {
-      if (name.test(pool.getName())) {
+      if (pool.getName().startsWith(beginning)) {
         sum = OptionalLong.of(sum.orElse(0) + pool.getUsage().getCommitted());
       }
     }
@@ -130,17 +122,17 @@ final class HotSpot {
   }
 
   private static OptionalLong ifSet(String option) {
-    return DiagnosticCommands.option(option)
-        .filter(set -> !set.byDefault())
-        .map(set -> Figures.decimal(set.value()))
-        .filter(value -> value.orElse(0) > 0)
-        .orElse(OptionalLong.empty());
+    Optional<Option> set = DiagnosticCommands.option(option);
+    if (set.isEmpty() || set.get().byDefault()) {
+      return OptionalLong.empty();
+    }
+    OptionalLong value = Figures.decimal(set.get().value());
+    return value.orElse(0) > 0 ? value : OptionalLong.empty();
   }
 
   private static OptionalLong number(String option) {
-    return DiagnosticCommands.option(option)
-        .map(set -> Figures.decimal(set.value()))
-        .orElse(OptionalLong.empty());
+    Optional<Option> set = DiagnosticCommands.option(option);
+    return set.isPresent() ? Figures.decimal(set.get().value()) : OptionalLong.empty();
   }
 
   private static OptionalLong kilobytes(String option) {

@@ -115,12 +115,12 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   private static Optional<Double> limit(Optional<CgroupMemory> charged) {
-    return charged.map(CgroupMemory::limitBytes);
+    return charged.isPresent() ? Optional.of(charged.get().limitBytes()) : Optional.empty();
   }
 
   /** The first split loads classes, which no later one does: it tells nothing about their cost. */
   private double costs(Optional<ResidentMemory> resident) {
-    return split ? resident.map(ResidentMemory::costSeconds).orElse(0.0) : 0;
+    return split && resident.isPresent() ? resident.get().costSeconds() : 0;
   }
 
   /** How long to wait after a split of a given cost, in nanoseconds. */
@@ -188,7 +188,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   private static MallocFacts malloc(List<Mapping> mappings, Snapshot counted) {
-    double live = counted.process().map(NativeCounters::liveBytes).orElse(Double.NaN);
+    Optional<NativeCounters> counters = counted.process();
+    double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
     double footprint = counted.self().footprintBytes();
     double tables = counted.self().sampling().tableBytes();
     return new MallocFacts(

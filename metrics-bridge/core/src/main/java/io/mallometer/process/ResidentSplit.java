@@ -226,7 +226,7 @@ final class ResidentSplit {
       add(ResidentPart.DIRECT_BUFFERS, direct);
       rest -= direct;
     }
-    long ownBytes = jvm.tracking().map(NativeMemoryTracking::mallocBytes).orElse(0L);
+    long ownBytes = jvm.tracking().isPresent() ? jvm.tracking().get().mallocBytes() : 0;
     long own = Math.min(Math.max(0, ownBytes - untouched), rest);
     add(ResidentPart.GC_AND_JVM, own);
     rest -= own;
@@ -251,11 +251,11 @@ final class ResidentSplit {
    */
   private long unrecognisedStructures() {
     long accounted =
-        jvm.tracking().map(NativeMemoryTracking::structureBytes).orElse(Long.MAX_VALUE);
+        jvm.tracking().isPresent() ? jvm.tracking().get().structureBytes() : Long.MAX_VALUE;
     return Math.max(0, Math.min(accounted, jvm.largestStructures()) - recognisedStructures);
   }
 
   private void add(ResidentPart part, long bytes) {
-    parts.merge(part, bytes, Long::sum);
+    parts.put(part, parts.getOrDefault(part, 0L) + bytes);
   }
 }
