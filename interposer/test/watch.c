@@ -286,6 +286,16 @@ static void who_asks_opens_the_first_event(void) {
 }
 
 /* By default the signal ends the program, and must go on to. */
+/* The kernel keeps the flag of a handler beside it. */
+static void a_trap_that_the_program_ignores_is_ignored(void) {
+  const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
+  CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
+  start();
+  watch_keeper();
+  raise(SIGTRAP);
+  use_until_seen();
+}
+
 static void a_trap_for_nobody_ends_the_program(void) {
   start();
   watch_keeper();
@@ -444,6 +454,7 @@ int main(int argc, char **argv) {
                {"taken", a_handler_never_hears_of_what_was_watched_before},
                {"reset", what_was_watched_never_ends_a_program},
                {"first", who_asks_opens_the_first_event},
+               {"ignored", a_trap_that_the_program_ignores_is_ignored},
                {"default", a_trap_for_nobody_ends_the_program},
                {"fork", children_watch_nothing_and_parents_go_on},
                {"threads", threads_come_and_go},

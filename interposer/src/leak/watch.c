@@ -240,8 +240,9 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
+/* Linux has one place for both kinds of handler, and keeps the flags also where none is there. */
 static bool is_handled(const struct sigaction *action) {
-  return (action->sa_flags & SA_SIGINFO) || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+  return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
 /* What a handler may still take of the alternate stack that it runs on; SIZE_MAX if it runs on another. */
@@ -265,12 +266,12 @@ static bool has_stack_for_traps(void) {
 
 /* A trap that is not ours is for whom it was for before. */
 static void pass_on(int number, siginfo_t *information, void *context) {
-  if (other_action.sa_flags & SA_SIGINFO) {
-    other_action.sa_sigaction(number, information, context);
-  } else if (other_action.sa_handler == SIG_DFL) {
+  if (other_action.sa_handler == SIG_DFL) {
     sigaction(number, &other_action, NULL);
     raise(number);
-  } else if (other_action.sa_handler != SIG_IGN) {
+  } else if (is_handled(&other_action) && (other_action.sa_flags & SA_SIGINFO)) {
+    other_action.sa_sigaction(number, information, context);
+  } else if (is_handled(&other_action)) {
     other_action.sa_handler(number);
   }
 }

@@ -22,8 +22,9 @@ import java.util.function.LongSupplier;
  * that is younger than a second; there are never two readings at once.
  *
  * <p>The latest reading is held while somebody asks, and for two minutes after. Else it is let go
- * as soon as it is judged: thousands of objects that every full collection of the heap would mark,
- * for nobody. What is always kept are figures, in arrays, and the names of the few largest.
+ * as soon as it is judged, and who wants one reads anew: thousands of objects that every full
+ * collection of the heap would mark, for nobody. What is always kept are figures, in arrays, and
+ * the names of the few largest.
  */
 final class CallSiteReader {
 
@@ -48,9 +49,6 @@ final class CallSiteReader {
 
   /** Guarded by this, as is all below. */
   private CallSites latest = NOTHING;
-
-  /** Whether {@link #latest} was replaced by nothing. */
-  private boolean letGo;
 
   private boolean everAsked;
   private long askedAt;
@@ -96,8 +94,8 @@ final class CallSiteReader {
   }
 
   /**
-   * The latest reading if it is younger than this, else a new one, as far as its cost allows; for
-   * the poller's thread, which lets it go afterwards.
+   * The latest reading if it is younger than this, else a new one, as far as its cost allows; a new
+   * one too where it was let go. For the poller's thread, which lets it go afterwards.
    *
    * @param timeScale by what the pauses are divided
    */
@@ -113,7 +111,6 @@ final class CallSiteReader {
   /** Forgets the latest reading unless somebody asked for it lately. */
   synchronized void letGo() {
     if (!everAsked || nanoTime.getAsLong() - askedAt >= HELD_NANOS) {
-      letGo = latest != NOTHING;
       latest = NOTHING;
     }
   }
@@ -124,7 +121,7 @@ final class CallSiteReader {
   }
 
   private boolean isMissing() {
-    return !everRead || letGo;
+    return latest == NOTHING;
   }
 
   private boolean costAllows() {
@@ -138,7 +135,7 @@ final class CallSiteReader {
 
   /**
    * What groups of sites held in the last hour and hold now, the first so many of them; as of a
-   * reading that is not older than the poller's are. So those who watch cause none.
+   * reading that is not older than the poller's are. So those who watch cause none but the first.
    */
   synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -158,7 +155,6 @@ final class CallSiteReader {
   private void read() {
     long start = nanoTime.getAsLong();
     everRead = true;
-    letGo = false;
     readAt = start;
     try {
       publish(interposer.callSites(clock.instant(), applicationPackages), start);

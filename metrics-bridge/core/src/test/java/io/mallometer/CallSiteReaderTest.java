@@ -101,6 +101,36 @@ class CallSiteReaderTest {
     assertThat(library.siteReadings()).isEqualTo(2);
   }
 
+  @Test
+  void aReadingThatWasLetGoIsMissedHoweverManyPollsAgo() {
+    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+    reader.letGo();
+    assertThat(reader.notOlderThan(Duration.ofSeconds(15), 1).sites()).hasSize(3);
+
+    reader.letGo();
+    reader.letGo();
+    assertThat(reader.callSites().sites()).hasSize(3);
+  }
+
+  @Test
+  void aReadingThatFailsAfterTheLatestWasLetGoIsNotTakenForOneWithoutSites() {
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+    library.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    assertThatThrownBy(reader::callSites).hasMessage("made up");
+    assertThatThrownBy(() -> reader.notOlderThan(Duration.ofSeconds(15), 1)).hasMessage("made up");
+
+    library.onCallSites(() -> {});
+    assertThat(reader.callSites().sites()).hasSize(3);
+  }
+
   private void assertReadAgainAfter(Duration pause) {
     library.knows(SitesByHand.three());
     reader.readIfDue();

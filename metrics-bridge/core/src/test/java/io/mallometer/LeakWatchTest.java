@@ -214,6 +214,20 @@ class LeakWatchTest {
   }
 
   @Test
+  void whatWasJudgedBeforeObservationEndedDoesNotCountWhenItBeginsAgain() {
+    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).hasSize(1);
+    watch.release(one);
+
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofSeconds(15));
+    assertThat(watch.latest().leaks()).isEmpty();
+    live(Duration.ofMinutes(1));
+    assertThat(watch.latest().leaks()).hasSize(1);
+  }
+
+  @Test
   void aLeakIsFoundAndWarnedOfOnceADay() throws Exception {
     watch.want(LeakOptions.defaults());
     try (Logged log = new Logged(Mallometer.class.getName())) {

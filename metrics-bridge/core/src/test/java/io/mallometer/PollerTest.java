@@ -13,6 +13,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -118,6 +119,31 @@ class PollerTest {
   }
 
   @Test
+  void theThreadHoldsNoReadingOfCallSitesForWhichNobodyAsks() throws Exception {
+    HandFedInterposer known = known();
+    AtomicReference<@Nullable WeakReference<CallSites>> reading = new AtomicReference<>();
+    known.onCallSites(
+        () -> {
+          CallSites fresh = SitesByHand.three();
+          reading.set(new WeakReference<>(fresh));
+          known.knows(fresh);
+        });
+    try (Mallometer mallometer = over(known)) {
+      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
+        Thread.sleep(10);
+      }
+      known.onCallSites(() -> {});
+      known.knows(SitesByHand.three());
+      for (int i = 0; i < 100 && reading.get().get() != null; i++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertThat(reading.get().get()).isNull();
+      assertThat(mallometer.callSites().sites()).hasSize(3);
+    }
+  }
+
+  @Test
   void countersAreReadAlsoWhereMemoryRunsOutOverTheCallSites() throws Exception {
     HandFedInterposer exhausted = known();
     exhausted.onCallSites(
@@ -131,7 +157,7 @@ class PollerTest {
       }
       Thread.sleep(200);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
-      assertThat(exhausted.siteReadings()).isEqualTo(1);
+      assertThat(exhausted.siteReadings()).as("one to keep, one to judge").isEqualTo(2);
     }
   }
 

@@ -54,7 +54,7 @@ final class SampledAges {
       int i = (int) entry & (1 << INDEX_BITS) - 1;
       int site = site(objects, i);
       passed[site] += weight(objects, i);
-      ages.pass(site, passed[site] / total[site], age(objects, i, now) / NANOS);
+      ages.pass(site, passed[site], total[site], age(objects, i, now) / NANOS);
     }
     return ages;
   }
@@ -66,12 +66,12 @@ final class SampledAges {
         : CallSite.Ages.UNKNOWN;
   }
 
-  /** Notes that this share of a site's live bytes is at most so old. */
-  private void pass(int site, double share, double age) {
-    if (share >= 0.5 && Double.isNaN(median[site])) {
+  /** Notes that so much of a site's live bytes, which may be none, is at most so old. */
+  private void pass(int site, double passed, double total, double age) {
+    if (passed >= 0.5 * total && Double.isNaN(median[site])) {
       median[site] = age;
     }
-    if (share >= 0.9 && Double.isNaN(ninetyPercent[site])) {
+    if (passed >= 0.9 * total && Double.isNaN(ninetyPercent[site])) {
       ninetyPercent[site] = age;
     }
     oldest[site] = age;

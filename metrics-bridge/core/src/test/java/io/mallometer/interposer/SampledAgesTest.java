@@ -50,6 +50,14 @@ class SampledAgesTest {
     assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
+  /** As requests for none have where objects have headers. */
+  @Test
+  void objectsOfNoBytesHaveAges() {
+    add(1, 0, 1, Duration.ofSeconds(3));
+
+    assertThat(SampledAges.of(objects, count, NOW).at(1)).isEqualTo(new Ages(3, 3, 3));
+  }
+
   private void add(int site, long bytes, double probability, Duration age) {
     int at = count++ * SiteLayout.OBJECT_BYTES;
     objects.putLong(at + SiteLayout.OBJECT_SIZE, bytes);
