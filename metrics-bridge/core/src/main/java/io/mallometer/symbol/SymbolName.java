@@ -12,14 +12,17 @@ import java.util.regex.Pattern;
  */
 final class SymbolName {
 
-  private static final Pattern CLONE =
-      Pattern.compile(
-          "\\.(?:constprop|isra|part|cold|lto_priv|llvm|localalias|clone|resolver|"
-              + "avx2|avx512f|sse4_2|default|arch_\\w+)(?:\\.[.\\w]*)?$|\\.\\d+$");
+  /** Compiled for the first symbol that has a dot, or what a hash begins with. */
+  private static final class Patterns {
 
-  private static final Pattern RUST_HASH = Pattern.compile("17h[0-9a-f]{16}E(?:\\.llvm\\.\\d+)?$");
-  private static final Pattern RUST_ESCAPE =
-      Pattern.compile("\\$(?:u([0-9a-f]{1,6})|(\\w{1,2}))\\$");
+    static final Pattern CLONE =
+        Pattern.compile(
+            "\\.(?:constprop|isra|part|cold|lto_priv|llvm|localalias|clone|resolver|"
+                + "avx2|avx512f|sse4_2|default|arch_\\w+)(?:\\.[.\\w]*)?$|\\.\\d+$");
+
+    static final Pattern RUST_HASH = Pattern.compile("17h[0-9a-f]{16}E(?:\\.llvm\\.\\d+)?$");
+    static final Pattern RUST_ESCAPE = Pattern.compile("\\$(?:u([0-9a-f]{1,6})|(\\w{1,2}))\\$");
+  }
 
   private SymbolName() {}
 
@@ -33,7 +36,7 @@ final class SymbolName {
     }
     Optional<String> name = ItaniumName.of(unversioned);
     if (name.isPresent()) {
-      boolean hash = unversioned.contains("17h") && RUST_HASH.matcher(unversioned).find();
+      boolean hash = unversioned.contains("17h") && Patterns.RUST_HASH.matcher(unversioned).find();
       return hash ? ofRust(name.get()) : name.get();
     }
     return unversioned.startsWith("_Z") ? unversioned : withoutCloneSuffix(unversioned);
@@ -44,10 +47,10 @@ final class SymbolName {
       return symbol;
     }
     String rest = symbol;
-    Matcher clone = CLONE.matcher(rest);
+    Matcher clone = Patterns.CLONE.matcher(rest);
     while (clone.find() && clone.start() > 0) {
       rest = rest.substring(0, clone.start());
-      clone = CLONE.matcher(rest);
+      clone = Patterns.CLONE.matcher(rest);
     }
     return rest;
   }
@@ -56,7 +59,7 @@ final class SymbolName {
   private static String ofRust(String name) {
     int hash = name.lastIndexOf("::");
     String path = hash > 0 ? name.substring(0, hash) : name;
-    return RUST_ESCAPE
+    return Patterns.RUST_ESCAPE
         .matcher(path)
         .replaceAll(escape -> Matcher.quoteReplacement(unescaped(escape.group(1), escape.group(2))))
         .replace("..", "::")
