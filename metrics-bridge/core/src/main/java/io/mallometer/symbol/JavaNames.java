@@ -50,7 +50,15 @@ public final class JavaNames {
 
   /** Most names have none of what the patterns look for. */
   private static final List<String> MARKS =
-      List.of("CGLIB", "$ByteBuddy", "$HibernateProxy", "$MockitoMock", "$Proxy", "Accessor");
+      List.of(
+          "CGLIB",
+          "$ByteBuddy",
+          "$HibernateProxy",
+          "$MockitoMock",
+          "$Proxy",
+          "GeneratedMethodAccessor",
+          "GeneratedConstructorAccessor",
+          "GeneratedSerializationConstructorAccessor");
 
   private JavaNames() {}
 
