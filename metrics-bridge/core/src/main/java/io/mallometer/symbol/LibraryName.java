@@ -70,7 +70,8 @@ final class LibraryName {
   private static String fileName(String path) {
     StringBuilder name = new StringBuilder();
     int at = path.lastIndexOf('/') + 1;
-    for (int left = MOST_CHARACTERS; at < path.length() && left > 0; ) {
+    int left = MOST_CHARACTERS;
+    while (at < path.length() && left > 0) {
       int character = path.codePointAt(at);
       if (!Character.isISOControl(character)) {
         name.appendCodePoint(character);

@@ -73,8 +73,10 @@ final class ModuleSymbols {
   private Entry load(RecordedModule module, @Nullable Entry previous) {
     Entry read = read(module);
     // A library that has been unloaded since keeps the name that it gave itself.
-    boolean unloaded = previous != null && previous.named() && !read.named();
-    Entry entry = unloaded ? new Entry(previous.library(), true, read.table(), read.bytes()) : read;
+    Entry entry =
+        previous == null || !previous.named() || read.named()
+            ? read
+            : new Entry(previous.library(), true, read.table(), read.bytes());
     entries.put(module, entry);
     shrink();
     return entry;
