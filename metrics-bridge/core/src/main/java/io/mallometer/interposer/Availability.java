@@ -107,10 +107,19 @@ final class Availability {
    * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
    */
   static String allocator(Optional<String> maps) {
-    return maps.filter(text -> text.contains("/ld-musl-"))
-        .filter(text -> OTHER_ALLOCATORS.stream().noneMatch(text::contains))
-        .map(text -> "musl")
-        .orElse(SelfReport.UNKNOWN);
+    String mapped = maps.orElse("");
+    return mapped.contains("/ld-musl-") && !mapsOtherAllocator(mapped)
+        ? "musl"
+        : SelfReport.UNKNOWN;
+  }
+
+  private static boolean mapsOtherAllocator(String maps) {
+    for (String allocator : OTHER_ALLOCATORS) {
+      if (maps.contains(allocator)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean namesLibrary(String preload) {

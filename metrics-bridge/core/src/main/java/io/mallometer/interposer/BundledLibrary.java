@@ -129,7 +129,8 @@ public final class BundledLibrary {
   }
 
   private static void refuseUnusable(Path directory) throws IOException {
-    if (directory.toString().matches(".*[ :].*")) {
+    String name = directory.toString();
+    if (name.indexOf(' ') >= 0 || name.indexOf(':') >= 0) {
       throw new IOException("LD_PRELOAD cannot name a path with a space or a colon");
     }
     if (Mounts.noexec(ProcFiles.mounts().orElse(""), directory.toRealPath())) {

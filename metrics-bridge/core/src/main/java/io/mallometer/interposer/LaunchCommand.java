@@ -2,12 +2,9 @@ package io.mallometer.interposer;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.StringJoiner;
 
 /**
  * How to start this program again with the library: a line for a shell, rebuilt from the words with
@@ -38,20 +35,25 @@ record LaunchCommand(List<String> words, String main) {
   /** Properties and options of programs whose values people may read. */
   private static final Set<String> HARMLESS = Set.of("server.port", "spring.profiles.active");
 
-  /** Whatever is switched on or off, that much is no secret. */
-  private static final Pattern SWITCH = Pattern.compile("[^=]+=(true|false)");
-
   /** Options of the launcher whose values are names of modules or paths. */
-  private static final Pattern OF_MODULES =
-      Pattern.compile(
-          "--(add-(modules|opens|exports|reads)|(class|module|upgrade-module)-path|limit-modules"
-              + "|patch-module|(enable|illegal)-native-access)=.*");
+  private static final Set<String> OF_MODULES =
+      Set.of(
+          "--add-modules",
+          "--add-opens",
+          "--add-exports",
+          "--add-reads",
+          "--class-path",
+          "--module-path",
+          "--upgrade-module-path",
+          "--limit-modules",
+          "--patch-module",
+          "--enable-native-access",
+          "--illegal-native-access");
 
-  /** Options of HotSpot whose values are commands to run. */
-  private static final Pattern COMMAND = Pattern.compile("-XX:On\\w+=.*", Pattern.DOTALL);
+  /** Options of HotSpot whose values are commands to run begin so. */
+  private static final String COMMAND = "-XX:On";
 
-  private static final Pattern OF_PROGRAM =
-      Pattern.compile("--[\\w.\\[\\]-]+(=.*)?", Pattern.DOTALL);
+  private static final String MARKS_IN_OPTIONS = "_.[]-";
 
   /** The command of this process. */
   static LaunchCommand ofThisProcess() {
@@ -81,13 +83,14 @@ record LaunchCommand(List<String> words, String main) {
    * @param allowNativeAccess whether the JDK wants {@value #ALLOW_NATIVE_ACCESS}
    */
   String preloading(Path library, String preloaded, boolean allowNativeAccess) {
-    String list =
-        Stream.concat(
-                Stream.of(library.toString()),
-                Arrays.stream(preloaded.split("[: ]+"))
-                    .filter(entry -> !entry.isEmpty() && !entry.contains("libmallometer")))
-            .collect(Collectors.joining(":"));
-    return withOptions(list, allowNativeAccess ? List.of(ALLOW_NATIVE_ACCESS) : List.of());
+    StringJoiner list = new StringJoiner(":").add(library.toString());
+    for (String entry : preloaded.replace(' ', ':').split(":")) {
+      if (!entry.isEmpty() && !entry.contains("libmallometer")) {
+        list.add(entry);
+      }
+    }
+    return withOptions(
+        list.toString(), allowNativeAccess ? List.of(ALLOW_NATIVE_ACCESS) : List.of());
   }
 
   /**
@@ -98,9 +101,9 @@ record LaunchCommand(List<String> words, String main) {
    */
   String withOptions(String preloaded, List<String> options) {
     String start = preloaded.isEmpty() ? "" : "LD_PRELOAD=" + ShellWord.quote(preloaded) + " ";
-    String whole = startedByJava() ? start + line(options) : "";
+    String whole = startedByJava() ? start + quoted(line(options)) : "";
     return whole.isEmpty() || whole.length() > LONGEST_LINE
-        ? start + quoted(Stream.of(List.of("java"), options, List.of(AND_SO_ON)))
+        ? start + quoted(shortLine(options))
         : whole;
   }
 
@@ -108,26 +111,64 @@ record LaunchCommand(List<String> words, String main) {
     return words.contains(main) && Path.of(words.get(0)).endsWith("java");
   }
 
-  private String line(List<String> options) {
+  private static List<String> shortLine(List<String> options) {
+    List<String> line = new ArrayList<>();
+    line.add("java");
+    line.addAll(options);
+    line.add(AND_SO_ON);
+    return line;
+  }
+
+  private List<String> line(List<String> options) {
     int program = words.indexOf(main);
-    Stream<String> ofJvm =
-        words.subList(1, program).stream()
-            .filter(word -> options.stream().noneMatch(option -> replaces(option, word)))
-            .map(LaunchCommand::ofJvm);
-    List<String> arguments = new ArrayList<>();
-    for (String word : words.subList(program + 1, words.size())) {
-      boolean option = OF_PROGRAM.matcher(word).matches();
-      if (option || arguments.isEmpty() || !last(arguments).equals(AND_SO_ON)) {
-        arguments.add(option ? withoutValue(word, "--") : AND_SO_ON);
+    List<String> line = new ArrayList<>();
+    line.add(words.get(0));
+    line.addAll(options);
+    for (String word : words.subList(1, program)) {
+      if (!replacesAny(options, word)) {
+        line.add(ofJvm(word));
       }
     }
-    return quoted(
-        Stream.of(
-            List.of(words.get(0)),
-            options,
-            ofJvm.toList(),
-            List.of(words.get(program)),
-            arguments));
+    line.add(words.get(program));
+    line.addAll(ofProgram(words.subList(program + 1, words.size())));
+    return line;
+  }
+
+  private static List<String> ofProgram(List<String> arguments) {
+    List<String> shown = new ArrayList<>();
+    for (String word : arguments) {
+      boolean option = isOfProgram(word);
+      if (option || shown.isEmpty() || !last(shown).equals(AND_SO_ON)) {
+        shown.add(option ? withoutValue(word, "--") : AND_SO_ON);
+      }
+    }
+    return shown;
+  }
+
+  /** Such as {@code --server.ports[0]=80}. */
+  private static boolean isOfProgram(String word) {
+    String name = name(word);
+    return name.startsWith("--") && isOptionName(name.substring(2));
+  }
+
+  private static boolean isOptionName(String name) {
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      boolean plain = c < 128 && Character.isLetterOrDigit(c);
+      if (!plain && MARKS_IN_OPTIONS.indexOf(c) < 0) {
+        return false;
+      }
+    }
+    return !name.isEmpty();
+  }
+
+  private static boolean replacesAny(List<String> options, String word) {
+    for (String option : options) {
+      if (replaces(option, word)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The latest of several equal properties counts, while launcher options add up. */
@@ -139,10 +180,16 @@ record LaunchCommand(List<String> words, String main) {
     if (word.startsWith("-D")) {
       return withoutValue(word, "-D");
     }
-    boolean plain =
-        word.startsWith("-X") && !COMMAND.matcher(word).matches()
-            || OF_MODULES.matcher(word).matches();
+    boolean plain = word.startsWith("-X") && !isCommand(word) || isOfModules(word);
     return plain || !word.startsWith("-") ? word : withoutValue(word, "-");
+  }
+
+  private static boolean isCommand(String word) {
+    return word.startsWith(COMMAND) && word.indexOf('=') > COMMAND.length();
+  }
+
+  private static boolean isOfModules(String word) {
+    return word.indexOf('=') > 0 && OF_MODULES.contains(name(word));
   }
 
   /** Stars what follows the equals sign, unless it or the name behind the prefix is harmless. */
@@ -150,9 +197,15 @@ record LaunchCommand(List<String> words, String main) {
     String name = name(option);
     boolean shown =
         name.equals(option)
-            || SWITCH.matcher(option).matches()
+            || isSwitch(option)
             || HARMLESS.contains(name.substring(prefix.length()));
     return shown ? option : name + "=" + STARS;
+  }
+
+  /** Whatever is switched on or off, that much is no secret. */
+  private static boolean isSwitch(String option) {
+    String name = name(option);
+    return !name.isEmpty() && (option.equals(name + "=true") || option.equals(name + "=false"));
   }
 
   private static String name(String option) {
@@ -163,7 +216,11 @@ record LaunchCommand(List<String> words, String main) {
     return words.get(words.size() - 1);
   }
 
-  private static String quoted(Stream<List<String>> words) {
-    return words.flatMap(List::stream).map(ShellWord::quote).collect(Collectors.joining(" "));
+  private static String quoted(List<String> words) {
+    StringJoiner quoted = new StringJoiner(" ");
+    for (String word : words) {
+      quoted.add(ShellWord.quote(word));
+    }
+    return quoted.toString();
   }
 }

@@ -58,10 +58,19 @@ final class LoadedModules implements Modules {
   /** Adds those that are new, in the order of their numbers. */
   synchronized void add(List<RecordedModule> modules) {
     for (RecordedModule module : modules) {
-      replaced = replaced || known.stream().anyMatch(other -> overlap(other, module));
+      replaced = replaced || overlapsKnown(module);
       known.add(module);
       changes++;
     }
+  }
+
+  private boolean overlapsKnown(RecordedModule module) {
+    for (RecordedModule other : known) {
+      if (overlap(other, module)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A library or executable in ELF, 64 bits and little-endian, as it is in a file or as the loader
@@ -57,13 +58,16 @@ final class ElfImage {
       long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
 
   private final Bytes bytes;
-  private final Optional<RecordedModule> mapped;
+
+  /** The module in memory; null for a file. */
+  private final @Nullable RecordedModule mapped;
+
   private final ByteBuffer header;
   private final byte[] programHeaders;
   private final List<Segment> segments = new ArrayList<>();
 
   private ElfImage(
-      Bytes bytes, Optional<RecordedModule> mapped, ByteBuffer header, byte[] programHeaders) {
+      Bytes bytes, @Nullable RecordedModule mapped, ByteBuffer header, byte[] programHeaders) {
     this.bytes = bytes;
     this.mapped = mapped;
     this.header = header;
@@ -82,19 +86,20 @@ final class ElfImage {
 
   /** A file; empty if it is not of this format. */
   static Optional<ElfImage> ofFile(Bytes file) {
-    return read(file, 0, Optional.empty());
+    return Optional.ofNullable(read(file, 0, null));
   }
 
   /** A module in memory; empty if it is not there any more. */
   static Optional<ElfImage> ofMemory(Bytes memory, RecordedModule module) {
-    return read(memory, module.begin(), Optional.of(module)).filter(ElfImage::isWhereItWas);
+    ElfImage image = read(memory, module.begin(), module);
+    return image != null && image.isAt(module) ? Optional.of(image) : Optional.empty();
   }
 
-  private static Optional<ElfImage> read(
-      Bytes bytes, long position, Optional<RecordedModule> mapped) {
+  private static @Nullable ElfImage read(
+      Bytes bytes, long position, @Nullable RecordedModule mapped) {
     byte[] header = new byte[HEADER_BYTES];
     if (!bytes.read(position, header, HEADER_BYTES)) {
-      return Optional.empty();
+      return null;
     }
     ByteBuffer fields = littleEndian(header);
     int count = Short.toUnsignedInt(fields.getShort(56));
@@ -103,27 +108,27 @@ final class ElfImage {
         || fields.getShort(54) != PROGRAM_HEADER_BYTES
         || count == 0
         || count > MOST_PROGRAM_HEADERS) {
-      return Optional.empty();
+      return null;
     }
     byte[] programHeaders = new byte[count * PROGRAM_HEADER_BYTES];
     return bytes.read(position + fields.getLong(32), programHeaders, programHeaders.length)
-        ? Optional.of(new ElfImage(bytes, mapped, fields, programHeaders))
-        : Optional.empty();
+        ? new ElfImage(bytes, mapped, fields, programHeaders)
+        : null;
   }
 
   /** Another library may be mapped where the module was. */
-  private boolean isWhereItWas() {
-    RecordedModule module = mapped.orElseThrow();
+  private boolean isAt(RecordedModule module) {
     if (!module.buildId().isEmpty()) {
       return module.buildId().equals(buildId());
     }
-    return segments.stream()
-        .filter(segment -> segment.type() == LOAD)
-        .allMatch(
-            segment -> {
-              long start = module.bias() + segment.address();
-              return start >= module.begin() && start + segment.fileBytes() <= module.end();
-            });
+    for (Segment segment : segments) {
+      long start = module.bias() + segment.address();
+      boolean within = start >= module.begin() && start + segment.fileBytes() <= module.end();
+      if (segment.type() == LOAD && !within) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether both have the same program headers, which tell nearly all builds apart. */
@@ -146,8 +151,7 @@ final class ElfImage {
 
   private String buildId(Segment segment) {
     byte[] notes = new byte[(int) Math.max(0, Math.min(segment.fileBytes(), MOST_NOTE_BYTES))];
-    long position = mapped.isPresent() ? position(segment.address()) : segment.offset();
-    if (!bytes.read(position, notes, notes.length)) {
+    if (!bytes.read(start(segment), notes, notes.length)) {
       return "";
     }
     ByteBuffer fields = littleEndian(notes);
@@ -178,13 +182,16 @@ final class ElfImage {
 
   /** The name by which others ask the loader for it. */
   Optional<String> soname() {
-    return dynamic()
-        .filter(dynamic -> dynamic.soname() >= 0 && dynamic.strings() >= 0)
-        .flatMap(dynamic -> text(dynamic.strings() + dynamic.soname()))
-        .filter(name -> !name.isEmpty());
+    Dynamic dynamic = dynamic();
+    if (dynamic == null || dynamic.soname() < 0 || dynamic.strings() < 0) {
+      return Optional.empty();
+    }
+    String name = text(dynamic.strings() + dynamic.soname());
+    return name.isEmpty() ? Optional.empty() : Optional.of(name);
   }
 
-  private Optional<String> text(long position) {
+  /** Empty if it has no end. */
+  private String text(long position) {
     byte[] text = new byte[MOST_NAME_BYTES];
     // The string may be the last in a file or mapping.
     int length = MOST_NAME_BYTES;
@@ -193,19 +200,19 @@ final class ElfImage {
     }
     for (int i = 0; i < length; i++) {
       if (text[i] == 0) {
-        return Optional.of(new String(text, 0, i, StandardCharsets.UTF_8));
+        return new String(text, 0, i, StandardCharsets.UTF_8);
       }
     }
-    return Optional.empty();
+    return "";
   }
 
   /** Adds the functions of all symbol tables. */
   void addFunctionsTo(SymbolTable.Builder table) {
-    if (mapped.isEmpty()) {
+    if (mapped == null) {
       addSections(table);
     }
     if (table.isEmpty()) {
-      dynamic().ifPresent(dynamic -> addDynamic(dynamic, table));
+      addDynamic(table);
     }
   }
 
@@ -242,8 +249,9 @@ final class ElfImage {
     }
   }
 
-  private void addDynamic(Dynamic dynamic, SymbolTable.Builder table) {
-    if (dynamic.symbols() >= 0 && dynamic.strings() >= 0) {
+  private void addDynamic(SymbolTable.Builder table) {
+    Dynamic dynamic = dynamic();
+    if (dynamic != null && dynamic.symbols() >= 0 && dynamic.strings() >= 0) {
       addSymbols(
           dynamic.symbols(),
           symbolCount(dynamic),
@@ -322,15 +330,15 @@ final class ElfImage {
         : -1;
   }
 
-  private Optional<Dynamic> dynamic() {
-    return segments.stream()
-        .filter(segment -> segment.type() == DYNAMIC)
-        .findFirst()
-        .map(
-            segment ->
-                dynamic(
-                    mapped.isPresent() ? position(segment.address()) : segment.offset(),
-                    Math.min(segment.memoryBytes() / DYNAMIC_BYTES, MOST_DYNAMIC_ENTRIES)));
+  /** Null if there is no dynamic section. */
+  private @Nullable Dynamic dynamic() {
+    for (Segment segment : segments) {
+      if (segment.type() == DYNAMIC) {
+        long entries = segment.memoryBytes() / DYNAMIC_BYTES;
+        return dynamic(start(segment), Math.min(entries, MOST_DYNAMIC_ENTRIES));
+      }
+    }
+    return null;
   }
 
   private Dynamic dynamic(long position, long count) {
@@ -366,15 +374,18 @@ final class ElfImage {
     return new Dynamic(symbols, strings, stringsBytes, hash, gnuHash, soname);
   }
 
+  private long start(Segment segment) {
+    return mapped == null ? segment.offset() : position(segment.address());
+  }
+
   /**
    * Where an address of the object is. In memory it may have been replaced by what it became: glibc
    * does so in the dynamic section, musl does not.
    */
   private long position(long address) {
-    if (mapped.isPresent()) {
-      RecordedModule module = mapped.get();
-      boolean relocated = address >= module.begin() && address < module.end();
-      return relocated ? address : address + module.bias();
+    if (mapped != null) {
+      boolean relocated = address >= mapped.begin() && address < mapped.end();
+      return relocated ? address : address + mapped.bias();
     }
     for (Segment segment : segments) {
       long within = address - segment.address();

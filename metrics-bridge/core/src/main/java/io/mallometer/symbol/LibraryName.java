@@ -31,24 +31,28 @@ final class LibraryName {
 
   private static final String BOUNDARY = "\1";
 
-  private static final Pattern ENDING =
-      Pattern.compile("(\\.so(?:\\.\\d{1,3})?)[.\\d]*$|\\.\\p{Alpha}\\w*$");
+  /** Compiled for the first file whose name may have an ending, or what was made up. */
+  private static final class Patterns {
 
-  private static final Pattern RANDOM =
-      Pattern.compile(
-          "\\p{XDigit}{8}(?:-\\p{XDigit}{4}){3}-\\p{XDigit}{12}"
-              + "|(?<!\\p{Alnum})(?=\\p{XDigit}*\\d)\\p{XDigit}{16,}(?!\\p{Alnum})"
-              + "|\\d{7,}");
+    static final Pattern ENDING =
+        Pattern.compile("(\\.so(?:\\.\\d{1,3})?)[.\\d]*$|\\.\\p{Alpha}\\w*$");
 
-  private static final Pattern ARCHITECTURE =
-      Pattern.compile(
-          "(x86_64|x86-64|aarch_64|aarch64|arm64|amd64|x64|linux64|linux-64|ppcle_64|ppc64le"
-              + "|s390_64|s390x|riscv64|loongarch64)(?=\\d{7})");
+    static final Pattern RANDOM =
+        Pattern.compile(
+            "\\p{XDigit}{8}(?:-\\p{XDigit}{4}){3}-\\p{XDigit}{12}"
+                + "|(?<!\\p{Alnum})(?=\\p{XDigit}*\\d)\\p{XDigit}{16,}(?!\\p{Alnum})"
+                + "|\\d{7,}");
 
-  private static final Pattern BEFORE_LIB = Pattern.compile("^.*\0[-_.\\d\0]*(?=lib)");
+    static final Pattern ARCHITECTURE =
+        Pattern.compile(
+            "(x86_64|x86-64|aarch_64|aarch64|arm64|amd64|x64|linux64|linux-64|ppcle_64|ppc64le"
+                + "|s390_64|s390x|riscv64|loongarch64)(?=\\d{7})");
 
-  private static final Pattern RANDOM_WITH_VERSION =
-      Pattern.compile("(?:[-_.]+v?\\d+)*[-_.]*\0(?:[-_.\\d\0]*\0)?(?:[-_.]+\\d+)*[-_.]*");
+    static final Pattern BEFORE_LIB = Pattern.compile("^.*\0[-_.\\d\0]*(?=lib)");
+
+    static final Pattern RANDOM_WITH_VERSION =
+        Pattern.compile("(?:[-_.]+v?\\d+)*[-_.]*\0(?:[-_.\\d\0]*\0)?(?:[-_.]+\\d+)*[-_.]*");
+  }
 
   private LibraryName() {}
 
@@ -59,40 +63,62 @@ final class LibraryName {
    * @param path its path; empty if unknown
    */
   static String of(Optional<String> soname, String path) {
-    return soname
-        .map(LibraryName::fileName)
-        .filter(name -> !name.isEmpty())
-        .orElseGet(() -> ofFile(fileName(path)));
+    String own = soname.isPresent() ? fileName(soname.get()) : "";
+    return own.isEmpty() ? ofFile(fileName(path)) : own;
   }
 
   private static String fileName(String path) {
-    String name = path.substring(path.lastIndexOf('/') + 1);
-    return name.codePoints()
-        .filter(character -> !Character.isISOControl(character))
-        .limit(MOST_CHARACTERS)
-        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-        .toString();
+    StringBuilder name = new StringBuilder();
+    int at = path.lastIndexOf('/') + 1;
+    int left = MOST_CHARACTERS;
+    while (at < path.length() && left > 0) {
+      int character = path.codePointAt(at);
+      if (!Character.isISOControl(character)) {
+        name.appendCodePoint(character);
+        left--;
+      }
+      at += Character.charCount(character);
+    }
+    return name.toString();
   }
 
   private static String ofFile(String file) {
+    if (isOfLetters(file)) {
+      return file;
+    }
     String name =
         file.endsWith(DELETED) ? file.substring(0, file.length() - DELETED.length()) : file;
-    Matcher matcher = ENDING.matcher(name);
+    Matcher matcher = Patterns.ENDING.matcher(name);
     boolean ends = matcher.find();
-    String ending = ends ? Optional.ofNullable(matcher.group(1)).orElse(matcher.group()) : "";
+    String ending = ends ? ending(matcher) : "";
     String stem = ends ? name.substring(0, matcher.start()) : name;
     String stable = withoutRandomParts(stem, ending.equals(".tmp"));
     return stable.isEmpty() ? "[unnamed]" : stable + ending;
   }
 
+  private static String ending(Matcher matcher) {
+    String library = matcher.group(1);
+    return library == null ? matcher.group() : library;
+  }
+
+  /** Such as {@code java}. */
+  private static boolean isOfLetters(String file) {
+    for (int i = 0; i < file.length(); i++) {
+      if (!Character.isLetter(file.charAt(i))) {
+        return false;
+      }
+    }
+    return !file.isEmpty();
+  }
+
   private static String withoutRandomParts(String stem, boolean temporary) {
-    String marked = ARCHITECTURE.matcher(stem).replaceAll("$1" + BOUNDARY);
-    marked = RANDOM.matcher(marked).replaceAll(GONE);
+    String marked = Patterns.ARCHITECTURE.matcher(stem).replaceAll("$1" + BOUNDARY);
+    marked = Patterns.RANDOM.matcher(marked).replaceAll(GONE);
     if (temporary) {
       marked = marked.replaceFirst("\\d+$", GONE);
     }
-    marked = BEFORE_LIB.matcher(marked).replaceFirst("");
-    return RANDOM_WITH_VERSION
+    marked = Patterns.BEFORE_LIB.matcher(marked).replaceFirst("");
+    return Patterns.RANDOM_WITH_VERSION
         .matcher(marked)
         .replaceAll(GONE)
         .replaceAll("^\0|\0$|\0(?=\1)|(?<=\1)\0", "")

@@ -36,13 +36,17 @@ public final class MappedModules {
   public static List<RecordedModule> in(String maps, ModuleImages images) {
     Optional<Bytes> memory = images.memory();
     List<RecordedModule> modules = in(maps, memory);
-    memory.ifPresent(MappedModules::closeQuietly);
+    if (memory.isPresent()) {
+      closeQuietly(memory.get());
+    }
     return modules;
   }
 
   static List<RecordedModule> in(String maps, Optional<Bytes> memory) {
     MappedModules found = new MappedModules(memory);
-    maps.lines().forEach(found::line);
+    for (String line : maps.split("\n")) {
+      found.line(line);
+    }
     found.close();
     return List.copyOf(found.modules);
   }
@@ -80,14 +84,18 @@ public final class MappedModules {
   private void close() {
     if (!file.isEmpty() && executable) {
       RecordedModule unidentified = new RecordedModule(begin, end, bias(), path, "");
-      String buildId =
-          memory
-              .flatMap(bytes -> ElfImage.ofMemory(bytes, unidentified))
-              .map(ElfImage::buildId)
-              .orElse("");
+      String buildId = buildId(unidentified);
       modules.add(new RecordedModule(begin, end, unidentified.bias(), path, buildId));
     }
     file = "";
+  }
+
+  private String buildId(RecordedModule unidentified) {
+    if (memory.isEmpty()) {
+      return "";
+    }
+    Optional<ElfImage> image = ElfImage.ofMemory(memory.get(), unidentified);
+    return image.isPresent() ? image.get().buildId() : "";
   }
 
   private long bias() {

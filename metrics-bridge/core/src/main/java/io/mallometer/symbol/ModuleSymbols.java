@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The library names and symbol tables of modules, read when they are first asked for. Tables give
@@ -47,7 +48,7 @@ final class ModuleSymbols {
   /** The name of a module's library. */
   String library(RecordedModule module) {
     Entry entry = entries.get(module);
-    return entry == null ? load(module, Optional.empty()).library() : entry.library();
+    return entry == null ? load(module, null).library() : entry.library();
   }
 
   /** The function in which an address of a module lies. */
@@ -55,23 +56,27 @@ final class ModuleSymbols {
     Entry entry = entries.get(module);
     SymbolTable table = entry == null ? null : entry.table().get();
     if (table == null) {
-      table = load(module, Optional.ofNullable(entry)).table().get();
+      table = load(module, entry).table().get();
     }
-    return Optional.ofNullable(table).flatMap(known -> known.at(address - module.bias()));
+    return table == null ? Optional.empty() : table.at(address - module.bias());
   }
 
   /** What the tables take of the heap, about. */
   long bytes() {
-    return entries.values().stream().mapToLong(Entry::bytes).sum();
+    long bytes = 0;
+    for (Entry entry : entries.values()) {
+      bytes += entry.bytes();
+    }
+    return bytes;
   }
 
-  private Entry load(RecordedModule module, Optional<Entry> previous) {
+  private Entry load(RecordedModule module, @Nullable Entry previous) {
     Entry read = read(module);
     // A library that has been unloaded since keeps the name that it gave itself.
     Entry entry =
-        previous.filter(Entry::named).isPresent() && !read.named()
-            ? new Entry(previous.get().library(), true, read.table(), read.bytes())
-            : read;
+        previous == null || !previous.named() || read.named()
+            ? read
+            : new Entry(previous.library(), true, read.table(), read.bytes());
     entries.put(module, entry);
     shrink();
     return entry;
@@ -102,33 +107,48 @@ final class ModuleSymbols {
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {
-      Optional<ElfImage> mapped = memory.flatMap(bytes -> ElfImage.ofMemory(bytes, module));
-      return file.flatMap(name -> read(module, name, path, mapped))
-          .or(() -> images.mappedFile(module).flatMap(name -> read(module, name, path, mapped)))
-          .or(() -> mapped.map(image -> entry(image, path)))
-          .orElseGet(() -> unread(path));
+      ElfImage mapped =
+          memory.isPresent() ? ElfImage.ofMemory(memory.get(), module).orElse(null) : null;
+      return read(module, file, path, mapped);
     } finally {
-      memory.ifPresent(ModuleSymbols::close);
+      close(memory);
     }
   }
 
-  private Optional<Entry> read(
-      RecordedModule module, String file, String path, Optional<ElfImage> mapped) {
-    Optional<Bytes> opened = images.open(file);
+  private Entry read(
+      RecordedModule module, Optional<String> file, String path, @Nullable ElfImage mapped) {
+    Entry read = ofFile(module, file, path, mapped);
+    if (read == null) {
+      read = ofFile(module, images.mappedFile(module), path, mapped);
+    }
+    if (read == null) {
+      read = mapped == null ? unread(path) : entry(mapped, path);
+    }
+    return read;
+  }
+
+  /** Null if there is no such file, it is not what is mapped, or it has no functions. */
+  private @Nullable Entry ofFile(
+      RecordedModule module, Optional<String> file, String path, @Nullable ElfImage mapped) {
+    Optional<Bytes> opened = file.isPresent() ? images.open(file.get()) : Optional.empty();
+    if (opened.isEmpty()) {
+      return null;
+    }
     try {
-      return opened
-          .flatMap(ElfImage::ofFile)
-          .filter(image -> isOf(module, image, mapped))
-          .map(image -> entry(image, path))
-          .filter(entry -> entry.table().get() != EMPTY);
+      Optional<ElfImage> image = ElfImage.ofFile(opened.get());
+      if (image.isEmpty() || !isOf(module, image.get(), mapped)) {
+        return null;
+      }
+      Entry entry = entry(image.get(), path);
+      return entry.table().get() == EMPTY ? null : entry;
     } finally {
-      opened.ifPresent(ModuleSymbols::close);
+      close(opened);
     }
   }
 
-  private static boolean isOf(RecordedModule module, ElfImage file, Optional<ElfImage> mapped) {
+  private static boolean isOf(RecordedModule module, ElfImage file, @Nullable ElfImage mapped) {
     return module.buildId().isEmpty()
-        ? mapped.filter(file::hasHeadersOf).isPresent() && file.buildId().isEmpty()
+        ? mapped != null && file.hasHeadersOf(mapped) && file.buildId().isEmpty()
         : file.buildId().equals(module.buildId());
   }
 
@@ -150,9 +170,11 @@ final class ModuleSymbols {
         LibraryName.of(Optional.empty(), path), false, new SoftReference<>(EMPTY), EMPTY.bytes());
   }
 
-  private static void close(Bytes bytes) {
+  private static void close(Optional<Bytes> opened) {
     try {
-      bytes.close();
+      if (opened.isPresent()) {
+        opened.get().close();
+      }
     } catch (IOException e) {
       // Nothing was written to it.
     }

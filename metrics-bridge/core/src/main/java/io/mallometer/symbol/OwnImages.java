@@ -1,5 +1,6 @@
 package io.mallometer.symbol;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -7,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The modules of this process. A file that was deleted or replaced while it is mapped is still
@@ -24,15 +24,17 @@ final class OwnImages implements ModuleImages {
 
   @Override
   public Optional<String> file(RecordedModule module) {
-    if (module.path().isEmpty()) {
+    String path = module.path();
+    if (path.isEmpty()) {
       return Optional.of(executable());
     }
-    return Optional.of(module.path()).filter(path -> path.startsWith("/"));
+    return path.startsWith("/") ? Optional.of(path) : Optional.empty();
   }
 
   @Override
   public Optional<String> mappedFile(RecordedModule module) {
-    return mapping(module.begin()).map(mapping -> MAPPED_FILES + "/" + mapping);
+    String mapping = mapping(module.begin());
+    return mapping.isEmpty() ? Optional.empty() : Optional.of(MAPPED_FILES + "/" + mapping);
   }
 
   /** By its own name, which is shown. */
@@ -44,16 +46,19 @@ final class OwnImages implements ModuleImages {
     }
   }
 
-  /** The mapping that begins at an address, as it is called in the directory. */
-  private static Optional<String> mapping(long begin) {
+  /** The mapping that begins at an address, as it is called in the directory; empty if none. */
+  private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";
-    try (Stream<String> lines = Files.lines(Path.of(MAPPINGS), StandardCharsets.ISO_8859_1)) {
-      return lines
-          .filter(line -> line.startsWith(start) && line.indexOf(' ') > 0)
-          .findFirst()
-          .map(line -> line.substring(0, line.indexOf(' ')));
+    Path maps = Path.of(MAPPINGS);
+    try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.startsWith(start) && line.indexOf(' ') > 0) {
+          return line.substring(0, line.indexOf(' '));
+        }
+      }
+      return "";
     } catch (IOException | RuntimeException e) {
-      return Optional.empty();
+      return "";
     }
   }
 

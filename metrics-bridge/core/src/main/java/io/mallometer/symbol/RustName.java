@@ -48,7 +48,8 @@ final class RustName {
       return Optional.empty();
     }
     try {
-      return Optional.of(new RustName(symbol).path()).filter(path -> !path.isEmpty());
+      String path = new RustName(symbol).path();
+      return path.isEmpty() ? Optional.empty() : Optional.of(path);
     } catch (Unreadable e) {
       return Optional.empty();
     }

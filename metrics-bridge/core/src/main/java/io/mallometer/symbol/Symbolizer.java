@@ -147,10 +147,12 @@ public final class Symbolizer {
     }
     String library = symbols.library(module);
     long address = returnAddress - module.bias();
-    return symbols
-        .symbol(module, returnAddress - 1)
-        .map(symbol -> StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address()))
-        .orElseGet(() -> StackFrame.ofLibrary(library, "", address));
+    Optional<SymbolTable.Symbol> found = symbols.symbol(module, returnAddress - 1);
+    if (found.isEmpty()) {
+      return StackFrame.ofLibrary(library, "", address);
+    }
+    SymbolTable.Symbol symbol = found.get();
+    return StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address());
   }
 
   /** A function is called from many places. */
