@@ -2,10 +2,11 @@
 #include "sample/governor.h"
 
 #include "check.h"
+#include "sample/sampler.h"
 
 #define SECOND ((uint64_t)1000000000)
 #define MILLISECOND ((uint64_t)1000000)
-#define PPM 10000u /* 1 % */
+#define PPM DEFAULT_OVERHEAD_TARGET
 
 static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -40,13 +41,13 @@ static void halves_once_in_five_milliseconds_and_nine_times_at_most(void) {
   CHECK(shares.of_numbers == 1.0 / 512 && shares.of_sizes == 1.0 / 8);
 }
 
-/* Half a percent of the time, while the debt of before is not paid back yet. */
+/* Half of the target, while the debt of before is not paid back yet. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
-  samples(&governor, now, SECOND, 2 * MILLISECOND, 10000);
+  samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
   CHECK(governor.halvings <= before + 1); /* one that was due */
   CHECK(governor.credit_ns < 0);
 }
@@ -54,7 +55,7 @@ static void halves_no_more_once_the_credit_rises(void) {
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* A debt of 20 ms at most, paid back in two seconds; then a doubling every 20 ms. */
+  /* A debt of 10 ms at most, paid back in two seconds; then a doubling every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);

@@ -5,7 +5,8 @@
  * was interrupted, and counts as that). A process begins with 2 ms and saves up to a tenth of a second, so a program
  * that meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code
  * that it never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
- * milliseconds; when 5 ms are saved they double, at most fifty times a second. Debts above 20 ms are forgiven.
+ * milliseconds; when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so
+ * that after a burst of new code the probabilities are back within three seconds.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
  * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of
@@ -28,9 +29,9 @@ struct governor {
 
 #define GOVERNOR_LONGEST_SAMPLE_NS 100000u
 #define GOVERNOR_FIRST_CREDIT_NS 2000000
-#define GOVERNOR_ENOUGH_CREDIT_NS 5000000
+#define GOVERNOR_ENOUGH_CREDIT_NS 2500000
 #define GOVERNOR_MOST_CREDIT_NS 100000000
-#define GOVERNOR_MOST_DEBT_NS 20000000
+#define GOVERNOR_MOST_DEBT_NS 10000000
 #define GOVERNOR_PAUSE_AFTER_HALVING_NS 5000000u
 #define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 20000000u
 #define GOVERNOR_HALVINGS_OF_NUMBERS 6u
