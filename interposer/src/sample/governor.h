@@ -6,7 +6,7 @@
  * that meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code
  * that it never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
  * milliseconds; when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so
- * that after a burst of new code the probabilities are back within three seconds.
+ * that at the default target the probabilities are back within three seconds after a burst of new code.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
  * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of

@@ -216,8 +216,8 @@ final class SymbolTable {
 
     /**
      * Indexes from one to before another, in the order of their keys without sign; by digits, the
-     * lowest first. A JVM has 60,000 functions, for which the JDK's sort is compiled at the host's
-     * expense: that takes ten times as long as to sort them.
+     * lowest first. A JVM has tens of thousands of functions, for which the JDK's sort, a large
+     * one, is compiled at the host's expense.
      */
     private static int[] order(int[] keys, int from, int to) {
       int[] order = new int[to - from];
