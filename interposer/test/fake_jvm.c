@@ -29,8 +29,9 @@ static struct {
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
-  int instruction; /* at which the innermost frame is */
-  int deeper;      /* frames between the innermost and the outermost */
+  bool has_numbers_for_ids; /* as from JDK 26 on */
+  int instruction;          /* at which the innermost frame is */
+  int deeper;               /* frames between the innermost and the outermost */
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
@@ -52,7 +53,15 @@ struct trace {
   struct frame *frame;
 };
 
-static void *methods[2] = {&methods[0], &methods[1]};
+static void *methods[2] = {&methods[0], &methods[1]}; /* NULL: the class was unloaded */
+
+static jmethodID id_of(uintptr_t method) {
+  return behaviour.has_numbers_for_ids ? (jmethodID)(method + 1) : (jmethodID)(void *)&methods[method];
+}
+
+static void **method_of(jmethodID id) {
+  return behaviour.has_numbers_for_ids ? &methods[(uintptr_t)id - 1] : (void **)(void *)id;
+}
 
 static NOINLINE void allocate_in_jvm(void) {
   void *object = malloc(40);
@@ -83,9 +92,8 @@ void AsyncGetCallTrace(struct trace *trace, jint depth, void *context) {
   if (!behaviour.tells_nothing) {
     int last = behaviour.deeper + 1 < depth ? behaviour.deeper + 1 : depth - 1;
     trace->frames = last + 1;
-    for (int i = 1; i <= last; i++) trace->frame[i] = (struct frame){-1, (jmethodID)(void *)&methods[1]};
-    trace->frame[0] = (struct frame){behaviour.instruction,
-                                     behaviour.meets_new_methods ? new_method() : (jmethodID)(void *)&methods[0]};
+    for (int i = 1; i <= last; i++) trace->frame[i] = (struct frame){-1, id_of(1)};
+    trace->frame[0] = (struct frame){behaviour.instruction, behaviour.meets_new_methods ? new_method() : id_of(0)};
   }
   busy = false;
   errno = 17;
@@ -135,7 +143,55 @@ static jvmtiError JNICALL dispose(jvmtiEnv *env) {
   return JVMTI_ERROR_NONE;
 }
 
-static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_capabilities,
+static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
+  (void)env;
+  *version = behaviour.has_numbers_for_ids ? 0x301a0000 : 0x30190000;
+  return JVMTI_ERROR_NONE;
+}
+
+/* Before JDK 18 one does not look whether the class is gone. */
+static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
+  (void)env;
+  *class = *method_of(id);
+  CHECK(*class || behaviour.has_numbers_for_ids);
+  return *class ? JVMTI_ERROR_NONE : JVMTI_ERROR_INVALID_METHODID;
+}
+
+static jvmtiError copy(const char *text, char **to) {
+  *to = strdup(text);
+  return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL method_name(jvmtiEnv *env, jmethodID id, char **name, char **signature, char **generic) {
+  (void)env, (void)signature, (void)generic;
+  return copy(id == id_of(0) ? "inner" : "outer", name);
+}
+
+static jvmtiError JNICALL class_signature(jvmtiEnv *env, jclass class, char **signature, char **generic) {
+  (void)env, (void)class, (void)generic;
+  return copy("Lcom/acme/Program;", signature);
+}
+
+static jvmtiError JNICALL source_file(jvmtiEnv *env, jclass class, char **name) {
+  (void)env, (void)class;
+  return copy("Program.java", name);
+}
+
+static jvmtiError JNICALL line_numbers(jvmtiEnv *env, jmethodID id, jint *count, jvmtiLineNumberEntry **lines) {
+  (void)env, (void)id;
+  *count = 1;
+  *lines = malloc(sizeof **lines);
+  **lines = (jvmtiLineNumberEntry){.start_location = 0, .line_number = 42};
+  return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ tools_functions = {.GetVersionNumber = version_number,
+                                                         .GetMethodDeclaringClass = declaring_class,
+                                                         .GetMethodName = method_name,
+                                                         .GetClassSignature = class_signature,
+                                                         .GetSourceFileName = source_file,
+                                                         .GetLineNumberTable = line_numbers,
+                                                         .AddCapabilities = add_capabilities,
                                                          .SetEventCallbacks = set_callbacks,
                                                          .SetEventNotificationMode = set_mode,
                                                          .GetLoadedClasses = loaded_classes,
@@ -143,7 +199,18 @@ static const struct jvmtiInterface_1_ tools_functions = {.AddCapabilities = add_
                                                          .Deallocate = deallocate,
                                                          .DisposeEnvironment = dispose};
 static jvmtiEnv tools = &tools_functions;
-static const struct JNINativeInterface_ thread_functions;
+
+static jint JNICALL push_frame(JNIEnv *env, jint capacity) {
+  (void)env, (void)capacity;
+  return 0;
+}
+
+static jobject JNICALL pop_frame(JNIEnv *env, jobject result) {
+  (void)env;
+  return result;
+}
+
+static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame, .PopLocalFrame = pop_frame};
 static JNIEnv thread_of_jvm = &thread_functions;
 
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
@@ -314,13 +381,44 @@ static void deep_java_stacks_are_cut_and_counted(void) {
   CHECK_EQUAL(self().samples_truncated, 1);
 }
 
-/* It never gives an id back. */
+static void methods_have_names_while_their_class_lives(void) {
+  static struct mallometer_method method = {.size = sizeof method};
+  attach();
+  free(keeper(100));
+  CHECK_EQUAL(self().methods, 2);
+  CHECK_EQUAL(mallometer_method_name(0, &method), 0);
+  CHECK_EQUAL(strcmp(method.class_signature, "Lcom/acme/Program;"), 0);
+  CHECK_EQUAL(strcmp(method.name, "inner"), 0);
+  CHECK_EQUAL(strcmp(method.source, "Program.java"), 0);
+  CHECK_EQUAL(method.line_count, 1);
+  CHECK_EQUAL(method.lines[0][1], 42);
+  CHECK_EQUAL(mallometer_method_name(1, &method), 0);
+  CHECK_EQUAL(strcmp(method.name, "outer"), 0);
+  methods[0] = NULL;
+  CHECK_EQUAL(mallometer_method_name(0, &method), -ESRCH);
+  CHECK_EQUAL(mallometer_method_name(1, &method), 0);
+  CHECK_EQUAL(mallometer_method_name(2, &method), -EINVAL);
+}
+
+static void ids_that_are_numbers_are_not_read_through(void) {
+  behaviour.has_numbers_for_ids = true;
+  methods_have_names_while_their_class_lives();
+}
+
+/* Up to JDK 25 it never gives an id back. */
 static void ids_come_to_an_end(void) {
   attach();
   for (int i = 0; i < 10; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
   CHECK_EQUAL(ids_made, 10000);
   for (int i = 0; i < 5000; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
   CHECK_EQUAL(ids_made, 1000000);
+}
+
+static void ids_that_end_with_their_class_do_not(void) {
+  behaviour.has_numbers_for_ids = true;
+  attach();
+  for (int i = 0; i < 5000; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
+  CHECK_EQUAL(ids_made, 5000000);
 }
 
 /* ---- The JVM's end ------------------------------------------------------------------------------------ */
@@ -412,7 +510,10 @@ int main(int argc, char **argv) {
                {"silence", no_answer_is_counted},
                {"full", a_full_table_is_counted},
                {"deep", deep_java_stacks_are_cut_and_counted},
+               {"names", methods_have_names_while_their_class_lives},
+               {"numbers", ids_that_are_numbers_are_not_read_through},
                {"ids", ids_come_to_an_end},
+               {"passing", ids_that_end_with_their_class_do_not},
                {"methods", frames_without_room_for_a_method_are_counted},
                {"end", the_end_waits_for_who_asks},
                {"endless", the_end_comes_even_so},

@@ -89,8 +89,9 @@ static const struct java_stacks java_stacks = {thread_of_jvm, walk};
 /* ---- What the JVM tells -------------------------------------------------------------------------------- */
 
 /*
- * The JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program that makes
- * classes without end must not pay for that without end: of classes that come after this many, methods have no names.
+ * Up to JDK 25 the JVM keeps an id, with all that goes with it some 30 bytes, when the class is unloaded. A program
+ * that makes classes without end must not pay for that without end: of classes that come after this many, methods have
+ * no names.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -109,9 +110,14 @@ static void JNICALL class_loaded(jvmtiEnv *environment, JNIEnv *thread, jthread 
   (void)environment, (void)thread, (void)object, (void)class; /* that it is heard is what AsyncGetCallTrace wants */
 }
 
+static bool may_make_more_ids(jvmtiEnv *environment) {
+  return __atomic_load_n(&ids_of_new_classes, __ATOMIC_RELAXED) < MOST_IDS_OF_NEW_CLASSES ||
+         !method_ids_are_addresses(environment);
+}
+
 static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)thread, (void)object;
-  if (__atomic_load_n(&ids_of_new_classes, __ATOMIC_RELAXED) >= MOST_IDS_OF_NEW_CLASSES) return;
+  if (!may_make_more_ids(environment)) return;
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 

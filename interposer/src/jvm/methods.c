@@ -2,7 +2,6 @@
 #include "jvm/methods.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "platform/readable_memory.h"
@@ -89,17 +88,28 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
+/* The interface's version is the JDK's, also in early access; JNI's stays the same over several JDKs. */
+bool method_ids_are_addresses(jvmtiEnv *tools) {
+  enum { FIRST_WITH_NUMBERS = 26 };
+  jint version = 0;
+  (void)(*tools)->GetVersionNumber(tools, &version);
+  return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < FIRST_WITH_NUMBERS;
+}
+
 /*
- * An id is the address of HotSpot's pointer to the method, which is NULL when the class is gone. Before JDK 18 the
- * tools interface itself may follow such a pointer.
+ * Before JDK 18 the tools interface itself may follow the pointer of a class that is gone, so that is looked at first.
+ * Of a number the interface knows whether the class lives, and says so.
  */
-static bool is_gone(jmethodID id) { return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id; }
+static bool is_gone(jvmtiEnv *tools, jmethodID id) {
+  if (!method_ids_are_addresses(tools)) return false;
+  return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id;
+}
 
 int method_describe(jvmtiEnv *tools, JNIEnv *thread, uint32_t number, struct mallometer_method *out) {
   if (number >= method_count()) return -EINVAL;
   jmethodID id = __atomic_load_n(&ids[number], __ATOMIC_ACQUIRE);
   if (!id) return -EINVAL;
-  if (is_gone(id) || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return -ESRCH;
+  if (is_gone(tools, id) || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return -ESRCH;
   bool known = describe(tools, id, out);
   (*thread)->PopLocalFrame(thread, NULL);
   return known ? 0 : -ESRCH;
