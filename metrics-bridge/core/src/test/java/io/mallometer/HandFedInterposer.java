@@ -28,6 +28,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile List<String> applicationPackages = List.of();
   private volatile Optional<LeakWatch> leakWatch = Optional.empty();
   private final AtomicInteger siteReadings = new AtomicInteger();
+  private final AtomicInteger namings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -87,6 +88,11 @@ public final class HandFedInterposer implements Interposer {
   /** How often the call sites were read. */
   public int siteReadings() {
     return siteReadings.get();
+  }
+
+  /** How often new methods were named. */
+  public int namings() {
+    return namings.get();
   }
 
   /** By which packages the sites of the latest reading were to be named. */
@@ -156,6 +162,11 @@ public final class HandFedInterposer implements Interposer {
     siteReadings.incrementAndGet();
     onCallSites.run();
     return callSites.orElseGet(() -> Interposer.super.callSites(time));
+  }
+
+  @Override
+  public void nameMethods() {
+    namings.incrementAndGet();
   }
 
   @Override

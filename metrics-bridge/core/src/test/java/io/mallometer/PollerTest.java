@@ -144,6 +144,21 @@ class PollerTest {
   }
 
   @Test
+  void newMethodsAreNamedWhileTheirClassesLiveAlsoBetweenPollsAndThoughNobodyAsks()
+      throws Exception {
+    HandFedInterposer known = known();
+    Poller seldom = new Poller(known, MemorySource.none(), Clock.systemUTC());
+    try (Mallometer mallometer = new Mallometer(seldom, SLOW)) {
+      for (int i = 0; i < 1_000 && known.namings() < 3; i++) {
+        Thread.sleep(10);
+      }
+      assertThat(known.namings()).isGreaterThanOrEqualTo(3);
+      assertThat(known.siteReadings()).isZero();
+      assertThat(mallometer.snapshot().sites()).isEmpty();
+    }
+  }
+
+  @Test
   void countersAreReadAlsoWhereMemoryRunsOutOverTheCallSites() throws Exception {
     HandFedInterposer exhausted = known();
     exhausted.onCallSites(

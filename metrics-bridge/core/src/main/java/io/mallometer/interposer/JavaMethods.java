@@ -43,9 +43,14 @@ final class JavaMethods {
     this.ask = ask;
   }
 
-  /** Asks for the names of methods that are new. Must be called by a thread of the JVM. */
-  synchronized void askForNewNames() {
-    while (true) {
+  /** Asks for the names of all methods that are new. Must be called by a thread of the JVM. */
+  void askForNewNames() {
+    askForNewNames(Integer.MAX_VALUE);
+  }
+
+  /** Asks for the names of at most so many methods, the oldest of those that are new. */
+  synchronized void askForNewNames(int most) {
+    for (int asked = 0; asked < most; asked++) {
       struct.putInt(SiteLayout.METHOD_SIZE, SiteLayout.METHOD_BYTES);
       int result = ask.applyAsInt(known.size());
       if (result == 0) {

@@ -45,6 +45,12 @@ final class RecordedCallSites {
   private static final int MODULES_AT_ONCE = 16;
   private static final int MOST_OBJECTS = 65_536;
 
+  /**
+   * Between readings, at a time: some 60 ms of the poller's thread. All the library's table has
+   * room for are four times as many.
+   */
+  private static final int METHODS_AT_ONCE = 4_096;
+
   private static final Comparator<CallSite> MOST_LIVE_FIRST =
       new Comparator<>() {
         @Override
@@ -84,13 +90,20 @@ final class RecordedCallSites {
   private @Nullable SiteNaming naming;
   private int attached = BUSY;
 
-  /** Lets stacks have Java frames, and asks for names of methods. By a thread of the JVM. */
+  /**
+   * Lets stacks have Java frames, and asks for names of new methods, up to a bound. By a thread of
+   * the JVM.
+   */
   synchronized void nameMethods() {
+    attach();
+    methods.askForNewNames(METHODS_AT_ONCE);
+  }
+
+  private void attach() {
     // The sampler may be switched on later, and while agents start there is no JVM to be found yet.
     if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
-    methods.askForNewNames();
   }
 
   /**
@@ -99,7 +112,8 @@ final class RecordedCallSites {
    * @param report the library's report of this moment
    */
   synchronized CallSites read(Instant time, List<String> applicationPackages, Report report) {
-    nameMethods();
+    attach();
+    methods.askForNewNames();
     if (attached == NO_SITES) {
       return CallSites.none(time, NOT_RECORDED);
     }

@@ -54,6 +54,20 @@ class JavaMethodsTest {
     assertThat(methods.of(2).orElseThrow().method()).isEqualTo("m2");
   }
 
+  @Test
+  void noMoreNamesAreAskedForThanABoundAndTheRestLater() {
+    answers.addAll(List.of(0, JavaMethods.GONE, 0, 0));
+    methods.askForNewNames(3);
+
+    assertThat(methods.of(2)).isPresent();
+    assertThat(methods.of(3)).isEmpty();
+    assertThat(methods.askedForAllOf(stack(3))).isFalse();
+
+    methods.askForNewNames(3);
+
+    assertThat(methods.of(3).orElseThrow().method()).isEqualTo("m3");
+  }
+
   private static long[] stack(int... numbers) {
     long[] stack = new long[numbers.length + 1];
     stack[0] = 0x7f0012345678L;
