@@ -20,7 +20,8 @@
 struct thread_block no_block_yet = {.headroom = NO_HEADROOM};
 struct thread_block shared_only = {.headroom = NO_HEADROOM};
 struct thread_block left_out = {.headroom = NO_HEADROOM};
-__thread struct thread_block *current_block = &no_block_yet;
+/* The model is repeated, or the definition's own file calls the loader for the variable. */
+__thread struct thread_block *current_block __attribute__((tls_model("initial-exec"))) = &no_block_yet;
 _Alignas(64) struct event_counters shared_events;
 
 static struct slab *slabs[SLABS];
