@@ -27,6 +27,7 @@ __asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
 __asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
 __asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
 __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_key_delete, pthread_key_delete@GLIBC_2.2.5");
 __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
 __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
@@ -46,6 +47,7 @@ __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.
 
 /* Absent in a process of glibc before 2.34 that has not loaded libpthread. */
 #pragma weak pthread_key_create
+#pragma weak pthread_key_delete
 #pragma weak pthread_setspecific
 #pragma weak pthread_create
 #pragma weak pthread_attr_setstacksize
