@@ -20,11 +20,11 @@ loader=$(readelf -lW program | sed -n 's/.*program interpreter: \(.*\)]/\1/p')
 
 nm -D --defined-only "$loader" | awk '{ print $3 }' | sort -u >defined
 nm -D --undefined-only "$library" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >needed
-missing=$(comm -13 defined needed)
-[ -z "$missing" ] || { echo "musl has no" $missing; failed=1; }
+missing=$(comm -13 defined needed | xargs)
+[ -z "$missing" ] || { echo "musl has no" "$missing"; failed=1; }
 # The names that musl takes for itself.
 others=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)]/\1/p' | grep -vE '^lib(c|dl|m|rt|pthread|util)\.' || true)
-[ -z "$others" ] || { echo "musl does not find" $others; failed=1; }
+[ -z "$others" ] || { echo "musl does not find" "$others"; failed=1; }
 
 code=0
 ./program >plain || code=$?
