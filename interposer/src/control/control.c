@@ -157,7 +157,10 @@ static void explain_not_preloaded(void) {
   state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
   void *first = program_function("malloc");
-  if (hook_ready() && next_allocator_is_glibc()) {
+  if (malloc_is_replaced) {
+    snprintf(reason_text, sizeof reason_text,
+             "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
+  } else if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {
     snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
