@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks what the built library needs and offers: no symbol version above GLIBC_2.28 (a preload that misses one keeps
-# every program in the container from starting), at most 64 bytes of static TLS (a late dlopen gets no more), and no
-# exports but the interposed functions and mallometer_*.
+# every program in the container from starting), at most 64 bytes of static TLS (a late dlopen gets no more), the mark
+# without which glibc switches a process's shadow stacks off, and no exports but the interposed functions and
+# mallometer_*.
 set -eu
 library=$1
 failed=0
@@ -16,6 +17,11 @@ fi
 tls=$(readelf -lW "$library" | awk '$1 == "TLS" { print $6 }')
 if [ "$((tls))" -gt 64 ]; then
   echo "$((tls)) bytes of TLS"
+  failed=1
+fi
+
+if readelf -hW "$library" | grep -q X86-64 && ! readelf -nW "$library" | grep -qE 'x86 feature: SHSTK$'; then
+  echo "is not marked for shadow stacks, or for more: $(readelf -nW "$library" | grep 'x86 feature')"
   failed=1
 fi
 

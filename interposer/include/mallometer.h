@@ -52,7 +52,9 @@ enum mallometer_state {
   /* Loaded without being the process's malloc: not preloaded. Nothing is counted. */
   MALLOMETER_STATE_NOT_PRELOADED = 3,
   /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
-  MALLOMETER_STATE_EXCLUDED = 4
+  MALLOMETER_STATE_EXCLUDED = 4,
+  /* The program's C library is not glibc: every call is only forwarded. */
+  MALLOMETER_STATE_UNSUPPORTED = 5
 };
 
 /* What one byte of allocated, freed and live means. */
@@ -507,7 +509,7 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uin
  * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us. If it is the thread's first act it takes the
  * thread's block, which may map memory, and allocate where 32 thread keys existed before ours.
  * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past the
- * first round of its destructors); -ENODATA: not preloaded or excluded.
+ * first round of its destructors); -ENODATA: not preloaded, excluded or unsupported.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 
@@ -521,11 +523,11 @@ MALLOMETER_API int mallometer_reset(void);
 /*
  * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
  * mallometer_enable(). A thread that is in the middle of an event may count that event.
- * -ENODATA: not preloaded or excluded.
+ * -ENODATA: not preloaded, excluded or unsupported.
  */
 MALLOMETER_API int mallometer_disable(void);
 
-/* Counts again. -ENODATA: not preloaded or excluded. */
+/* Counts again. -ENODATA: not preloaded, excluded or unsupported. */
 MALLOMETER_API int mallometer_enable(void);
 
 /*
@@ -635,7 +637,7 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  * Starts to record into a file: a thread of the library writes the counters once a second from now on. Whether that
  * worked is for mallometer_recording to say, also after -EIO. Opens files and starts a thread; not for signal handlers.
  * -EINVAL: path is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
- * -ENODATA: not preloaded or excluded; -EIO: it failed.
+ * -ENODATA: not preloaded, excluded or unsupported; -EIO: it failed.
  */
 MALLOMETER_API int mallometer_record(const char *path);
 

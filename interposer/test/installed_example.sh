@@ -25,6 +25,7 @@ expect "$output" "not loaded; working without"
 expect "$output" "789 characters forgotten"
 preload=$(pkg-config --variable=preload mallometer)
 [ -e "$preload" ]
+[ -e "$directory/prefix/share/mallometer/mallometer.supp" ]
 output=$(LD_PRELOAD=$preload "$directory/bracket")
 expect "$output" "789 characters forgotten"
 expect "$output" "^thread: 1000 allocations of 32000 bytes, 900 frees, +4000 bytes live"

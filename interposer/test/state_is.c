@@ -11,9 +11,9 @@
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
   CHECK(!dlerror()); /* what the library looked up in vain is not this program's business */
-  static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded"};
+  static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded", "unsupported"};
   uint32_t state = self().state;
-  CHECK(state >= 1 && state <= 4);
+  CHECK(state >= 1 && state <= 5);
   if (strcmp(names[state], argv[1]) != 0) {
     fprintf(stderr, "state is %s, expected %s\n", names[state], argv[1]);
     return 1;

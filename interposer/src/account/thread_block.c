@@ -20,7 +20,8 @@
 struct thread_block no_block_yet = {.headroom = NO_HEADROOM};
 struct thread_block shared_only = {.headroom = NO_HEADROOM};
 struct thread_block left_out = {.headroom = NO_HEADROOM};
-__thread struct thread_block *current_block = &no_block_yet;
+/* The model is repeated, or the definition's own file calls the loader for the variable. */
+__thread struct thread_block *current_block __attribute__((tls_model("initial-exec"))) = &no_block_yet;
 _Alignas(64) struct event_counters shared_events;
 
 static struct slab *slabs[SLABS];
@@ -158,9 +159,13 @@ struct thread_block *thread_block_acquire_first(void) {
  * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
  * round, so the block is kept until the next. Not longer: a round costs glibc 500 instructions, and what is left for a
  * third is little enough for the shared block.
+ *
+ * The value only makes the C library call this: a program with a wrong key may have overwritten it.
  */
-static void thread_ends(void *value) {
-  struct thread_block *block = value;
+static void thread_ends(void *unused) {
+  (void)unused;
+  struct thread_block *block = own_block_or_null();
+  if (!block) return;
   struct thread_record *record = record_at(block->index);
   if (!record->ending && pthread_setspecific(exit_key, block) == 0) {
     record->ending = true;
@@ -179,9 +184,21 @@ struct thread_block *thread_block_leave(void) {
 
 void thread_block_return(struct thread_block *block) { current_block = block; }
 
+/*
+ * The first key of a process is number 0, which is also what a key is that a program forgot to create. That one must
+ * stay unknown, or it would lead to our value.
+ */
+static bool create_key(pthread_key_t *key) {
+  if (pthread_key_create(key, thread_ends) != 0) return false;
+  if (*key != 0) return true;
+  bool created = pthread_key_create(key, thread_ends) == 0;
+  pthread_key_delete(0);
+  return created;
+}
+
 void thread_blocks_start(void) {
   /* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
-  exit_key_exists = pthread_key_create && pthread_setspecific && pthread_key_create(&exit_key, thread_ends) == 0;
+  exit_key_exists = pthread_key_create && pthread_key_delete && pthread_setspecific && create_key(&exit_key);
 }
 
 void thread_blocks_forked(void) {

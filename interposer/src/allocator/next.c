@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
-
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
 
@@ -25,7 +21,7 @@ static bool comes_before(const void *address, const void *other) {
 #ifdef __GLIBC__
   Dl_info info;
   struct link_map *object, *later;
-  if (!dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
+  if (!dladdr1 || !dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
   if (!dladdr1(other, &info, (void **)&later, RTLD_DL_LINKMAP)) return false;
   while (object && object != later) object = object->l_next;
   return object != NULL;
@@ -44,7 +40,7 @@ static bool comes_before(const void *address, const void *other) {
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
 #ifdef __GLIBC__
-  void *versioned = version ? dlvsym(scope, name, version) : NULL;
+  void *versioned = version && dlvsym ? dlvsym(scope, name, version) : NULL;
   if (versioned && (!usual || comes_before(versioned, usual))) return versioned;
 #else
   (void)version;
@@ -99,14 +95,10 @@ bool next_allocator_contains(const void *function) {
 }
 
 bool next_allocator_is_glibc(void) {
-#ifdef __GLIBC__
   const char *(*version)(void) = gnu_get_libc_version;
   void *in_libc;
   memcpy(&in_libc, &version, sizeof in_libc);
-  return next_allocator_contains(in_libc);
-#else
-  return false;
-#endif
+  return libc_is_glibc() && next_allocator_contains(in_libc);
 }
 
 void glibc_free_unnoticed(void *object) {
@@ -147,18 +139,16 @@ void next_allocator_name(char *name, size_t capacity) {
   Dl_info serving;
   void *address;
   memcpy(&address, &next.malloc, sizeof address);
-#ifdef __GLIBC__
   if (next_allocator_is_glibc()) {
     snprintf(name, capacity, "glibc %s", gnu_get_libc_version());
     return;
   }
-#endif
   if (!address || !dladdr(address, &serving) || !serving.dli_fname) {
     snprintf(name, capacity, "unknown");
     return;
   }
-  const char *slash = strrchr(serving.dli_fname, '/');
-  snprintf(name, capacity, "%s", slash ? slash + 1 : serving.dli_fname);
+  const char *slash = strrchr(serving.dli_fname, '/'), *file = slash ? slash + 1 : serving.dli_fname;
+  snprintf(name, capacity, "%s", strncmp(file, "ld-musl-", 8) == 0 ? "musl" : file);
 }
 
 /* The loader's own dlopen, not the one that this library exports to the program. */

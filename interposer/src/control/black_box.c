@@ -15,6 +15,7 @@
 #include "control/black_box_file.h"
 #include "control/log.h"
 #include "platform/clock.h"
+#include "platform/glibc_versions.h"
 #include "platform/kernel.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -249,7 +250,7 @@ int black_box_start(const char *path) {
     snprintf(failure, sizeof failure, "a thread cannot be started");
     return fail();
   }
-  on_exit(say_goodbye, NULL);
+  if (on_exit) on_exit(say_goodbye, NULL);
   int expected = STARTING; /* unless the thread has failed already */
   __atomic_compare_exchange_n(&state, &expected, RECORDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return 0;

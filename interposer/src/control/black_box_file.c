@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/kernel.h"
@@ -170,7 +171,7 @@ static void *fill_and_map(struct attempt *attempt, int file, const struct box_he
 
 /* Not over one that another process has just put there. Some file systems cannot make sure. */
 static bool rename_to_nothing(const char *from, const char *to) {
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+  if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
   return errno == EINVAL && rename(from, to) == 0;
 }
 

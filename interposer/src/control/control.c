@@ -70,6 +70,12 @@ static void off(int why, const char *text) {
   hook_count(false);
 }
 
+/* Whether this process counts nothing, whatever is asked of the library later. */
+static bool never_counts(void) {
+  return state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED ||
+         state == MALLOMETER_STATE_UNSUPPORTED;
+}
+
 static bool resetting; /* a thread is in mallometer_reset() */
 
 static void in_forked_child(void) {
@@ -123,6 +129,10 @@ void hook_warns_of_internals(const char *file) {
 
 /* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
 void hook_starts(void) {
+  if (!libc_is_glibc()) {
+    off(MALLOMETER_STATE_UNSUPPORTED, "the C library is not glibc (Alpine's is musl): nothing is counted");
+    return;
+  }
   char path[4096];
   struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
@@ -147,7 +157,10 @@ static void explain_not_preloaded(void) {
   state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
   void *first = program_function("malloc");
-  if (hook_ready() && next_allocator_is_glibc()) {
+  if (malloc_is_replaced) {
+    snprintf(reason_text, sizeof reason_text,
+             "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
+  } else if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {
     snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
@@ -182,10 +195,10 @@ __attribute__((constructor)) static void start(void) {
   allocator_find();
   allocator_name_version(allocator_name, sizeof allocator_name);
   forget_loader_errors();
-  if (state == MALLOMETER_STATE_EXCLUDED) return;
+  if (never_counts()) return;
   unwinding = native_stack_start(unwinding);
   forget_loader_errors();
-  pthread_atfork(NULL, NULL, in_forked_child);
+  if (__register_atfork) __register_atfork(NULL, NULL, in_forked_child, NULL);
   if (wanted_black_box) black_box_start(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }
@@ -260,7 +273,7 @@ int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin) {
 }
 
 int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
-  if (state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED) return -ENODATA;
+  if (never_counts()) return -ENODATA;
   int saved_errno = errno;
   struct thread_block *block = thread_block_acquire();
   errno = saved_errno;
@@ -403,7 +416,7 @@ int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
 
 static void change_interval(size_t bytes) {
   int saved_errno = errno;
-  if (bytes > 0 && state != MALLOMETER_STATE_NOT_PRELOADED && state != MALLOMETER_STATE_EXCLUDED) record_call_sites();
+  if (bytes > 0 && !never_counts()) record_call_sites();
   sampler_configure(bytes);
   errno = saved_errno;
 }
@@ -462,7 +475,7 @@ int mallometer_trim(void) {
 
 int mallometer_record(const char *path) {
   if (!path || !*path) return -EINVAL;
-  if (state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED) return -ENODATA;
+  if (never_counts()) return -ENODATA;
   int saved_errno = errno;
   int result = black_box_start(path);
   errno = saved_errno;

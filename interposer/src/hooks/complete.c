@@ -260,7 +260,7 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!hook_ready()) return 0;
+  if (!hook_ready()) return object == &hook_state; /* state.c asks whether it comes here */
   if (is_in_slots(object)) return slot_usable(object);
   return headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }

@@ -75,6 +75,7 @@ __attribute__((noinline)) static dlmopen_function *find_next_dlmopen(void) {
 void *program_dlmopen(Lmid_t namespace, const char *file, int mode) {
   dlmopen_function *open = __atomic_load_n(&next_dlmopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlmopen();
+  if (!open) return NULL; /* a C library without it */
   return open(namespace, file, namespace == LM_ID_BASE ? safe_mode(file, mode) : mode);
 }
 #endif

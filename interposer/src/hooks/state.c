@@ -15,6 +15,7 @@ int hook_state = HOOK_UNRESOLVED;
 enum size_source size_source = SIZE_FROM_CALL;
 size_t huge_threshold = (size_t)64 << 20;
 bool malloc_leads_here;
+bool malloc_is_replaced;
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
@@ -37,6 +38,12 @@ static bool program_malloc_is_ours(void) {
   return ours;
 }
 
+/*
+ * Whether calls of our functions come to us. Memory checkers such as Valgrind's put their own in the place of ours, for
+ * some of malloc's family and not for others, and the addresses stay. They do not know this object.
+ */
+static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
+
 static bool counting_is_wanted = true;
 
 static int wanted_state(void) {
@@ -58,6 +65,8 @@ static void change_state(int wanted) {
 static void resolve(void) {
   this_thread_resolves = true;
   malloc_leads_here = program_malloc_is_ours();
+  malloc_is_replaced = malloc_leads_here && !calls_arrive();
+  if (malloc_is_replaced) malloc_leads_here = false;
   bool found = next_allocator_find(malloc_leads_here);
   if (found && malloc_leads_here) {
     next_allocator_warm_up();

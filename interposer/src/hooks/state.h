@@ -63,6 +63,9 @@ extern HIDDEN size_t huge_threshold;
  */
 extern HIDDEN bool malloc_leads_here;
 
+/* That is because a memory checker answers the calls of our malloc. */
+extern HIDDEN bool malloc_is_replaced;
+
 /* hook_ready()'s rare part. Keeps errno. */
 bool hook_find_allocator(void);
 

@@ -7,7 +7,7 @@ import java.util.Locale;
  *
  * @param os {@code "linux"}, {@code "macos"}, {@code "windows"}, or another name in lower case
  * @param architecture {@code "x86-64"}, {@code "aarch64"}, or another name in lower case
- * @param musl whether the C library is musl, which cannot load a library built for glibc
+ * @param musl whether the C library is musl, over which the library does not count
  */
 record Platform(String os, String architecture, boolean musl) {
 

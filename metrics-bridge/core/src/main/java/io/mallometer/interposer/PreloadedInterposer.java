@@ -281,6 +281,11 @@ final class PreloadedInterposer implements Interposer {
               reasonOr("MALLOMETER_ONLY does not name this program"),
               Remedy.include());
       case ReportLayout.STATE_NOT_PRELOADED -> notPreloaded();
+      case ReportLayout.STATE_UNSUPPORTED ->
+          new Status(
+              State.UNAVAILABLE,
+              reasonOr("the library does not count over this C library"),
+              Remedy.container());
       default -> new Status(State.UNAVAILABLE, reasonOr("the library is in an unknown state"), "");
     };
   }

@@ -52,6 +52,7 @@ final class ReportLayout {
   static final int STATE_DISABLED = 2;
   static final int STATE_NOT_PRELOADED = 3;
   static final int STATE_EXCLUDED = 4;
+  static final int STATE_UNSUPPORTED = 5;
 
   private static final double MILLION = 1e6;
 

@@ -31,6 +31,7 @@ class LayoutTest {
           Map.entry("MALLOMETER_STATE_DISABLED", ReportLayout.STATE_DISABLED),
           Map.entry("MALLOMETER_STATE_NOT_PRELOADED", ReportLayout.STATE_NOT_PRELOADED),
           Map.entry("MALLOMETER_STATE_EXCLUDED", ReportLayout.STATE_EXCLUDED),
+          Map.entry("MALLOMETER_STATE_UNSUPPORTED", ReportLayout.STATE_UNSUPPORTED),
           Map.entry("MALLOMETER_UNIT_USABLE", 1),
           Map.entry("MALLOMETER_UNIT_GLIBC_CHUNK", 2),
           Map.entry("MALLOMETER_UNIT_REQUESTED", 3),

@@ -1,0 +1,48 @@
+/*
+ * Programs that use a thread key which they have forgotten to create, most often number 0. It is nobody's: setting it
+ * fails, reading it tells nothing, and the thread ends like any other. Where the number happens to be the hook's own
+ * key, the value of the program is not taken for the hook's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "check.h"
+
+static pthread_key_t forgotten;
+static int set;
+
+static void *use_forgotten(void *unused) {
+  char object[64];
+  free(malloc(10)); /* the hook knows the thread */
+  CHECK(!pthread_getspecific(forgotten));
+  CHECK_EQUAL(pthread_setspecific(forgotten, object), EINVAL);
+  return unused;
+}
+
+static void *use_every_key(void *unused) {
+  static uint64_t object[64];
+  for (size_t i = 0; i < 64; i++) object[i] = 0xfefefefefefefefe;
+  free(malloc(10));
+  for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++) set += pthread_setspecific(key, object) == 0;
+  return unused;
+}
+
+static void run(void *(*body)(void *)) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
+  CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+int main(void) {
+  run(use_forgotten);
+  for (int i = 0; i < 3; i++) {
+    run(use_every_key);
+    CHECK_EQUAL(set, i + 1); /* the hook's is the only one */
+    CHECK_EQUAL(snapshot().threads, 1);
+  }
+  pthread_key_t first;
+  CHECK_EQUAL(pthread_key_create(&first, NULL), 0);
+  CHECK_EQUAL(first, 0);
+  return 0;
+}
