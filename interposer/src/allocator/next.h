@@ -13,13 +13,16 @@
 
 #include "platform/visibility.h"
 
+/* memalign and its younger relatives. */
+typedef void *aligned_function(size_t alignment, size_t size);
+
 struct next_allocator {
   void *(*malloc)(size_t size);
   void (*free)(void *object);
   void *(*calloc)(size_t count, size_t size);
   void *(*realloc)(void *object, size_t size);
-  void *(*memalign)(size_t alignment, size_t size);
-  void *(*aligned_alloc)(size_t alignment, size_t size);
+  aligned_function *memalign;
+  aligned_function *aligned_alloc;
   int (*posix_memalign)(void **object, size_t alignment, size_t size);
   size_t (*usable_size)(void *object);
 };
