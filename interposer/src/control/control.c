@@ -172,7 +172,7 @@ static int measure_image(struct dl_phdr_info *object, size_t size, void *bytes) 
   return ours;
 }
 
-__attribute__((constructor)) static void start(void) {
+static void begin(void) {
   dl_iterate_phdr(measure_image, &image_bytes);
   if (!hook_ready() || !malloc_leads_here) {
     explain_not_preloaded();
@@ -188,6 +188,13 @@ __attribute__((constructor)) static void start(void) {
   pthread_atfork(NULL, NULL, in_forked_child);
   if (wanted_black_box) black_box_start(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+}
+
+/* Before main, where errno is 0. */
+__attribute__((constructor)) static void start(void) {
+  int saved_errno = errno;
+  begin();
+  errno = saved_errno;
 }
 
 /* ---- Snapshots ---------------------------------------------------------------------------------------- */
