@@ -31,6 +31,7 @@
 #include "leak/watch.h"
 #include "mallometer.h"
 #include "platform/clock.h"
+#include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
@@ -146,12 +147,14 @@ void hook_starts(void) {
 static void explain_not_preloaded(void) {
   state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
-  void *first = program_function("malloc");
+  const void *first = first_definition("malloc", NULL);
   if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {
-    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
-             base_name(serving.dli_fname));
+    bool of_program = object_of(first) == first_object();
+    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
+             of_program ? ": a malloc that is part of the program cannot be counted"
+                        : "; name mallometer before it in LD_PRELOAD");
   }
   reason = reason_text;
   forget_loader_errors();
