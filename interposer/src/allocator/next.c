@@ -10,6 +10,7 @@
 #include <gnu/libc-version.h>
 #endif
 
+#include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
 
@@ -107,6 +108,13 @@ bool next_allocator_is_glibc(void) {
 #else
   return false;
 #endif
+}
+
+bool next_allocator_is_a_sanitizer(void) {
+  void *address;
+  memcpy(&address, &next.malloc, sizeof address);
+  const struct link_map *object = object_of(address);
+  return object && function_in(object, "__sanitizer_get_allocated_size");
 }
 
 void glibc_free_unnoticed(void *object) {

@@ -61,6 +61,12 @@ void next_allocator_warm_up(void);
 /* Whether malloc is the C library's own. */
 bool next_allocator_is_glibc(void);
 
+/*
+ * Whether malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
+ * called: most of the C library.
+ */
+bool next_allocator_is_a_sanitizer(void);
+
 /* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);
 

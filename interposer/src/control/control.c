@@ -145,7 +145,6 @@ void hook_starts(void) {
 }
 
 static void explain_not_preloaded(void) {
-  state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
   const void *first = first_definition("malloc", NULL);
   if (hook_ready() && next_allocator_is_glibc()) {
@@ -176,8 +175,14 @@ static int measure_image(struct dl_phdr_info *object, size_t size, void *bytes) 
 }
 
 static void begin(void) {
+  bool ready = hook_ready();
+  if (!ready || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
+  if (ready && next_allocator_is_a_sanitizer()) {
+    reason = "malloc is a sanitizer's, which takes no other before it: nothing is counted";
+    return;
+  }
   dl_iterate_phdr(measure_image, &image_bytes);
-  if (!hook_ready() || !malloc_leads_here) {
+  if (state == MALLOMETER_STATE_NOT_PRELOADED) {
     explain_not_preloaded();
     return;
   }

@@ -49,6 +49,7 @@ static void resolve(void) {
   this_thread_resolves = true;
   malloc_leads_here = program_malloc_is_ours();
   bool found = next_allocator_find(malloc_leads_here);
+  if (found && next_allocator_is_a_sanitizer()) malloc_leads_here = false;
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
     if (next_allocator_has_glibc_chunks()) size_source = SIZE_FROM_CHUNK;
