@@ -63,30 +63,24 @@ static void *with_header(void *base, unsigned shift, size_t size, bool counted) 
   return object;
 }
 
-/* Adds the room before the object. False with ENOMEM if no allocator could serve the sum. */
-static bool add_room(size_t size, size_t room, size_t *sum) {
-  if (!__builtin_add_overflow(size, room, sum) && *sum <= PTRDIFF_MAX) return true;
-  errno = ENOMEM;
-  return false;
+/* A size too large for any allocator is left as it is, for the allocator to refuse in its own way. */
+static size_t with_room(size_t size, size_t room) {
+  size_t sum;
+  return __builtin_add_overflow(size, room, &sum) || sum > PTRDIFF_MAX ? size : sum;
 }
 
 void *header_malloc(size_t size, bool counted) {
-  size_t all;
-  if (!add_room(size, sizeof(struct header), &all)) return NULL;
-  return with_header(next.malloc(all), 4, size, counted);
+  return with_header(next.malloc(with_room(size, sizeof(struct header))), 4, size, counted);
 }
 
 void *header_calloc(size_t bytes, bool counted) {
-  size_t all;
-  if (!add_room(bytes, sizeof(struct header), &all)) return NULL;
-  return with_header(next.calloc(1, all), 4, bytes, counted);
+  return with_header(next.calloc(1, with_room(bytes, sizeof(struct header))), 4, bytes, counted);
 }
 
-void *header_memalign(size_t alignment, size_t size, bool counted) {
-  if (alignment <= sizeof(struct header)) return header_malloc(size, counted);
-  size_t all;
-  if (!add_room(size, alignment, &all)) return NULL;
-  return with_header(next.memalign(alignment, all), (unsigned)__builtin_ctzll(alignment), size, counted);
+void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted) {
+  if (alignment < sizeof(struct header)) alignment = sizeof(struct header);
+  void *base = function(alignment, with_room(size, alignment));
+  return with_header(base, (unsigned)__builtin_ctzll(alignment), size, counted);
 }
 
 static void *base_of(void *object) { return (char *)object - ((size_t)1 << shift_of(object)); }
@@ -98,13 +92,11 @@ void header_free(void *object) {
 }
 
 void *header_realloc(void *object, size_t size, bool counted) {
-  size_t all;
-  if (!add_room(size, sizeof(struct header), &all)) return NULL;
   if (shift_of(object) == 4) {
     struct header old = *header_of(object);
     void *base = base_of(object);
     header_of(object)->tag = 0;
-    void *moved = with_header(next.realloc(base, all), 4, size, counted);
+    void *moved = with_header(next.realloc(base, with_room(size, sizeof old)), 4, size, counted);
     if (!moved) *header_of(object) = old;
     return moved;
   }

@@ -19,11 +19,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As the allocator's functions of the same kind; NULL with ENOMEM also when size and header overflow. */
+#include "allocator/next.h"
+
+/* As the allocator's functions of the same kind, which leave errno as they please. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);
-/* `alignment` is a power of two. */
-void *header_memalign(size_t alignment, size_t size, bool counted);
+/* `function` is the allocator's; `alignment` is a power of two. */
+void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
 /* For an object with header. NULL: the object is as it was. */
 void *header_realloc(void *object, size_t size, bool counted);
 /* For an object with header. */

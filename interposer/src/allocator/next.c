@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
 
@@ -99,6 +100,13 @@ bool next_allocator_is_glibc(void) {
   void *in_libc;
   memcpy(&in_libc, &version, sizeof in_libc);
   return libc_is_glibc() && next_allocator_contains(in_libc);
+}
+
+bool next_allocator_is_a_sanitizer(void) {
+  void *address;
+  memcpy(&address, &next.malloc, sizeof address);
+  const struct link_map *object = object_of(address);
+  return object && function_in(object, "__sanitizer_get_allocated_size");
 }
 
 void glibc_free_unnoticed(void *object) {

@@ -13,13 +13,16 @@
 
 #include "platform/visibility.h"
 
+/* memalign and its younger relatives. */
+typedef void *aligned_function(size_t alignment, size_t size);
+
 struct next_allocator {
   void *(*malloc)(size_t size);
   void (*free)(void *object);
   void *(*calloc)(size_t count, size_t size);
   void *(*realloc)(void *object, size_t size);
-  void *(*memalign)(size_t alignment, size_t size);
-  void *(*aligned_alloc)(size_t alignment, size_t size);
+  aligned_function *memalign;
+  aligned_function *aligned_alloc;
   int (*posix_memalign)(void **object, size_t alignment, size_t size);
   size_t (*usable_size)(void *object);
 };
@@ -57,6 +60,12 @@ void next_allocator_warm_up(void);
 
 /* Whether malloc is the C library's own. */
 bool next_allocator_is_glibc(void);
+
+/*
+ * Whether malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
+ * called: most of the C library.
+ */
+bool next_allocator_is_a_sanitizer(void);
 
 /* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);

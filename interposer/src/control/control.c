@@ -31,6 +31,7 @@
 #include "leak/watch.h"
 #include "mallometer.h"
 #include "platform/clock.h"
+#include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
@@ -154,17 +155,18 @@ void hook_starts(void) {
 }
 
 static void explain_not_preloaded(void) {
-  state = MALLOMETER_STATE_NOT_PRELOADED;
   Dl_info serving = {0};
-  void *first = program_function("malloc");
+  const void *first = first_definition("malloc", NULL);
   if (malloc_is_replaced) {
     snprintf(reason_text, sizeof reason_text,
              "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
   } else if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {
-    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
-             base_name(serving.dli_fname));
+    bool of_program = object_of(first) == first_object();
+    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
+             of_program ? ": a malloc that is part of the program cannot be counted"
+                        : "; name mallometer before it in LD_PRELOAD");
   }
   reason = reason_text;
   forget_loader_errors();
@@ -185,9 +187,15 @@ static int measure_image(struct dl_phdr_info *object, size_t size, void *bytes) 
   return ours;
 }
 
-__attribute__((constructor)) static void start(void) {
+static void begin(void) {
+  bool ready = hook_ready();
+  if (!ready || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
+  if (ready && next_allocator_is_a_sanitizer()) {
+    reason = "malloc is a sanitizer's, which takes no other before it: nothing is counted";
+    return;
+  }
   dl_iterate_phdr(measure_image, &image_bytes);
-  if (!hook_ready() || !malloc_leads_here) {
+  if (state == MALLOMETER_STATE_NOT_PRELOADED) {
     explain_not_preloaded();
     return;
   }
@@ -201,6 +209,13 @@ __attribute__((constructor)) static void start(void) {
   if (__register_atfork) __register_atfork(NULL, NULL, in_forked_child, NULL);
   if (wanted_black_box) black_box_start(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+}
+
+/* Before main, where errno is 0. */
+__attribute__((constructor)) static void start(void) {
+  int saved_errno = errno;
+  begin();
+  errno = saved_errno;
 }
 
 /* ---- Snapshots ---------------------------------------------------------------------------------------- */

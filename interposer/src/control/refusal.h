@@ -8,9 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Looks through the dynamic symbols of all loaded objects for such a reference. True and the object's name if there is
- * one. Takes the loader's lock; does not allocate.
+/* Looks for such a reference in all objects that the process starts with. True and the object's name if there is one.
  */
 bool find_object_past_interposers(char *name, size_t capacity);
 

@@ -144,23 +144,21 @@ void *complete_malloc(size_t size, struct origin origin) {
   return counted_fresh(headers() ? header_malloc(size, counting()) : next.malloc(size), size, USUAL_ALIGNMENT, origin);
 }
 
+/* What overflows is the allocator's to refuse. */
 void *complete_calloc(size_t count, size_t size, struct origin origin) {
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) {
-    complete_failure();
-    return NULL;
-  }
+  bool overflows = __builtin_mul_overflow(count, size, &bytes);
+  if (overflows) bytes = SIZE_MAX;
   if (!hook_ready()) return bootstrap_allocate(1, bytes);
-  return counted_fresh(headers() ? header_calloc(bytes, counting()) : next.calloc(count, size), bytes, USUAL_ALIGNMENT,
-                       origin);
+  void *object = headers() && !overflows ? header_calloc(bytes, counting()) : next.calloc(count, size);
+  return counted_fresh(object, bytes, USUAL_ALIGNMENT, origin);
 }
 
-/* `function` is the allocator's memalign or aligned_alloc, which judge a wrong alignment differently. */
-static void *complete_aligned(void *(*function)(size_t, size_t), size_t alignment, size_t size, struct origin origin) {
+static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
   /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. It stays
    * where it is, too. */
   if (!is_power_of_two(alignment)) return counted_fresh(function(alignment, size), size, 0, origin);
-  void *object = headers() ? header_memalign(alignment, size, counting()) : function(alignment, size);
+  void *object = headers() ? header_memalign(function, alignment, size, counting()) : function(alignment, size);
   return counted_fresh(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
 }
 
@@ -172,6 +170,16 @@ void *complete_memalign(size_t alignment, size_t size, struct origin origin) {
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(is_power_of_two(alignment) ? alignment : 1, size);
   return complete_aligned(next.aligned_alloc, alignment, size, origin);
+}
+
+static void *posix_aligned(size_t alignment, size_t size) {
+  void *object;
+  return next.posix_memalign(&object, alignment, size) == 0 ? object : NULL;
+}
+
+void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin) {
+  if (!hook_ready()) return bootstrap_allocate(alignment, size);
+  return complete_aligned(posix_aligned, alignment, size, origin);
 }
 
 static struct live_sample sample_of(const void *object) {
@@ -271,6 +279,7 @@ void complete_adoption(void *object, size_t size, struct origin origin) {
 }
 
 void complete_failure(void) {
+  int saved_errno = errno;
   if (hook_ready() && counting()) count_failure();
-  errno = ENOMEM;
+  errno = saved_errno;
 }

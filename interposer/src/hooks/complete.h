@@ -2,8 +2,8 @@
  * The complete path: every function of malloc's family in every state and accounting mode. The fast path
  * (malloc.c) handles the one case that matters for speed and leaves all else to these.
  *
- * Each is what its name says to the caller, counts one event where one is to be counted, and keeps errno except
- * where the function itself sets it. `origin` is the program's call.
+ * Each is what its name says to the caller, counts one event where one is to be counted, and leaves errno as the
+ * allocator does. `origin` is the program's call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H
@@ -19,6 +19,8 @@ void complete_free(void *object);
 /* An alignment that is no power of two is left to the allocator to judge. */
 void *complete_memalign(size_t alignment, size_t size, struct origin origin);
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
+/* posix_memalign for an alignment that it accepts. */
+void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 
 /* Counts what the allocator returned for a request, an object or NULL, and returns it. */
@@ -30,7 +32,7 @@ void complete_departure(size_t unit_size);
 /* Counts an object that the allocator gave out without asking us. */
 void complete_adoption(void *object, size_t size, struct origin origin);
 
-/* Counts a call that fails before it reaches the allocator, with errno ENOMEM. */
+/* Counts a call that fails before it reaches the allocator. */
 void complete_failure(void);
 
 #endif

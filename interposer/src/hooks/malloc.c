@@ -255,6 +255,7 @@ void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;
   if (!__builtin_mul_overflow(count, size, &bytes)) return entry.realloc(object, bytes);
   complete_failure();
+  errno = ENOMEM;
   return NULL;
 }
 
@@ -266,17 +267,12 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING) {
     return next.posix_memalign(object, alignment, size);
   }
-  int saved_errno = errno;
-  void *allocated = NULL;
-  int error = EINVAL;
-  if (alignment % sizeof(void *) == 0 && alignment != 0 && (alignment & (alignment - 1)) == 0) {
-    allocated = complete_memalign(alignment, size, ORIGIN);
-    error = ENOMEM;
-  } else {
+  if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
     complete_failure();
+    return EINVAL;
   }
-  errno = saved_errno;
-  if (!allocated) return error;
+  void *allocated = complete_posix_memalign(alignment, size, ORIGIN);
+  if (!allocated) return ENOMEM;
   *object = allocated;
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
+#include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
 
@@ -19,23 +20,12 @@ bool malloc_is_replaced;
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
-/*
- * Whether a program that calls malloc comes to us. Its address tells, except in executables that are linked to fixed
- * addresses, where every function seems to lie in the executable. A call tells for sure: while this thread resolves,
- * our malloc answers from the bootstrap buffer.
- */
+/* By the definitions: a malloc of the program's own may not be ready for a call. */
 static bool program_malloc_is_ours(void) {
   void *(*allocate)(size_t) = malloc;
-  void *own, *first = program_function("malloc"), *last = program_function("free");
+  void *own;
   memcpy(&own, &allocate, sizeof own);
-  if (!first || !last || first == own) return first == own;
-  void (*release)(void *);
-  memcpy(&allocate, &first, sizeof first);
-  memcpy(&release, &last, sizeof last);
-  void *probe = allocate(1);
-  bool ours = probe && is_bootstrap(probe);
-  release(probe);
-  return ours;
+  return (first_object() ? first_definition("malloc", NULL) : program_function("malloc")) == own;
 }
 
 /*
@@ -68,6 +58,7 @@ static void resolve(void) {
   malloc_is_replaced = malloc_leads_here && !calls_arrive();
   if (malloc_is_replaced) malloc_leads_here = false;
   bool found = next_allocator_find(malloc_leads_here);
+  if (found && next_allocator_is_a_sanitizer()) malloc_leads_here = false;
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
     if (next_allocator_has_glibc_chunks()) size_source = SIZE_FROM_CHUNK;
