@@ -30,12 +30,14 @@ new_sid_root() {
     fail "debootstrap failed: $(tail -n 5 "$part.log")"
   printf '#!/bin/sh\nexit 101\n' >"$part/usr/sbin/policy-rc.d"
   chmod 755 "$part/usr/sbin/policy-rc.d"
+  rm "$part.log"
   mv "$part" "$sid_root"
 }
 
+# A mirror may serve a state of sid that is older than sid promises to be.
 install_in_sid_root() {
   say "installing $* in $sid_root"
-  in_sid_root apt-get -qq update
+  in_sid_root apt-get -qq -o Acquire::Check-Valid-Until=false update
   in_sid_root env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@" >/dev/null
 }
@@ -51,7 +53,8 @@ sid_jdk() {
   inside=$(find "$sid_root/usr/lib/jvm" -maxdepth 1 -type d -name "java-$1-openjdk-*" -printf '/usr/lib/jvm/%f')
   [[ -n $inside ]] || fail "there is no JDK $1 in $sid_root"
   mkdir -p "$home/bin"
-  printf 'JAVA_VERSION="%s"\n' "$1" >"$home/release"
+  # JDK 8 of Debian has none.
+  cp "$sid_root$inside/release" "$home/release" 2>/dev/null || printf 'JAVA_VERSION="%s"\n' "$1" >"$home/release"
   # shellcheck disable=SC2016 # for the script
   printf '#!/bin/sh\nexec %q %q %q/bin/"${0##*/}" "$@"\n' "$PWD/bin/lib/in_root.sh" "$sid_root" "$inside" >"$home/inside"
   chmod 755 "$home/inside"
