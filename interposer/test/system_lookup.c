@@ -1,17 +1,29 @@
 /*
  * Java's foreign functions: the JVM opens the library of the first argument, libsyslookup.so, and looks C functions up
- * in it. malloc is found where every other caller of the program has it, and so are functions of what the library
- * needs.
+ * in it. malloc is found where every other caller of the program has it, and everything else as without the hook: what
+ * the library needs, and neither what belongs to the program nor what is the hook's own. The second argument is a
+ * library that opens it in the program's place and looks nothing up, as no JVM does: then more may be found, and malloc
+ * is the same.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "check.h"
 
-int main(int argc, char **argv) {
-  CHECK(argc == 2);
-  void *library = dlopen(argv[1], RTLD_LAZY);
-  CHECK(library);
+int function_of_program(void);
+int function_of_program(void) { return 0; }
+
+static void *open_from(const char *opener, const char *library) {
+  void *handle = dlopen(opener, RTLD_LAZY);
+  CHECK(handle);
+  void *(*open_library)(const char *);
+  void *address = dlsym(handle, "open_library");
+  CHECK(address);
+  memcpy(&open_library, &address, sizeof address);
+  return open_library(library);
+}
+
+static void malloc_is_counted(void *library) {
   void *address = dlsym(library, "malloc");
   CHECK(address && address == dlsym(RTLD_DEFAULT, "malloc"));
   void *(*allocate)(size_t);
@@ -22,8 +34,24 @@ int main(int argc, char **argv) {
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 1);
   free(object);
-  CHECK(dlsym(library, "cosh"));
-  CHECK(!dlsym(library, "no_such_function"));
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 2 || argc == 3);
+  CHECK(dlsym(RTLD_DEFAULT, "function_of_program") && dlsym(RTLD_DEFAULT, "mallometer_self"));
+  void *library = argc == 3 ? open_from(argv[2], argv[1]) : dlopen(argv[1], RTLD_LAZY);
+  CHECK(library);
+  malloc_is_counted(library);
+  CHECK(dlsym(library, "free") == dlsym(RTLD_DEFAULT, "free"));
+  CHECK(dlsym(library, "cosh") && dlsym(library, "getpid"));
+  CHECK(!dlsym(library, "no_such_function") && strstr(dlerror(), "no_such_function"));
+  if (argc == 2) {
+    CHECK(!dlsym(library, "function_of_program"));
+    CHECK(!dlsym(library, "mallometer_self") && !dlsym(library, "sdallocx") && !dlsym(library, "_Znwm"));
+    CHECK(dlopen(argv[1], RTLD_LAZY) == library);
+  }
+  /* Behind the program comes the hook, behind the hook the C library. */
+  CHECK(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"));
   CHECK(!dlopen("/nowhere/libsyslookup.so", RTLD_LAZY) && strstr(dlerror(), "/nowhere"));
   return 0;
 }
