@@ -146,7 +146,7 @@ void hook_starts(void) {
 
 static void explain_not_preloaded(void) {
   Dl_info serving = {0};
-  const void *first = first_definition("malloc", NULL);
+  const void *first = first_definition("malloc", first_object(), NULL);
   if (hook_ready() && next_allocator_is_glibc()) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
   } else if (first && dladdr(first, &serving) && serving.dli_fname) {
