@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks that the compiler made of the counted route what docs/cost.md accounts for: malloc and free are one jump; then
-# at most so many instructions from the entry to the first return (malloc) or to the jump into the allocator (free), one
-# call and that to the allocator, no lock prefix, no call into the loader (__tls_get_addr).
+# Checks that the compiler made of the counted route what docs/cost.md accounts for: malloc, free and the operators are
+# one jump; then at most so many instructions from the entry to the first return (malloc) or to the jump into the
+# allocator (free), one call and that to the allocator, no lock prefix, no call into the loader (__tls_get_addr).
 set -eu
 library=$1
 failed=0
@@ -27,6 +27,9 @@ check() {
 
 check malloc '^jmp +\*' 1 0
 check free '^jmp +\*' 1 0
+for operator in _Znwm _ZnwmRKSt9nothrow_t _Znam _ZdlPv _ZdlPvm _ZdaPv; do
+  check $operator '^jmp +\*' 1 0
+done
 check counted_malloc '^ret' 32 1
 check counted_free '^jmp +\*' 12 0
 check tracked_free '^jmp +\*' 18 0

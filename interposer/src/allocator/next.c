@@ -173,10 +173,11 @@ static void *operator_in(const char *object_name, const char *mangled_name, cons
   return address == ours ? NULL : address;
 }
 
-void *next_operator(const char *mangled_name, const void *caller) {
+void *next_operator(const char *mangled_name, const void *caller, bool of_allocator) {
   static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
   void *ours = dlsym(RTLD_DEFAULT, mangled_name);
   void *address = dlsym(RTLD_NEXT, mangled_name);
+  if (address && !of_allocator && next_allocator_contains(address)) address = NULL;
   Dl_info calling;
   if (!address && dladdr(caller, &calling)) address = operator_in(calling.dli_fname, mangled_name, ours);
   for (size_t i = 0; !address && i < sizeof runtimes / sizeof *runtimes; i++) {

@@ -72,10 +72,10 @@ void next_allocator_name(char *name, size_t capacity);
 
 /*
  * C++'s operator new of the given mangled name, other than ours: below us, in the object that contains `caller` (JNI
- * libraries often bring the C++ library in themselves), or in a C++ library that was loaded later and locally. NULL if
- * there is none. Enters the loader.
+ * libraries often bring the C++ library in themselves), or in a C++ library that was loaded later and locally. The
+ * allocator's own if that comes first and `of_allocator`. NULL if there is none. Enters the loader.
  */
-void *next_operator(const char *mangled_name, const void *caller);
+void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
 
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);

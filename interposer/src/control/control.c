@@ -156,7 +156,7 @@ void hook_starts(void) {
 
 static void explain_not_preloaded(void) {
   Dl_info serving = {0};
-  const void *first = first_definition("malloc", NULL);
+  const void *first = first_definition("malloc", first_object(), NULL);
   if (malloc_is_replaced) {
     snprintf(reason_text, sizeof reason_text,
              "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");

@@ -166,6 +166,16 @@ static void *completed_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
+static void *completed_new_aligned(size_t size, size_t alignment) {
+  void *object = complete_memalign(alignment, size, ORIGIN);
+  return unlikely(!object) ? operator_new_aligned_fails(size, alignment, ORIGIN) : object;
+}
+
+static void *completed_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow) {
+  void *object = complete_memalign(alignment, size, ORIGIN);
+  return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
+}
+
 /* ---- The forwarded route: next.malloc and next.calloc themselves, and these --------------------------- */
 
 static void forwarded_free(void *object) {
@@ -207,28 +217,63 @@ static struct {
   void (*free)(void *object);
   void *(*calloc)(size_t count, size_t size);
   void *(*realloc)(void *object, size_t size);
-  void *(*new)(size_t size);
-  void *(*new_nothrow)(size_t size, const void *nothrow);
-} entry = {completed_malloc, complete_free, completed_calloc, completed_realloc, completed_new, completed_new_nothrow};
+} entry = {completed_malloc, complete_free, completed_calloc, completed_realloc};
+
+#define BY_ROUTE(route, completed, counted, forwarded) \
+  ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
+
+/*
+ * The operators are ours whatever allocator lies below. One that brings its own would otherwise serve `new` past us;
+ * the C++ library's would come back through malloc, one call later. One event for one allocation either way. Every form
+ * of delete is free by another name, and costs nothing more.
+ */
+static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
+  switch (form) {
+    case NEW:
+    case NEW_ARRAY:
+      return OPERATOR(BY_ROUTE(route, completed_new, counted_new, forwarded_new));
+    case NEW_NOTHROW:
+    case NEW_ARRAY_NOTHROW:
+      return OPERATOR(BY_ROUTE(route, completed_new_nothrow, counted_new_nothrow, forwarded_new_nothrow));
+    case NEW_ALIGNED:
+    case NEW_ARRAY_ALIGNED:
+      return OPERATOR(completed_new_aligned);
+    case NEW_ALIGNED_NOTHROW:
+    case NEW_ARRAY_ALIGNED_NOTHROW:
+      return OPERATOR(completed_new_aligned_nothrow);
+    default:
+      return OPERATOR(route_free);
+  }
+}
+
+/* Before the first event nobody knows whether ours serve. */
+#define EARLY_OPERATOR(form, name, derived_from)                                                      \
+  static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
+    operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
+    return (other ? other : own_operator(form, ROUTE_COMPLETE, complete_free))(first, second, third); \
+  }
+EACH_OPERATOR(EARLY_OPERATOR)
+
+#define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
+static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
 /* One function after the other: each is right beside any other route's. */
 void hook_route(enum hook_route route) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
   bool tracked = call_sites_on(), followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
-#define TAKE(function, completed, counted, forwarded)        \
-  __atomic_store_n(&entry.function,                          \
-                   route == ROUTE_COUNTED     ? (counted)    \
-                   : route == ROUTE_FORWARDED ? (forwarded)  \
-                                              : (completed), \
-                   __ATOMIC_RELEASE)
-  TAKE(malloc, completed_malloc, counted_malloc, next.malloc);
-  TAKE(free, complete_free, tracked ? tracked_free : counted_free, followed ? following_free : forwarded_free);
-  TAKE(calloc, completed_calloc, counted_calloc, next.calloc);
-  TAKE(realloc, completed_realloc, tracked ? tracked_realloc : counted_realloc,
-       followed ? following_realloc : forwarded_realloc);
-  TAKE(new, completed_new, counted_new, forwarded_new);
-  TAKE(new_nothrow, completed_new_nothrow, counted_new_nothrow, forwarded_new_nothrow);
+  void (*route_free)(void *) =
+      BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free, followed ? following_free : forwarded_free);
+#define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
+  TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
+  TAKE(entry.free, route_free);
+  TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
+  TAKE(entry.realloc, BY_ROUTE(route, completed_realloc, tracked ? tracked_realloc : counted_realloc,
+                               followed ? following_realloc : forwarded_realloc));
+  for (enum operator_form form = 0; form < OPERATOR_FORMS; form++) {
+    operator_function *other = operator_in_place(form);
+    TAKE(operators[form], other ? other : own_operator(form, route, route_free));
+  }
 #undef TAKE
 }
 
@@ -239,15 +284,6 @@ void free(void *object) { entry.free(object); }
 void *calloc(size_t count, size_t size) { return entry.calloc(count, size); }
 
 void *realloc(void *object, size_t size) { return entry.realloc(object, size); }
-
-/*
- * The operators are ours whatever lies below. An allocator that brings its own would otherwise serve `new` past us;
- * the C++ library's would come back through malloc, one call later. One event for one allocation either way.
- * Every form of delete is free by another name, and costs nothing more.
- */
-void *operator_new(size_t size) { return entry.new(size); }
-
-void *operator_new_nothrow(size_t size, const void *nothrow) { return entry.new_nothrow(size, nothrow); }
 
 /* ---- Functions that are rare enough for the complete route always ------------------------------------- */
 
@@ -289,16 +325,6 @@ void *pvalloc(size_t size) {
 
 size_t malloc_usable_size(void *object) { return complete_usable_size(object); }
 
-void *operator_new_aligned(size_t size, size_t alignment) {
-  void *object = complete_memalign(alignment, size, ORIGIN);
-  return unlikely(!object) ? operator_new_aligned_fails(size, alignment, ORIGIN) : object;
-}
-
-void *operator_new_aligned_nothrow(size_t size, size_t alignment, const void *nothrow) {
-  void *object = complete_memalign(alignment, size, ORIGIN);
-  return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
-}
-
 /* ---- Other names -------------------------------------------------------------------------------------- */
 
 #define ALIAS(target) __attribute__((visibility("default"), alias(target)))
@@ -308,8 +334,7 @@ void *operator_new_aligned_nothrow(size_t size, size_t alignment, const void *no
 /* Only the first argument, the object, matters; the others stay in registers that nobody reads. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
-void *operator_new_array(size_t) __asm__("_Znam") ALIAS("_Znwm");
-void *operator_new_array_nothrow(size_t, const void *) __asm__("_ZnamRKSt9nothrow_t") ALIAS("_ZnwmRKSt9nothrow_t");
-void *operator_new_array_aligned(size_t, size_t) __asm__("_ZnamSt11align_val_t") ALIAS("_ZnwmSt11align_val_t");
-void *operator_new_array_aligned_nothrow(size_t, size_t, const void *) __asm__("_ZnamSt11align_val_tRKSt9nothrow_t")
-    ALIAS("_ZnwmSt11align_val_tRKSt9nothrow_t");
+#define NAME_OF_OPERATOR(form, name, derived_from)                       \
+  EXPORT void *name(uintptr_t first, uintptr_t second, uintptr_t third); \
+  void *name(uintptr_t first, uintptr_t second, uintptr_t third) { return operators[form](first, second, third); }
+EACH_OPERATOR(NAME_OF_OPERATOR)

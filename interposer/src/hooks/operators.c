@@ -1,24 +1,141 @@
 /*
- * operator new when memory has run out.
+ * The operators of others, and operator new when memory has run out. See operators.h.
  *
- * What is right then is the C++ library's business: call the new handler, try again, at last throw std::bad_alloc or
- * return NULL. So the next operator is looked up, at a failure only, and called. The C++ library's tries malloc again,
- * which is ours and counts; an allocator's own operator tries its own memory, and what it finds is counted here.
+ * What is right when memory has run out is the C++ library's business: call the new handler, try again, at last throw
+ * std::bad_alloc or return NULL. So the next operator is looked up, at a failure only, and called. The C++ library's
+ * tries malloc again, which is ours and counts; an allocator's own operator tries its own memory, and what it finds is
+ * counted here.
  *
  * An exception passes through these frames; the compiler's unwind tables suffice for that.
  */
 #include "hooks/operators.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/next.h"
 #include "hooks/complete.h"
-#include "platform/interposed.h"
+#include "hooks/state.h"
+#include "platform/dynamic_symbols.h"
+
+static const struct {
+  const char *name;
+  enum operator_form derived_from;
+} forms[OPERATOR_FORMS] = {
+#define ROW(form, name, derived_from) [form] = {#name, derived_from},
+    EACH_OPERATOR(ROW)
+#undef ROW
+};
+
+/* ---- In place of ours ---------------------------------------------------------------------------------- */
+
+/* What serves a call that comes to us, and what a call of the program comes to; NULL: ours. They differ where the other
+ * stands before us, and may come to us for what it does not do itself. */
+static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
+
+operator_function *operator_in_place(enum operator_form form) { return in_place[form]; }
+
+static operator_function *function_at(const void *address) {
+  operator_function *function;
+  memcpy(&function, &address, sizeof function);
+  return function;
+}
+
+static bool is_cxx_library(const struct link_map *object) {
+  return file_begins_with(object, "libstdc++.so") || file_begins_with(object, "libc++.so") ||
+         file_begins_with(object, "libc++abi.so");
+}
+
+/*
+ * Ours do what those of the C++ library do, where the search ends. They do what those of the allocator below do, too,
+ * but a library behind it may insist on its own.
+ */
+static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
+                                           const struct link_map *end) {
+  const void *address = first_definition(forms[form].name, begin, end);
+  if (address && malloc_leads_here && next_allocator_contains(address)) {
+    address = first_definition(forms[form].name, object_of(address)->l_next, end);
+  }
+  return address && !is_cxx_library(object_of(address)) ? function_at(address) : NULL;
+}
+
+/*
+ * A form that must not throw calls one that may. To catch needs C++: the C++ library's own form does so, and calls the
+ * program's. If no such library is found, an exception goes on to the caller.
+ */
+static operator_function *of_cxx_library[OPERATOR_FORMS];
+
+static operator_function *of_linked_cxx_library(enum operator_form form) {
+  const void *found = NULL;
+  for (const struct link_map *object = first_object(); object && !found; object = object->l_next) {
+    if (is_cxx_library(object)) found = function_in(object, forms[form].name);
+  }
+  return function_at(found);
+}
+
+static void *nothrow_in_place(enum operator_form form, uintptr_t size, uintptr_t second, uintptr_t third,
+                              const void *caller) {
+  operator_function *catching = __atomic_load_n(&of_cxx_library[form], __ATOMIC_RELAXED);
+  if (!catching) { /* it may have been opened since the start */
+    catching = function_at(next_operator(forms[form].name, caller, false));
+    __atomic_store_n(&of_cxx_library[form], catching, __ATOMIC_RELAXED);
+  }
+  return (catching ? catching : resolved[forms[form].derived_from])(size, second, third);
+}
+
+#define NOTHROW_IN_PLACE(form)                                                         \
+  static void *in_place_of_##form(uintptr_t size, uintptr_t second, uintptr_t third) { \
+    return nothrow_in_place(form, size, second, third, __builtin_return_address(0));   \
+  }
+NOTHROW_IN_PLACE(NEW_NOTHROW)
+NOTHROW_IN_PLACE(NEW_ARRAY_NOTHROW)
+NOTHROW_IN_PLACE(NEW_ALIGNED_NOTHROW)
+NOTHROW_IN_PLACE(NEW_ARRAY_ALIGNED_NOTHROW)
+
+/* The alignment is the third argument here, and the second of the form that is called. */
+static void *in_place_of_DELETE_SIZED_ALIGNED(uintptr_t object, uintptr_t size, uintptr_t alignment) {
+  return resolved[DELETE_ALIGNED](object, alignment, size);
+}
+
+static void *in_place_of_DELETE_ARRAY_SIZED_ALIGNED(uintptr_t object, uintptr_t size, uintptr_t alignment) {
+  return resolved[DELETE_ARRAY_ALIGNED](object, alignment, size);
+}
+
+/* What calls the form that this one is derived from. */
+static operator_function *derived(enum operator_form form) {
+  switch (form) {
+#define CASE(form) \
+  case form:       \
+    return in_place_of_##form
+    CASE(NEW_NOTHROW);
+    CASE(NEW_ARRAY_NOTHROW);
+    CASE(NEW_ALIGNED_NOTHROW);
+    CASE(NEW_ARRAY_ALIGNED_NOTHROW);
+    CASE(DELETE_SIZED_ALIGNED);
+    CASE(DELETE_ARRAY_SIZED_ALIGNED);
+#undef CASE
+    default:
+      return resolved[forms[form].derived_from];
+  }
+}
+
+void operators_find(void) {
+  const struct link_map *own = own_object();
+  for (enum operator_form form = 0; own && form < OPERATOR_FORMS; form++) {
+    in_place[form] = other_definition(form, own->l_next, NULL);
+    of_cxx_library[form] = of_linked_cxx_library(form);
+    if (!in_place[form] && resolved[forms[form].derived_from]) in_place[form] = derived(form);
+    operator_function *before = other_definition(form, first_object(), own);
+    resolved[form] = before ? before : in_place[form];
+  }
+}
+
+/* ---- Memory has run out -------------------------------------------------------------------------------- */
 
 /* A program that uses operator new and has no C++ library anywhere cannot be thrown at. */
 static void *operator_or_abort(const char *mangled_name, const void *caller) {
-  void *address = next_operator(mangled_name, caller);
+  void *address = next_operator(mangled_name, caller, true);
   if (!address) abort();
   return address;
 }
@@ -45,7 +162,7 @@ void *operator_new_aligned_fails(size_t size, size_t alignment, struct origin or
 /* Without an operator that knows the new handler, failing is all that is left. */
 void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin origin) {
   void *(*function)(size_t, const void *);
-  void *address = next_operator("_ZnwmRKSt9nothrow_t", origin.caller);
+  void *address = next_operator("_ZnwmRKSt9nothrow_t", origin.caller, true);
   if (!address) return NULL;
   memcpy(&function, &address, sizeof function);
   return counted_once(function(size, nothrow), size, address, origin);
@@ -53,7 +170,7 @@ void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin
 
 void *operator_new_aligned_nothrow_fails(size_t size, size_t alignment, const void *nothrow, struct origin origin) {
   void *(*function)(size_t, size_t, const void *);
-  void *address = next_operator("_ZnwmSt11align_val_tRKSt9nothrow_t", origin.caller);
+  void *address = next_operator("_ZnwmSt11align_val_tRKSt9nothrow_t", origin.caller, true);
   if (!address) return NULL;
   memcpy(&function, &address, sizeof function);
   return counted_once(function(size, alignment, nothrow), size, address, origin);

@@ -8,6 +8,7 @@
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
+#include "hooks/operators.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
@@ -25,7 +26,7 @@ static bool program_malloc_is_ours(void) {
   void *(*allocate)(size_t) = malloc;
   void *own;
   memcpy(&own, &allocate, sizeof own);
-  return (first_object() ? first_definition("malloc", NULL) : program_function("malloc")) == own;
+  return (first_object() ? first_definition("malloc", first_object(), NULL) : program_function("malloc")) == own;
 }
 
 /*
@@ -59,6 +60,7 @@ static void resolve(void) {
   if (malloc_is_replaced) malloc_leads_here = false;
   bool found = next_allocator_find(malloc_leads_here);
   if (found && next_allocator_is_a_sanitizer()) malloc_leads_here = false;
+  if (found) operators_find();
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
     if (next_allocator_has_glibc_chunks()) size_source = SIZE_FROM_CHUNK;

@@ -38,11 +38,24 @@ struct link_map *object_of(const void *address) {
   return dladdr1 && dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
 }
 
-struct link_map *first_object(void) {
+struct link_map *own_object(void) {
   static const char here;
-  struct link_map *object = object_of(&here);
+  return object_of(&here);
+}
+
+struct link_map *first_object(void) {
+  struct link_map *object = own_object();
   while (object && object->l_prev) object = object->l_prev;
   return object;
+}
+
+bool file_begins_with(const struct link_map *object, const char *beginning) {
+  if (!object || !object->l_name) return false;
+  const char *file = object->l_name;
+  for (const char *at = file; *at; at++) {
+    if (*at == '/') file = at + 1;
+  }
+  return begins_with(file, beginning);
 }
 
 /* glibc relocates the addresses of the section in place, unless the section is read-only. */
@@ -54,7 +67,7 @@ static const void *address_in(const struct link_map *object, uintptr_t value) {
 /* The kernel's own object is left out: it may be linked to an address that it does not have. */
 static struct tables tables_of(const struct link_map *object) {
   struct tables tables = {0};
-  if (object->l_name && begins_with(object->l_name, "linux-vdso")) return tables;
+  if (file_begins_with(object, "linux-vdso")) return tables;
   for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
     const void *address = address_in(object, entry->d_un.d_ptr);
     if (entry->d_tag == DT_SYMTAB) tables.symbols = address;
@@ -110,10 +123,10 @@ const void *function_in(const struct link_map *object, const char *name) {
   return type == STT_FUNC || type == STT_NOTYPE ? (const void *)(object->l_addr + symbol->st_value) : NULL;
 }
 
-const void *first_definition(const char *name, const struct link_map *but) {
+const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end) {
   const void *found = NULL;
-  for (const struct link_map *object = first_object(); object && !found; object = object->l_next) {
-    if (object != but) found = function_in(object, name);
+  for (const struct link_map *object = begin; object && object != end && !found; object = object->l_next) {
+    found = function_in(object, name);
   }
   return found;
 }

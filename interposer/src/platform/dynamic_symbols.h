@@ -16,19 +16,23 @@
 struct link_map *object_of(const void *address);
 
 /*
- * The object that the loader searches first, which is the executable. The others follow in its order by `l_next`. NULL
- * if object_of() knows none.
+ * The object that the loader searches first, which is the executable. The others follow in its order by `l_next`, this
+ * library among them. NULL if object_of() knows none.
  */
 struct link_map *first_object(void);
+struct link_map *own_object(void);
+
+/* Whether the name of the object's file, without folders, begins so. */
+bool file_begins_with(const struct link_map *object, const char *beginning);
 
 /* NULL if the object does not define the function. */
 const void *function_in(const struct link_map *object, const char *name);
 
 /*
- * The definition of the function that the loader meets first, in another object than `but`, which may be NULL. NULL if
- * there is none. It is what a program that calls the function resolves.
+ * The definition that the loader meets first among the objects from `begin` to the one before `end`, which may be NULL.
+ * NULL if there is none. Among all objects it is what a program that calls the function resolves.
  */
-const void *first_definition(const char *name, const struct link_map *but);
+const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end);
 
 /* Whether the object refers to a function that it does not define, and whose name `matches` accepts. */
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name));

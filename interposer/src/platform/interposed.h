@@ -21,37 +21,41 @@ EXPORT int posix_memalign(void **object, size_t alignment, size_t size);
 EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *object);
-/*
- * free by other names: glibc's up to 2.25, those of C23, jemalloc's, and C++'s operator delete, of which the mangled
- * names say dl or da for one object or an array, m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for
- * nothrow.
- */
+/* free by other names: glibc's up to 2.25, those of C23, jemalloc's. */
 /* clang-format off */ /* which never comes to rest here */
 #define EACH_NAME_OF_FREE(X) \
   X(cfree) \
   X(free_sized) \
   X(free_aligned_sized) \
-  X(sdallocx) \
-  X(_ZdlPv) \
-  X(_ZdlPvm) \
-  X(_ZdlPvSt11align_val_t) \
-  X(_ZdlPvmSt11align_val_t) \
-  X(_ZdlPvRKSt9nothrow_t) \
-  X(_ZdlPvSt11align_val_tRKSt9nothrow_t) \
-  X(_ZdaPv) \
-  X(_ZdaPvm) \
-  X(_ZdaPvSt11align_val_t) \
-  X(_ZdaPvmSt11align_val_t) \
-  X(_ZdaPvRKSt9nothrow_t) \
-  X(_ZdaPvSt11align_val_tRKSt9nothrow_t)
-/* clang-format on */
+  X(sdallocx)
 
-/* operator new, each for one object and (the alias) for an array. */
-EXPORT void *operator_new(size_t size) __asm__("_Znwm");
-EXPORT void *operator_new_nothrow(size_t size, const void *nothrow) __asm__("_ZnwmRKSt9nothrow_t");
-EXPORT void *operator_new_aligned(size_t size, size_t alignment) __asm__("_ZnwmSt11align_val_t");
-EXPORT void *operator_new_aligned_nothrow(size_t size, size_t alignment,
-                                          const void *nothrow) __asm__("_ZnwmSt11align_val_tRKSt9nothrow_t");
+/*
+ * C++'s operators. The mangled names say nw, na, dl or da for new and delete of one object or an array, m for a size,
+ * St11align_val_t for an alignment, RKSt9nothrow_t for nothrow. X(form, name, the form that the standard derives it
+ * from, or itself); a form comes after the one it is derived from.
+ */
+#define EACH_OPERATOR(X) \
+  X(NEW, _Znwm, NEW) \
+  X(NEW_NOTHROW, _ZnwmRKSt9nothrow_t, NEW) \
+  X(NEW_ARRAY, _Znam, NEW) \
+  X(NEW_ARRAY_NOTHROW, _ZnamRKSt9nothrow_t, NEW_ARRAY) \
+  X(NEW_ALIGNED, _ZnwmSt11align_val_t, NEW_ALIGNED) \
+  X(NEW_ALIGNED_NOTHROW, _ZnwmSt11align_val_tRKSt9nothrow_t, NEW_ALIGNED) \
+  X(NEW_ARRAY_ALIGNED, _ZnamSt11align_val_t, NEW_ALIGNED) \
+  X(NEW_ARRAY_ALIGNED_NOTHROW, _ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED) \
+  X(DELETE, _ZdlPv, DELETE) \
+  X(DELETE_SIZED, _ZdlPvm, DELETE) \
+  X(DELETE_NOTHROW, _ZdlPvRKSt9nothrow_t, DELETE) \
+  X(DELETE_ARRAY, _ZdaPv, DELETE) \
+  X(DELETE_ARRAY_SIZED, _ZdaPvm, DELETE_ARRAY) \
+  X(DELETE_ARRAY_NOTHROW, _ZdaPvRKSt9nothrow_t, DELETE_ARRAY) \
+  X(DELETE_ALIGNED, _ZdlPvSt11align_val_t, DELETE_ALIGNED) \
+  X(DELETE_SIZED_ALIGNED, _ZdlPvmSt11align_val_t, DELETE_ALIGNED) \
+  X(DELETE_ALIGNED_NOTHROW, _ZdlPvSt11align_val_tRKSt9nothrow_t, DELETE_ALIGNED) \
+  X(DELETE_ARRAY_ALIGNED, _ZdaPvSt11align_val_t, DELETE_ALIGNED) \
+  X(DELETE_ARRAY_SIZED_ALIGNED, _ZdaPvmSt11align_val_t, DELETE_ARRAY_ALIGNED) \
+  X(DELETE_ARRAY_ALIGNED_NOTHROW, _ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED)
+/* clang-format on */
 
 /* dlopen and dlmopen. Named apart, since this library calls the real one too. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");

@@ -1,0 +1,28 @@
+/*
+ * A C program opens a library that replaces operator new and delete. What the library does not bind to itself leads to
+ * ours, all of it. What it binds serves itself, and what it does not replace is ours: that goes well as long as each
+ * form frees what its counterpart allocated. The first argument is its path; a second says that it binds nothing, and
+ * may mix forms.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "check.h"
+
+static void call(void *library, const char *name) {
+  void (*function)(void);
+  void *address = dlsym(library, name);
+  CHECK(address);
+  memcpy(&function, &address, sizeof function);
+  function();
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 2);
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "%s\n", dlerror());
+  CHECK(library);
+  call(library, "library_pairs");
+  if (argc > 2) call(library, "library_mixes");
+  return 0;
+}
