@@ -2,10 +2,10 @@
 #include "leak/evidence.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "leak/watch.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 #include "sample/placement.h"
 
 #define NO_NUMBER 0u
@@ -95,14 +95,14 @@ void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns) {
 bool evidence_start(void) {
   static const struct slot_observer observer = {takes, placed, freed};
   if (memory) return true;
-  void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  __atomic_store_n(&memory, mapped, __ATOMIC_RELEASE);
+  struct memory *reserved = memory_reserve(sizeof *reserved);
+  if (!reserved) return false;
+  __atomic_store_n(&memory, reserved, __ATOMIC_RELEASE);
   placement_observe(&observer);
   return true;
 }
 
-size_t evidence_footprint(void) { return memory ? sizeof *memory : 0; }
+size_t evidence_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
 
 /* ---- For readers --------------------------------------------------------------------------------------- */
 

@@ -2,12 +2,11 @@
 #include "sample/call_sites.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "account/thread_block.h"
 #include "platform/clock.h"
 #include "platform/floating_point.h"
+#include "platform/memory.h"
 #include "sample/native_stack.h"
 #include "sample/placement.h"
 #include "sample/slots.h"
@@ -55,7 +54,6 @@ struct live {
 /* Marks in place of an address. */
 enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 
-/* One mapping. */
 static struct memory {
   struct site sites[SITES];
   uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
@@ -78,24 +76,11 @@ static uint64_t truncated;
 static uint64_t without_java;
 static const struct java_stacks *java;
 
-/* Whole pages. */
-static size_t call_sites_bytes(void) {
-  size_t page = (size_t)getpagesize();
-  return (sizeof(struct memory) + page - 1) / page * page;
-}
-
-/* Between pages that are no memory, so that the kernel joins it to no neighbour and its size tells it from others. */
 bool call_sites_start(void) {
-  size_t page = (size_t)getpagesize(), bytes = call_sites_bytes();
-  char *mapped = mmap(NULL, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  if (mprotect(mapped + page, bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapped, bytes + 2 * page);
-    return false;
-  }
-  struct memory *none = NULL, *fresh = (struct memory *)(void *)(mapped + page);
+  struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
+  if (!fresh) return false;
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    munmap(mapped, bytes + 2 * page); /* another thread was first */
+    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
   }
   return true;
 }
@@ -120,7 +105,7 @@ void call_sites_leave_java(void) {
 
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
-size_t call_sites_footprint(void) { return call_sites_on() ? call_sites_bytes() : 0; }
+size_t call_sites_footprint(void) { return call_sites_on() ? memory_whole_pages(sizeof *memory) : 0; }
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
@@ -136,14 +137,13 @@ const char *slots_start(void) {
   if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
   if (is_limited(RLIMIT_AS)) return "the address space is limited (RLIMIT_AS)";
   if (is_limited(RLIMIT_DATA)) return "writable memory is limited (RLIMIT_DATA)";
-  size_t bytes = whole_pages(SLOTS * sizeof(struct slot));
-  void *records = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (records == MAP_FAILED) return "no memory for the records of slots";
+  struct slot *records = memory_reserve(SLOTS * sizeof *records);
+  if (!records) return "no memory for the records of slots";
   const uint32_t *layout;
   char *range = reserve(&layout);
   if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + reserved) {
     if (range) munmap(range, reserved);
-    munmap(records, bytes);
+    memory_give_back(records, SLOTS * sizeof *records);
     reserved = 0;
     return range ? "the program's heap (brk) lies below the slots, and would grow into them"
                  : "no low addresses are free";
