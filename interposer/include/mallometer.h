@@ -537,9 +537,16 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
                                      uint64_t after);
 
 /*
+ * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
+ * mallometer_objects, mallometer_modules, mallometer_leaks_start or mallometer_jvm_attach, and where MALLOMETER_STACKS
+ * or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from the first call of one of
+ * these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or RLIMIT_DATA leaves less
+ * than 64 times as much; it is tried again at each call.
+ *
  * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
- * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS).
+ * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
+ * there is no memory: mallometer_report.reason).
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
                                     uint32_t first);
@@ -571,7 +578,8 @@ MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_
  * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
  * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
  * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the
- * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface;
+ * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface,
+ * or there is no memory for its methods;
  * -EBUSY: another thread is here.
  */
 MALLOMETER_API int mallometer_jvm_attach(void);

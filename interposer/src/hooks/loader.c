@@ -1,5 +1,5 @@
 /*
- * dlopen and dlmopen, for the sake of header mode and of Java's foreign functions only.
+ * dlopen and dlmopen, for the sake of header mode, of JVMs and of Java's foreign functions only.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free past us. Should it free an object of ours that
  * has a header, the C library aborts. So in header mode the flag is taken off, and that is said; the library then
@@ -10,6 +10,9 @@
  * of the JDK, libsyslookup.so, which has no functions but needs the C library. Such a search does not begin with what
  * is preloaded. So that library is opened for the whole program, and the JVM gets the program as the place to search
  * in: all that the library leads to is still found, and malloc is ours.
+ *
+ * The bridge asks for call sites some time after the JVM has begun to allocate. They are recorded from when libjvm.so
+ * is opened.
  *
  * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
  * jump, so that the return address stays the program's; the test `fast_path` checks that it is.
@@ -47,6 +50,11 @@ static bool is_javas_lookup(const char *file) {
   return last && strcmp(last, name) == 0 && __atomic_load_n(&hook_state, __ATOMIC_RELAXED) == HOOK_COUNTING;
 }
 
+static bool is_jvm(const char *file) {
+  const char *slash = file ? strrchr(file, '/') : NULL, *name = slash ? slash + 1 : file;
+  return name && strcmp(name, "libjvm.so") == 0;
+}
+
 /* What to open instead: NULL, the program; the library itself if it cannot be opened. */
 __attribute__((noinline)) static const char *open_for_program(dlopen_function *open, const char *file, int mode) {
   return open(file, mode | RTLD_GLOBAL) ? NULL : file;
@@ -55,6 +63,7 @@ __attribute__((noinline)) static const char *open_for_program(dlopen_function *o
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
+  if (is_jvm(file)) hook_meets_jvm();
   if (is_javas_lookup(file)) file = open_for_program(open, file, mode);
   return open(file, safe_mode(file, mode));
 }

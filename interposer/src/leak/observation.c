@@ -19,6 +19,7 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
+#include "platform/memory.h"
 #include "sample/placement.h"
 #include "sample/slots.h"
 
@@ -103,41 +104,43 @@ static void bound_slots(void) {
 
 /* ---- An epoch ------------------------------------------------------------------------------------------ */
 
-static struct slot_object before[SLOTS];
-static bool used_before[SLOTS];
+static struct before {
+  struct slot_object object;
+  bool used;
+} * before; /* of each slot */
 
 static void note_objects(void) {
-  for (uint32_t i = 0; i < SLOTS; i++) used_before[i] = slot_look(i, &before[i]);
+  for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_look(i, &before[i].object);
 }
 
-static bool is_same(uint32_t slot) {
+static bool is_same(const struct slot_object *object) {
   struct slot_object now;
-  return slot_look(slot, &now) && now.generation == before[slot].generation;
+  return slot_look(object->number, &now) && now.generation == object->generation;
 }
 
 /* What touched a slot that has a new object by now was the new one's beginning. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
-  if (object->last_access >= end || !is_same(object->number)) return;
+  if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
   slot_touched(object, end);
 }
 
 /* A slot that had an object all the time and was in no mapping: its pages are gone. */
-static void retire(uint32_t slot) {
+static void retire(const struct slot_object *object) {
   unsigned char resident_pages;
-  if (!is_same(slot)) return;
-  if (mincore((void *)slot_address(slot), 1, &resident_pages) == 0 || errno != ENOMEM) return;
-  if (!slot_retire(&before[slot])) return;
-  placement_left(before[slot].sample.site);
-  live_sample_freed(before[slot].sample);
+  if (!is_same(object)) return;
+  if (mincore((void *)slot_address(object->number), 1, &resident_pages) == 0 || errno != ENOMEM) return;
+  if (!slot_retire(object)) return;
+  placement_left(object->sample.site);
+  live_sample_freed(object->sample);
 }
 
 static void judge(uint64_t end, bool valid) {
   uint64_t last_end = valid ? get(&epoch_end_ns) >> SLOT_TIME_SHIFT : 0;
   for (uint32_t i = 0; i < SLOTS; i++) {
-    if (!used_before[i]) continue;
-    if (scan_seen(i) == SLOT_TOUCHED) touched(&before[i], end, last_end);
-    if (scan_seen(i) == SLOT_MISSING) retire(i);
+    if (!before[i].used) continue;
+    if (scan_seen(i) == SLOT_TOUCHED) touched(&before[i].object, end, last_end);
+    if (scan_seen(i) == SLOT_MISSING) retire(&before[i].object);
   }
 }
 
@@ -201,10 +204,12 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  if (!evidence_start() || !placement_start()) return "no memory for evidence";
-  const char *why = trial_of_slots();
+  const char *why = memory_limit(); /* the program's own use of what is limited comes first */
+  if (!why) why = trial_of_slots();
   if (!why) why = slots_start();
   if (why) return why;
+  before = memory_reserve(SLOTS * sizeof *before);
+  if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
   bound_slots();
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
@@ -226,7 +231,7 @@ static void begin_to_observe(void) {
   scan_cool();
   uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
   for (uint32_t i = 0; i < SLOTS; i++) {
-    if (used_before[i]) slot_touched(&before[i], now);
+    if (before[i].used) slot_touched(&before[i].object, now);
   }
   set(&epochs, 0);
   set(&void_epochs, 0);
@@ -379,7 +384,8 @@ int observation_watch(const uint32_t *sites, uint32_t count) {
 }
 
 size_t observation_footprint(void) {
-  return slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
+  size_t own = before ? memory_whole_pages(SLOTS * sizeof *before) : 0;
+  return own + slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
 }
 
 uint64_t observation_overhead_ns(void) { return get(&cpu_ns); }

@@ -68,6 +68,7 @@ static struct memory {
 
 uint8_t live_filter[65536];
 
+static bool open_for_samples;
 static uint32_t sites_taken;
 static uint32_t live_samples;
 static uint64_t without_site;
@@ -76,16 +77,20 @@ static uint64_t truncated;
 static uint64_t without_java;
 static const struct java_stacks *java;
 
-bool call_sites_start(void) {
+const char *call_sites_start(void) {
+  const char *shortage = memory_shortage(sizeof *memory);
+  if (shortage) return shortage;
   struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
-  if (!fresh) return false;
+  if (!fresh) return "there is no memory";
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     memory_give_back(fresh, sizeof *fresh); /* another thread was first */
   }
-  return true;
+  return NULL;
 }
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
+
+void call_sites_open(void) { __atomic_store_n(&open_for_samples, true, __ATOMIC_RELEASE); }
 
 void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_SEQ_CST); }
 
@@ -369,6 +374,7 @@ __attribute__((noinline)) static void *take_with_java(const struct sample *sampl
 
 void *call_sites_take(const struct sample *sample) {
   struct thread_block *block = sample->block;
+  if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
   if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return take_native(sample);
   /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
    * whether it has come is asked after. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "allocator/bootstrap.h"
@@ -121,12 +120,6 @@ static char *reserve(const uint32_t **layout) {
   return NULL;
 }
 
-/* The program's own use of what is limited comes first. */
-static bool is_limited(int resource) {
-  struct rlimit limit;
-  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 /* Alternating, so that the kernel joins none to its neighbour; without memory. */
 static void separate(char *pages) {
   for (size_t i = 0; i < PAGES_BEHIND_SLOTS; i += 2) mprotect(pages + i * PAGE, PAGE, PROT_READ);
@@ -135,8 +128,6 @@ static void separate(char *pages) {
 const char *slots_start(void) {
   if (slots) return NULL;
   if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
-  if (is_limited(RLIMIT_AS)) return "the address space is limited (RLIMIT_AS)";
-  if (is_limited(RLIMIT_DATA)) return "writable memory is limited (RLIMIT_DATA)";
   struct slot *records = memory_reserve(SLOTS * sizeof *records);
   if (!records) return "no memory for the records of slots";
   const uint32_t *layout;
