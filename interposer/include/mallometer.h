@@ -355,13 +355,14 @@ struct mallometer_object {
   uint32_t reserved;
   /*
    * The probability with which this sample was put into a page slot, where its use is seen: of what is known of slots
-   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, and of its use nothing is known.
+   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, or the program has locked it
+   * (mlock(2)), and of its use nothing is known.
    */
   double placement;
   /*
    * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
-   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if it is
-   * in no slot.
+   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if
+   * nothing is known of its use.
    */
   uint64_t last_access_ns;
 };
@@ -419,7 +420,7 @@ struct mallometer_observation {
   /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* NUL-terminated; empty if nothing is off. */
+  /* NUL-terminated; empty if nothing is off. While on, `reason` says why nothing is put into slots for now. */
   char reason[160];
   char watch_reason[160];
 };

@@ -76,14 +76,17 @@ static void placed(const struct slot_object *object) {
 
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
-/* An object that goes before its first epoch ends, or in a rest, has only lived: nobody has looked when it was used. */
+/*
+ * An object that goes before its first epoch ends, or in a rest, or whose use cannot be seen, has only lived: nobody
+ * has looked when it was used.
+ */
 static void freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;
   uint64_t now = monotonic_ns();
   __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
   count(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
-  if (object->last_access == object->born || !slots_are_open()) return;
+  if (object->last_access == object->born || object->unseen || !slots_are_open()) return;
   count(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
 }
 

@@ -53,6 +53,7 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* the thread, while there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
+static const char *no_room; /* why nothing is put into slots for now */
 static const char *watch_reason = "leaks are not looked for";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -125,22 +126,41 @@ static void touched(const struct slot_object *object, uint64_t end, uint64_t las
   slot_touched(object, end);
 }
 
-/* A slot that had an object all the time and was in no mapping: its pages are gone. */
-static void retire(const struct slot_object *object) {
+/* A slot that had an object all the time and was in no mapping. */
+static bool is_gone(const struct slot_object *object) {
   unsigned char resident_pages;
-  if (!is_same(object)) return;
-  if (mincore((void *)slot_address(object->number), 1, &resident_pages) == 0 || errno != ENOMEM) return;
+  return is_same(object) && mincore((void *)slot_address(object->number), 1, &resident_pages) != 0 && errno == ENOMEM;
+}
+
+static void retire(const struct slot_object *object) {
   if (!slot_retire(object)) return;
   placement_left(object->sample.site);
   live_sample_freed(object->sample);
 }
 
+/* Its use can be seen again, and nobody knows when it was used last. */
+static void reappears(const struct slot_object *object, uint64_t end) {
+  slot_touched(object, end);
+  slot_show(object, true);
+}
+
+static void judge_slot(const struct slot_object *object, uint64_t end, uint64_t last_end) {
+  enum slot_seen seen = scan_seen(object->number);
+  if (seen == SLOT_MISSING && is_gone(object)) {
+    retire(object);
+  } else if (seen == SLOT_MISSING || seen == SLOT_HOT) {
+    slot_show(object, false);
+  } else if (object->unseen) {
+    reappears(object, end);
+  } else if (seen == SLOT_TOUCHED) {
+    touched(object, end, last_end);
+  }
+}
+
 static void judge(uint64_t end, bool valid) {
   uint64_t last_end = valid ? get(&epoch_end_ns) >> SLOT_TIME_SHIFT : 0;
   for (uint32_t i = 0; i < SLOTS; i++) {
-    if (!before[i].used) continue;
-    if (scan_seen(i) == SLOT_TOUCHED) touched(&before[i].object, end, last_end);
-    if (scan_seen(i) == SLOT_MISSING) retire(&before[i].object);
+    if (before[i].used) judge_slot(&before[i].object, end, last_end);
   }
 }
 
@@ -208,9 +228,9 @@ static const char *prepare(void) {
   if (!why) why = trial_of_slots();
   if (!why) why = slots_start();
   if (why) return why;
+  bound_slots();
   before = memory_reserve(SLOTS * sizeof *before);
   if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
-  bound_slots();
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;
@@ -220,6 +240,18 @@ static const char *prepare(void) {
 
 /* There is no descriptor or no memory for the moment. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
+
+static void look_for_room(void) {
+  static const char locked[] = "the process locks its memory (mlockall): nothing is put into slots meanwhile";
+  __atomic_store_n(&no_room, memory_is_locked() ? locked : NULL, __ATOMIC_RELEASE);
+}
+
+/* Something that a program has locked may have closed the slots (slots.c). */
+static void open_slots(uint64_t needed_ns) {
+  bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
+  placement_limit(may_fill ? bytes_for_slots() : 0);
+  slots_open(true);
+}
 
 /*
  * Nothing is known of what was used before, so what is in slots counts as used just now. If nothing can be read, only
@@ -237,8 +269,8 @@ static void begin_to_observe(void) {
   set(&void_epochs, 0);
   set(&started_ns, now << SLOT_TIME_SHIFT);
   set(&epoch_end_ns, now << SLOT_TIME_SHIFT);
-  placement_limit(bytes_for_slots());
-  slots_open(true);
+  look_for_room();
+  open_slots(0);
 }
 
 /* Until it is wanted again. Sites that somebody came to watch at the last moment are not watched. */
@@ -259,7 +291,7 @@ static void observe_for_good(void) {
   uint64_t of_look = 0;
   for (;;) {
     uint64_t needed = of_look * __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
-    placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
+    open_slots(needed);
     if (!wait_for_the_end(monotonic_ns(), needed)) {
       rest();
       continue;
@@ -270,9 +302,9 @@ static void observe_for_good(void) {
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
-    uint64_t end = cpu_time();
-    of_look = end - begin;
-    set(&cpu_ns, end);
+    of_look = cpu_time() - begin;
+    look_for_room();
+    set(&cpu_ns, cpu_time());
   }
 }
 
@@ -404,6 +436,12 @@ static void describe_slots(struct mallometer_observation *out) {
   out->retired = slots.retired;
 }
 
+static const char *reason_now(int now) {
+  const char *of_slots = __atomic_load_n(&no_room, __ATOMIC_ACQUIRE);
+  if (now == MALLOMETER_LEAKS_ON && of_slots) return of_slots;
+  return now == MALLOMETER_LEAKS_OFF && observation_has_evidence() ? "nobody wants to know any more" : reason;
+}
+
 void observation_describe(struct mallometer_observation *out) {
   int now = state_now();
   out->state = (uint32_t)now;
@@ -415,8 +453,7 @@ void observation_describe(struct mallometer_observation *out) {
   out->epoch_ns = get(&epoch_ns);
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
-  bool rested = now == MALLOMETER_LEAKS_OFF && observation_has_evidence();
-  snprintf(out->reason, sizeof out->reason, "%s", rested ? "nobody wants to know any more" : reason);
+  snprintf(out->reason, sizeof out->reason, "%s", reason_now(now));
   const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
   out->can_watch = !no_watch;
   snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");

@@ -474,8 +474,8 @@ static uint32_t copy_slots(struct mallometer_object *objects, uint32_t capacity)
     struct slot_object slot;
     if (!slot_look(i, &slot)) continue;
     objects[copied] = of_live_sample(&slot.sample);
-    objects[copied].placement = slot.placement;
-    objects[copied++].last_access_ns = slot.last_access << SLOT_TIME_SHIFT;
+    objects[copied].placement = slot.unseen ? 0 : slot.placement;
+    objects[copied++].last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
   }
   return copied;
 }
