@@ -48,6 +48,8 @@ MALLOMETER = "mallometer"
 HEADER = "mallometer, header accounting"
 NO_SITES = "mallometer, no call sites"
 EVERY = {"MALLOMETER_SAMPLE_INTERVAL": "1"}
+# Of a program that does not ask for call sites none are recorded otherwise.
+SITES = {"MALLOMETER_STACKS": "java"}
 EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
@@ -86,12 +88,12 @@ def variants(library):
         Variant(REFERENCE),
         Variant(FORWARD_ONLY, lambda: str(BUILD / "libforward_only.so")),
         Variant("minimal counters", lambda: str(BUILD / "libminimal_counters.so")),
-        Variant(MALLOMETER, mallometer, {}, COUNTING),
+        Variant(MALLOMETER, mallometer, SITES, COUNTING),
         Variant(NO_SITES, mallometer, {"MALLOMETER_STACKS": "off"}, COUNTING),
         Variant(EVERY_BY_POINTERS, mallometer, EVERY | {"MALLOMETER_UNWIND": "fp"}, COUNTING, share=0.2),
         Variant("mallometer, every allocation, stacks by tables", mallometer, EVERY, COUNTING, share=0.2),
         Variant("mallometer, no samples", mallometer, {"MALLOMETER_SAMPLE_INTERVAL": "0"}, COUNTING),
-        Variant(HEADER, mallometer, {"MALLOMETER_ACCOUNTING": "header"}, COUNTING, UNIT_REQUESTED),
+        Variant(HEADER, mallometer, SITES | {"MALLOMETER_ACCOUNTING": "header"}, COUNTING, UNIT_REQUESTED),
         Variant(IS_DISABLED, mallometer, {"MALLOMETER_ENABLED": "false"}, DISABLED),
         Variant(IS_EXCLUDED, mallometer, {"MALLOMETER_ONLY": "other"}, EXCLUDED),
         Variant(CONTROL),

@@ -357,13 +357,14 @@ struct mallometer_object {
   uint32_t reserved;
   /*
    * The probability with which this sample was put into a page slot, where its use is seen: of what is known of slots
-   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, and of its use nothing is known.
+   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, or the program has locked it
+   * (mlock(2)), and of its use nothing is known.
    */
   double placement;
   /*
    * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
-   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if it is
-   * in no slot.
+   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if
+   * nothing is known of its use.
    */
   uint64_t last_access_ns;
 };
@@ -421,7 +422,7 @@ struct mallometer_observation {
   /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* NUL-terminated; empty if nothing is off. */
+  /* NUL-terminated; empty if nothing is off. While on, `reason` says why nothing is put into slots for now. */
   char reason[160];
   char watch_reason[160];
 };
@@ -539,9 +540,16 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
                                      uint64_t after);
 
 /*
+ * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
+ * mallometer_objects, mallometer_modules, mallometer_leaks_start or mallometer_jvm_attach, and where MALLOMETER_STACKS
+ * or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from the first call of one of
+ * these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or RLIMIT_DATA leaves less
+ * than 64 times as much; it is tried again at each call.
+ *
  * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
- * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS).
+ * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
+ * there is no memory: mallometer_report.reason).
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
                                     uint32_t first);
@@ -573,7 +581,8 @@ MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_
  * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
  * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
  * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the
- * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface;
+ * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface,
+ * or there is no memory for its methods;
  * -EBUSY: another thread is here.
  */
 MALLOMETER_API int mallometer_jvm_attach(void);

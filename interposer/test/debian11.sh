@@ -38,7 +38,7 @@ try() { # NAME PRELOADED-TOO COMMAND ...
   name=$1 also=$2
   shift 2
   for mode in usable header; do
-    if LD_PRELOAD=/tmp/mallometer/libmallometer.so$also MALLOMETER_ACCOUNTING=$mode timeout 120 "$@" >output 2>&1; then
+    if LD_PRELOAD=/tmp/mallometer/libmallometer.so$also MALLOMETER_ACCOUNTING=$mode MALLOMETER_STACKS=java timeout 120 "$@" >output 2>&1; then
       echo "$name $mode: passed"
     else
       echo "$name $mode: FAILED with $?"

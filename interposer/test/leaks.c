@@ -70,6 +70,22 @@ static void wait_for_whole_epoch(void) {
   }
 }
 
+static bool has_reason(const char *reason) {
+  struct mallometer_observation o = observed();
+  return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
+}
+
+/* NULL: until there is none. */
+static void wait_for_reason(const char *reason) {
+  for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < 20000 * MILLISECOND);
+}
+
+/* Void ones or not. */
+static void wait_for_epochs(unsigned count) {
+  uint64_t end = observed().epochs + count;
+  for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < 20000 * MILLISECOND);
+}
+
 static uint64_t resident_bytes(void) {
   unsigned long all, resident = 0;
   FILE *file = fopen("/proc/self/statm", "r");
@@ -504,19 +520,105 @@ static void works(void) {
   behaves(by_calloc, 1000);
 }
 
+static uint64_t locked_kib(void) {
+  char line[128];
+  unsigned long kib = 0;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof line, status)) sscanf(line, "VmLck: %lu kB", &kib);
+  if (status) fclose(status);
+  return kib;
+}
+
+static void nothing_is_placed(void) {
+  uint64_t placed = observed().placed;
+  for (uint64_t begin = now_ns(); now_ns() - begin < 300 * MILLISECOND; pause_ms(2)) {
+    for (unsigned i = 0; i < 200; i++) {
+      void *object = one_of_many(1000);
+      CHECK(!is_slot(object));
+      free(object);
+    }
+  }
+  CHECK_EQUAL(observed().placed, placed);
+}
+
+/* What a program locks stays so, and nothing moves to where it could be swapped; when it locks no more, all goes on. */
 static void locked(int flags, bool before) {
+  void *slots[2];
   epochs_of(20);
   if (!before) {
-    void *slots[2];
     start();
     in_slots(slots, 2, 3000000, by_malloc);
-    for (unsigned i = 0; i < 2; i++) free(slots[i]);
   }
-  if (mlockall(flags) != 0) exit(77);
-  if (before) start();
   uint64_t resident = resident_bytes();
-  works();
+  if (mlockall(flags) != 0) exit(77);
+  uint64_t kib = locked_kib();
+  if (before) start();
+  wait_for_reason("mlockall");
+  nothing_is_placed();
+  for (unsigned i = 0; !before && i < 2; i++) ((volatile char *)slots[i])[0]++;
+  wait_for_epochs(3);
+  CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
+  printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
+  CHECK(locked_kib() >= kib);
   CHECK(resident_bytes() < resident + (32u << 20));
+  for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
+  nothing_is_placed();
+  CHECK_EQUAL(munlockall(), 0);
+  wait_for_reason(NULL);
+  works();
+}
+
+/* Objects in slots of which the use can be seen. */
+static unsigned seen_of(uint64_t bytes) {
+  unsigned in_all;
+  idle_since(0, bytes, &in_all);
+  return in_all;
+}
+
+static void wait_for_seen(uint64_t bytes, unsigned count) {
+  for (uint64_t begin = now_ns(); seen_of(bytes) != count; pause_ms(2)) {
+    CHECK(now_ns() - begin < 20000 * MILLISECOND);
+  }
+}
+
+/* Of an object that the program has locked it is not known whether it is used, until it is locked no more. */
+static void locked_object(void) {
+  enum { COUNT = 4, SMALL = 1000, LARGE = 40000 };
+  void *small[COUNT], *large[COUNT];
+  epochs_of(20);
+  start();
+  in_slots(small, COUNT, SMALL, one_of_many);
+  in_slots(large, COUNT, LARGE, one_of_many);
+  uint64_t bytes = malloc_usable_size(large[0]);
+  wait_for_whole_epoch();
+  CHECK_EQUAL(seen_of(SMALL), COUNT);
+  CHECK_EQUAL(locked_kib(), 0);
+  CHECK_EQUAL(mlock(small[0], SMALL), 0);
+  CHECK_EQUAL(mlock((char *)large[0] + 8192, 1), 0); /* a page in the middle */
+  for (unsigned i = 0; i < 5; i++) {
+    ((volatile char *)small[0])[0]++;
+    ((volatile char *)large[0])[8192]++;
+    wait_for_whole_epoch();
+  }
+  printf("%" PRIu64 " KiB locked\n", locked_kib());
+  CHECK_EQUAL(locked_kib(), 8);
+  CHECK_EQUAL(seen_of(SMALL), COUNT - 1);
+  CHECK_EQUAL(seen_of(bytes), COUNT - 1);
+  CHECK_EQUAL(observed().slots_in_use[0] >= COUNT, 1);
+  CHECK_EQUAL(observed().void_epochs, 0);
+  CHECK_EQUAL(observed().reason[0], 0);
+
+  uint64_t before = now_ns();
+  CHECK_EQUAL(munlock(small[0], SMALL), 0);
+  wait_for_seen(SMALL, COUNT);
+  unsigned in_all;
+  CHECK(idle_since(before, SMALL, &in_all) < COUNT);
+  for (unsigned i = 0; i < COUNT; i++) {
+    free(small[i]);
+    free(large[i]); /* one of them locked: its pages go all the same */
+  }
+  CHECK_EQUAL(locked_kib(), 0);
+  works();
 }
 
 /* Children of programs that ignore SIGCHLD leave nothing to wait for, which the trials must not depend on. */
@@ -1043,6 +1145,9 @@ int main(int argc, char **argv) {
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);
   if (strcmp(name, "locked_after") == 0) locked(MCL_CURRENT | MCL_FUTURE, false);
+  if (strcmp(name, "locked_now") == 0) locked(MCL_CURRENT, true);
+  if (strcmp(name, "locked_from_now_on") == 0) locked(MCL_FUTURE, false);
+  if (strcmp(name, "locked_object") == 0) locked_object();
   if (strcmp(name, "fork") == 0) in_a_child();
   if (strcmp(name, "childless") == 0) without_children();
   if (strcmp(name, "descriptors") == 0) without_descriptors();
@@ -1053,6 +1158,8 @@ int main(int argc, char **argv) {
   if (strcmp(name, "churn") == 0) everything_at_once((unsigned)atoi(argv[2]));
   if (strcmp(name, "clear_refs") == 0) by_clear_refs();
   if (strcmp(name, "off") == 0 && argc > 3) forbid_by_name(argv[3]);
+  if (strcmp(name, "off_locked") == 0 && mlockall(MCL_FUTURE) != 0) exit(77);
+  if (strcmp(name, "off_locked") == 0) off_because("RLIMIT_MEMLOCK");
   if (strcmp(name, "off") == 0) off_because(argv[2]);
   if (strcmp(name, "unwanted") == 0) unwanted();
   if (strcmp(name, "rest") == 0) rests_when_nobody_wants_to_know();

@@ -40,7 +40,7 @@ try() {
     if [ "$run" = plain ]; then
       (cd "$work/run" && "$@") >"$work/$run.out" 2>"$work/$run.err"
     else
-      (cd "$work/run" && export LD_PRELOAD="$library" MALLOMETER_ACCOUNTING=$run && "$@") >"$work/$run.out" 2>"$work/$run.err"
+      (cd "$work/run" && export LD_PRELOAD="$library" MALLOMETER_ACCOUNTING=$run MALLOMETER_STACKS=java && "$@") >"$work/$run.out" 2>"$work/$run.err"
     fi
     code=$?
     echo "exit code $code" >>"$work/$run.out"

@@ -87,6 +87,7 @@ static bool map_slab_of(uint32_t index) {
   if (__atomic_load_n(place, __ATOMIC_ACQUIRE)) return true;
   void *fresh = mmap(NULL, sizeof(struct slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return false;
+  madvise(fresh, sizeof(struct slab), MADV_NOHUGEPAGE); /* beside memory of the program's it could be part of one */
   struct slab *expected = NULL;
   if (__atomic_compare_exchange_n(place, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     __atomic_fetch_add(&slabs_mapped, 1, __ATOMIC_RELAXED);

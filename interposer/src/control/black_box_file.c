@@ -163,6 +163,7 @@ static void *fill_and_map(struct attempt *attempt, int file, const struct box_he
     because(attempt, "cannot map %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
+  madvise(mapping, BOX_BYTES, MADV_NOHUGEPAGE); /* file systems in memory have them, too */
   if (madvise(mapping, BOX_BYTES, MADV_DONTFORK) == 0 && lock(file)) return mapping;
   because(attempt, "cannot lock %s: %s", attempt->path, strerror(errno));
   munmap(mapping, BOX_BYTES);

@@ -207,6 +207,8 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.headers = read_accounting(environment);
   read_stacks(environment, &configuration);
   configuration.sample_interval = read_sample_interval(environment);
+  configuration.call_sites_asked_for =
+      value_of(environment, "MALLOMETER_STACKS") || value_of(environment, "MALLOMETER_SAMPLE_INTERVAL");
   configuration.overhead_target_ppm = read_overhead_target(environment);
   configuration.huge_threshold = read_huge_threshold(environment);
   configuration.leaks = read_leaks(environment);

@@ -32,6 +32,8 @@ struct configuration {
   /* MALLOMETER_STACKS=native or java: samples have stacks too, not only large requests; Java frames in them. */
   bool call_sites;
   bool java_frames;
+  /* One of the two variables is set, to what records them: somebody will ask for call sites. */
+  bool call_sites_asked_for;
   /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0: none. */
   uint32_t overhead_target_ppm;
   /* MALLOMETER_STACKS=off, else MALLOMETER_UNWIND. */

@@ -54,6 +54,8 @@ static enum unwinding unwinding;
 static const char *wanted_black_box;
 static bool java_frames;
 static bool call_sites_wanted;
+/* Why call sites are not recorded although they are asked for. */
+static const char *sites_missing;
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
@@ -106,15 +108,47 @@ void hook_refuses_deepbind(const char *file) {
            file ? file : "the executable");
 }
 
-/* Before there are samples, so that every free of a sampled object finds it. */
+/* Frees look for samples before there are any, so that every free of a sampled object finds it. */
 static void record_call_sites(void) {
-  if (!call_sites_wanted || call_sites_on()) return;
-  if (call_sites_start()) {
+  static bool said;
+  if (!call_sites_wanted || call_sites_on() || never_counts()) return;
+  const char *missing = call_sites_start();
+  __atomic_store_n(&sites_missing, missing, __ATOMIC_RELEASE);
+  if (!missing) {
     hook_choose_route();
-  } else {
-    log_line(LOG_WARN, "no memory for call sites; going on without");
+    call_sites_open();
+  } else if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    log_line(LOG_WARN, "call sites are not recorded: %s", missing);
   }
 }
+
+/*
+ * Whether call sites are recorded, now that somebody asks for them. Most programs that inherit the preload never do,
+ * and the tables are not reserved in those: they count against limits that are meant for the program.
+ */
+static bool call_sites_are_recorded(void) {
+  int saved_errno = errno;
+  if (sampler_interval() > 0) record_call_sites();
+  errno = saved_errno;
+  return call_sites_on();
+}
+
+static bool is_of_call_sites(const char *function) {
+  static const char *const functions[] = {"mallometer_sites",   "mallometer_site_stack",  "mallometer_objects",
+                                          "mallometer_modules", "mallometer_leaks_start", "mallometer_jvm_attach",
+                                          "JNI_CreateJavaVM"};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    if (strcmp(function, functions[i]) == 0) return true;
+  }
+  return false;
+}
+
+/* Whether the program is known to ask for call sites later, which are then recorded from its start. */
+static bool will_ask_for_call_sites(const struct configuration *configuration) {
+  return configuration->call_sites_asked_for || refers_to(first_object(), is_of_call_sites);
+}
+
+void hook_meets_jvm(void) { call_sites_are_recorded(); }
 
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
@@ -149,7 +183,8 @@ void hook_starts(void) {
     return;
   }
   if (configuration.headers) refuse_or_use_headers();
-  if (configuration.sample_interval > 0) record_call_sites();
+  if (configuration.call_sites && configuration.sample_interval > 0 && will_ask_for_call_sites(&configuration))
+    record_call_sites();
   wanted_black_box = getauxval(AT_SECURE) ? NULL : configuration.black_box;
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
@@ -348,24 +383,24 @@ int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint
 
 int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
   if (!sites || site_size != sizeof *sites) return -EINVAL;
-  return call_sites_on() ? (int)call_sites_copy(sites, capacity, first) : -ENODATA;
+  return call_sites_are_recorded() ? (int)call_sites_copy(sites, capacity, first) : -ENODATA;
 }
 
 int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
-  if (!call_sites_on()) return -ENODATA;
+  if (!call_sites_are_recorded()) return -ENODATA;
   int count = frames ? call_site_stack(number, frames, capacity) : -1;
   return count < 0 ? -EINVAL : count;
 }
 
 int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
   if (!modules || module_size != sizeof *modules) return -EINVAL;
-  const struct modules *known = call_sites_modules();
+  const struct modules *known = call_sites_are_recorded() ? call_sites_modules() : NULL;
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
   if (!objects || object_size != sizeof *objects) return -EINVAL;
-  return call_sites_on() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
+  return call_sites_are_recorded() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
 }
 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
@@ -378,7 +413,7 @@ static const char *unable_to_observe(void) {
 }
 
 int mallometer_leaks_start(void) {
-  if (!call_sites_on()) return -ENODATA;
+  if (!call_sites_are_recorded()) return -ENODATA;
   int saved_errno = errno;
   int result = observation_start(unable_to_observe());
   errno = saved_errno;
@@ -413,7 +448,7 @@ int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size
 }
 
 int mallometer_jvm_attach(void) {
-  if (!call_sites_on()) return -ENODATA;
+  if (!call_sites_are_recorded()) return -ENODATA;
   if (!java_frames) return -EPERM;
   int saved_errno = errno;
   int result = jvm_attach();
@@ -431,7 +466,7 @@ int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
 
 static void change_interval(size_t bytes) {
   int saved_errno = errno;
-  if (bytes > 0 && !never_counts()) record_call_sites();
+  if (bytes > 0) record_call_sites();
   sampler_configure(bytes);
   errno = saved_errno;
 }
@@ -508,7 +543,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.state = (uint32_t)state;
   current.byte_unit = byte_unit();
   current.footprint_bytes = image_bytes + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() +
-                            call_sites_footprint() + observation_footprint();
+                            call_sites_footprint() + observation_footprint() + jvm_footprint();
   current.overhead_ns =
       __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() + observation_overhead_ns();
   current.threads_without_block = threads_without_block();
@@ -537,6 +572,8 @@ int mallometer_self(struct mallometer_report *self) {
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
-  strncpy(current.reason, reason, sizeof current.reason - 1);
+  const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);
+  snprintf(current.reason, sizeof current.reason, "%s%s%s%s", reason, *reason && missing ? "; " : "",
+           missing ? "call sites are not recorded: " : "", missing ? missing : "");
   return deliver(self, &current, sizeof current);
 }

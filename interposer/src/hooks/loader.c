@@ -1,5 +1,5 @@
 /*
- * dlopen and dlmopen, for the sake of header mode and of Java's foreign functions only.
+ * dlopen and dlmopen, for the sake of header mode, of JVMs and of Java's foreign functions only.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free past us. Should it free an object of ours that
  * has a header, the C library aborts. So in header mode the flag is taken off, and that is said; the library then
@@ -11,6 +11,9 @@
  * is preloaded. So the JVM's calls of dlsym are redirected once it opens that library: of the functions that are found
  * there it gets ours where the program does. Where the JVM's own word for dlsym cannot be changed, it gets the program
  * as the place to search in: all that the library leads to is still found, and more, and malloc is ours.
+ *
+ * The bridge asks for call sites some time after the JVM has begun to allocate. They are recorded from when libjvm.so
+ * is opened.
  *
  * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
  * jump, so that the return address stays the program's; the test `fast_path` checks that it is.
@@ -50,6 +53,11 @@ static bool is_javas_lookup(const char *file) {
   const char *last = file ? strrchr(file, '/') : NULL;
   int state = __atomic_load_n(&hook_state, __ATOMIC_RELAXED);
   return last && strcmp(last, name) == 0 && (state == HOOK_COUNTING || state == HOOK_IDLE);
+}
+
+static bool is_jvm(const char *file) {
+  const char *slash = file ? strrchr(file, '/') : NULL, *name = slash ? slash + 1 : file;
+  return name && strcmp(name, "libjvm.so") == 0;
 }
 
 static void *javas_lookup;
@@ -111,6 +119,7 @@ __attribute__((noinline)) static const char *open_for_java(dlopen_function *open
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
+  if (is_jvm(file)) hook_meets_jvm();
   if (is_javas_lookup(file)) file = open_for_java(open, file, mode, __builtin_return_address(0));
   return open(file, safe_mode(file, mode));
 }

@@ -89,6 +89,9 @@ void hook_refuses_deepbind(const char *file);
 /* The same if the file, which is going to be loaded, frees objects past the headers. May change errno. */
 void hook_warns_of_internals(const char *file);
 
+/* Implemented above this layer: the program is about to load a JVM. May change errno. */
+void hook_meets_jvm(void);
+
 /* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
 void hook_count(bool on);
 

@@ -176,7 +176,7 @@ static int attach(void) {
   if (!thread) return -ESRCH;
   if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK) return -ENOTSUP;
   tools = environment;
-  if (!listen()) {
+  if (!methods_start() || !listen()) {
     (*tools)->DisposeEnvironment(tools);
     return -ENOTSUP;
   }
@@ -213,6 +213,8 @@ uint32_t jvm_state(void) {
       return MALLOMETER_JAVA_OFF;
   }
 }
+
+size_t jvm_footprint(void) { return methods_footprint(); }
 
 uint32_t jvm_methods(void) { return method_count(); }
 

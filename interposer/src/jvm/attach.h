@@ -9,6 +9,7 @@
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mallometer.h"
@@ -18,6 +19,9 @@ int jvm_attach(void);
 
 /* enum mallometer_java_state */
 uint32_t jvm_state(void);
+
+/* Bytes of memory reserved. */
+size_t jvm_footprint(void);
 
 uint32_t jvm_methods(void);
 

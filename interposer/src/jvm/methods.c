@@ -4,22 +4,32 @@
 #include <errno.h>
 #include <string.h>
 
+#include "platform/memory.h"
 #include "platform/readable_memory.h"
 #include "sample/stack_tree.h"
 
 enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
 
-static jmethodID ids[METHODS]; /* NULL: being written */
-static uint32_t slots[SLOTS];  /* 1 + number; 0: free */
+static struct tables {
+  jmethodID ids[METHODS]; /* NULL: being written */
+  uint32_t slots[SLOTS];  /* 1 + number; 0: free */
+} * tables;
 static uint32_t taken;
 static uint64_t without_room;
+
+bool methods_start(void) {
+  if (!tables) tables = memory_reserve(sizeof *tables);
+  return tables != NULL;
+}
+
+size_t methods_footprint(void) { return tables ? memory_whole_pages(sizeof *tables) : 0; }
 
 static uint32_t new_number(jmethodID id) {
   uint32_t number = __atomic_load_n(&taken, __ATOMIC_RELAXED);
   do {
     if (number == METHODS) return UNKNOWN_METHOD;
   } while (!__atomic_compare_exchange_n(&taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  __atomic_store_n(&ids[number], id, __ATOMIC_RELEASE);
+  __atomic_store_n(&tables->ids[number], id, __ATOMIC_RELEASE);
   return number;
 }
 
@@ -28,14 +38,14 @@ static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;
   for (uint64_t i = 0; i < PROBES; i++) {
-    uint32_t *slot = &slots[(place + i) % SLOTS];
+    uint32_t *slot = &tables->slots[(place + i) % SLOTS];
     uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (found == 0) {
       if (fresh == UNKNOWN_METHOD) fresh = new_number(id);
       if (fresh == UNKNOWN_METHOD) return UNKNOWN_METHOD;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
-    if (__atomic_load_n(&ids[found - 1], __ATOMIC_ACQUIRE) == id) return found - 1;
+    if (__atomic_load_n(&tables->ids[found - 1], __ATOMIC_ACQUIRE) == id) return found - 1;
   }
   return UNKNOWN_METHOD;
 }
@@ -107,7 +117,7 @@ static bool is_gone(jvmtiEnv *tools, jmethodID id) {
 
 int method_describe(jvmtiEnv *tools, JNIEnv *thread, uint32_t number, struct mallometer_method *out) {
   if (number >= method_count()) return -EINVAL;
-  jmethodID id = __atomic_load_n(&ids[number], __ATOMIC_ACQUIRE);
+  jmethodID id = __atomic_load_n(&tables->ids[number], __ATOMIC_ACQUIRE);
   if (!id) return -EINVAL;
   if (is_gone(tools, id) || (*thread)->PushLocalFrame(thread, LOCAL_REFERENCES) != 0) return -ESRCH;
   bool known = describe(tools, id, out);

@@ -10,9 +10,15 @@
 
 #include <jvmti.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mallometer.h"
+
+/* Reserves memory for all, once. False if there is none. By one thread at a time. */
+bool methods_start(void);
+
+size_t methods_footprint(void);
 
 /* UNKNOWN_METHOD for NULL, and if there is no room. Runs inside of malloc. */
 uint32_t method_number(jmethodID id);

@@ -2,10 +2,10 @@
 #include "leak/evidence.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "leak/watch.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 #include "sample/placement.h"
 
 #define NO_NUMBER 0u
@@ -76,14 +76,17 @@ static void placed(const struct slot_object *object) {
 
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
-/* An object that goes before its first epoch ends, or in a rest, has only lived: nobody has looked when it was used. */
+/*
+ * An object that goes before its first epoch ends, or in a rest, or whose use cannot be seen, has only lived: nobody
+ * has looked when it was used.
+ */
 static void freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;
   uint64_t now = monotonic_ns();
   __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
   count(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
-  if (object->last_access == object->born || !slots_are_open()) return;
+  if (object->last_access == object->born || object->unseen || !slots_are_open()) return;
   count(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
 }
 
@@ -95,14 +98,14 @@ void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns) {
 bool evidence_start(void) {
   static const struct slot_observer observer = {takes, placed, freed};
   if (memory) return true;
-  void *mapped = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  __atomic_store_n(&memory, mapped, __ATOMIC_RELEASE);
+  struct memory *reserved = memory_reserve(sizeof *reserved);
+  if (!reserved) return false;
+  __atomic_store_n(&memory, reserved, __ATOMIC_RELEASE);
   placement_observe(&observer);
   return true;
 }
 
-size_t evidence_footprint(void) { return memory ? sizeof *memory : 0; }
+size_t evidence_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
 
 /* ---- For readers --------------------------------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
+#include "platform/memory.h"
 #include "sample/placement.h"
 #include "sample/slots.h"
 
@@ -52,6 +53,7 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* the thread, while there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
+static const char *no_room; /* why nothing is put into slots for now */
 static const char *watch_reason = "leaks are not looked for";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -103,41 +105,62 @@ static void bound_slots(void) {
 
 /* ---- An epoch ------------------------------------------------------------------------------------------ */
 
-static struct slot_object before[SLOTS];
-static bool used_before[SLOTS];
+static struct before {
+  struct slot_object object;
+  bool used;
+} * before; /* of each slot */
 
 static void note_objects(void) {
-  for (uint32_t i = 0; i < SLOTS; i++) used_before[i] = slot_look(i, &before[i]);
+  for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_look(i, &before[i].object);
 }
 
-static bool is_same(uint32_t slot) {
+static bool is_same(const struct slot_object *object) {
   struct slot_object now;
-  return slot_look(slot, &now) && now.generation == before[slot].generation;
+  return slot_look(object->number, &now) && now.generation == object->generation;
 }
 
 /* What touched a slot that has a new object by now was the new one's beginning. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
-  if (object->last_access >= end || !is_same(object->number)) return;
+  if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
   slot_touched(object, end);
 }
 
-/* A slot that had an object all the time and was in no mapping: its pages are gone. */
-static void retire(uint32_t slot) {
+/* A slot that had an object all the time and was in no mapping. */
+static bool is_gone(const struct slot_object *object) {
   unsigned char resident_pages;
-  if (!is_same(slot)) return;
-  if (mincore((void *)slot_address(slot), 1, &resident_pages) == 0 || errno != ENOMEM) return;
-  if (!slot_retire(&before[slot])) return;
-  placement_left(before[slot].sample.site);
-  live_sample_freed(before[slot].sample);
+  return is_same(object) && mincore((void *)slot_address(object->number), 1, &resident_pages) != 0 && errno == ENOMEM;
+}
+
+static void retire(const struct slot_object *object) {
+  if (!slot_retire(object)) return;
+  placement_left(object->sample.site);
+  live_sample_freed(object->sample);
+}
+
+/* Its use can be seen again, and nobody knows when it was used last. */
+static void reappears(const struct slot_object *object, uint64_t end) {
+  slot_touched(object, end);
+  slot_show(object, true);
+}
+
+static void judge_slot(const struct slot_object *object, uint64_t end, uint64_t last_end) {
+  enum slot_seen seen = scan_seen(object->number);
+  if (seen == SLOT_MISSING && is_gone(object)) {
+    retire(object);
+  } else if (seen == SLOT_MISSING || seen == SLOT_HOT) {
+    slot_show(object, false);
+  } else if (object->unseen) {
+    reappears(object, end);
+  } else if (seen == SLOT_TOUCHED) {
+    touched(object, end, last_end);
+  }
 }
 
 static void judge(uint64_t end, bool valid) {
   uint64_t last_end = valid ? get(&epoch_end_ns) >> SLOT_TIME_SHIFT : 0;
   for (uint32_t i = 0; i < SLOTS; i++) {
-    if (!used_before[i]) continue;
-    if (scan_seen(i) == SLOT_TOUCHED) touched(&before[i], end, last_end);
-    if (scan_seen(i) == SLOT_MISSING) retire(i);
+    if (before[i].used) judge_slot(&before[i].object, end, last_end);
   }
 }
 
@@ -201,11 +224,13 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  if (!evidence_start() || !placement_start()) return "no memory for evidence";
-  const char *why = trial_of_slots();
+  const char *why = memory_limit(); /* the program's own use of what is limited comes first */
+  if (!why) why = trial_of_slots();
   if (!why) why = slots_start();
   if (why) return why;
   bound_slots();
+  before = memory_reserve(SLOTS * sizeof *before);
+  if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;
@@ -215,6 +240,18 @@ static const char *prepare(void) {
 
 /* There is no descriptor or no memory for the moment. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
+
+static void look_for_room(void) {
+  static const char locked[] = "the process locks its memory (mlockall): nothing is put into slots meanwhile";
+  __atomic_store_n(&no_room, memory_is_locked() ? locked : NULL, __ATOMIC_RELEASE);
+}
+
+/* Something that a program has locked may have closed the slots (slots.c). */
+static void open_slots(uint64_t needed_ns) {
+  bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
+  placement_limit(may_fill ? bytes_for_slots() : 0);
+  slots_open(true);
+}
 
 /*
  * Nothing is known of what was used before, so what is in slots counts as used just now. If nothing can be read, only
@@ -226,14 +263,14 @@ static void begin_to_observe(void) {
   scan_cool();
   uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
   for (uint32_t i = 0; i < SLOTS; i++) {
-    if (used_before[i]) slot_touched(&before[i], now);
+    if (before[i].used) slot_touched(&before[i].object, now);
   }
   set(&epochs, 0);
   set(&void_epochs, 0);
   set(&started_ns, now << SLOT_TIME_SHIFT);
   set(&epoch_end_ns, now << SLOT_TIME_SHIFT);
-  placement_limit(bytes_for_slots());
-  slots_open(true);
+  look_for_room();
+  open_slots(0);
 }
 
 /* Until it is wanted again. Sites that somebody came to watch at the last moment are not watched. */
@@ -254,7 +291,7 @@ static void observe_for_good(void) {
   uint64_t of_look = 0;
   for (;;) {
     uint64_t needed = of_look * __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
-    placement_limit(needed > LONGEST_EPOCH ? 0 : bytes_for_slots());
+    open_slots(needed);
     if (!wait_for_the_end(monotonic_ns(), needed)) {
       rest();
       continue;
@@ -265,9 +302,9 @@ static void observe_for_good(void) {
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
-    uint64_t end = cpu_time();
-    of_look = end - begin;
-    set(&cpu_ns, end);
+    of_look = cpu_time() - begin;
+    look_for_room();
+    set(&cpu_ns, cpu_time());
   }
 }
 
@@ -379,7 +416,8 @@ int observation_watch(const uint32_t *sites, uint32_t count) {
 }
 
 size_t observation_footprint(void) {
-  return slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
+  size_t own = before ? memory_whole_pages(SLOTS * sizeof *before) : 0;
+  return own + slots_footprint() + placement_footprint() + evidence_footprint() + slots_excess() + stack_bytes;
 }
 
 uint64_t observation_overhead_ns(void) { return get(&cpu_ns); }
@@ -398,6 +436,12 @@ static void describe_slots(struct mallometer_observation *out) {
   out->retired = slots.retired;
 }
 
+static const char *reason_now(int now) {
+  const char *of_slots = __atomic_load_n(&no_room, __ATOMIC_ACQUIRE);
+  if (now == MALLOMETER_LEAKS_ON && of_slots) return of_slots;
+  return now == MALLOMETER_LEAKS_OFF && observation_has_evidence() ? "nobody wants to know any more" : reason;
+}
+
 void observation_describe(struct mallometer_observation *out) {
   int now = state_now();
   out->state = (uint32_t)now;
@@ -409,8 +453,7 @@ void observation_describe(struct mallometer_observation *out) {
   out->epoch_ns = get(&epoch_ns);
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
-  bool rested = now == MALLOMETER_LEAKS_OFF && observation_has_evidence();
-  snprintf(out->reason, sizeof out->reason, "%s", rested ? "nobody wants to know any more" : reason);
+  snprintf(out->reason, sizeof out->reason, "%s", reason_now(now));
   const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
   out->can_watch = !no_watch;
   snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");

@@ -77,11 +77,18 @@ bool smaps_feed(struct smaps_reader *reader, const char *text, size_t length) {
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * PAGE; }
 
+/* A slot may be several mappings, as where the program has locked a part of it; the first is there unless it is gone.
+ */
+static void note_slot(uintptr_t begin, uint8_t what) {
+  uint32_t slot = slot_number((const void *)begin);
+  bool is_first = slot_address(slot) == begin;
+  if (is_first || (seen[slot] == SLOT_IDLE && what == SLOT_TOUCHED)) seen[slot] = what;
+}
+
 static bool note(const struct smaps_mapping *mapping) {
   uint8_t what = mapping->referenced_kib > 0 ? SLOT_TOUCHED : SLOT_IDLE;
   if (mapping->begin >= slots_begin + slots_bytes) return false;
-  uint32_t slot = slot_at(mapping->begin);
-  if (slot < SLOTS) seen[slot] = what;
+  if (is_in_slots((const void *)mapping->begin)) note_slot(mapping->begin, what);
   uintptr_t page = (mapping->begin - (uintptr_t)canary(0)) / PAGE;
   if (page < CANARIES + IDLE_CANARIES) canaries_seen[page] = what;
   return true;
@@ -115,21 +122,15 @@ bool scan_is_valid(void) {
 
 /* ---- Cooling ------------------------------------------------------------------------------------------- */
 
-/* ENOMEM says that glibc has unmapped some of a slot's pages; the others are cold all the same. */
-static bool becomes_cold(char *begin, size_t bytes) { return madvise(begin, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
-
 /*
  * Linux also passes over a page which the processor that first touched it still keeps in a batch, on the way to the
  * list of pages; that may last while that processor touches no 31 new pages. It then reads as touched once more, and is
  * cooled again. The call empties the batch of the processor it runs on.
  *
- * A program that locks its memory keeps the accessed bits of locked pages; slots are not worth that.
+ * ENOMEM says that glibc has unmapped some of a slot's pages; the others are cold all the same. Pages that the program
+ * has locked keep their accessed bits.
  */
-static void cool(char *begin, size_t bytes) {
-  if (becomes_cold(begin, bytes)) return;
-  munlock(begin, bytes);
-  if (!becomes_cold(begin, bytes)) cold_failed = true;
-}
+static bool becomes_cold(char *begin, size_t bytes) { return madvise(begin, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 
 /*
  * Processors set the bit when they look a page up, which they need not do while they remember it. MADV_COLD makes them
@@ -161,9 +162,12 @@ void scan_cool(void) {
   if (clear_by == MALLOMETER_LEAKS_BY_CLEAR_REFS) {
     clear_all();
   } else {
-    for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) cool(canary(i), PAGE);
+    for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
+      if (!becomes_cold(canary(i), PAGE)) cold_failed = true;
+    }
     for (uint32_t i = 0; i < SLOTS; i++) {
-      if (seen[i] == SLOT_TOUCHED) cool((char *)slot_address(i), slot_opened(i));
+      if (seen[i] != SLOT_TOUCHED) continue;
+      if (!becomes_cold((char *)slot_address(i), slot_opened(i))) seen[i] = SLOT_HOT;
     }
   }
   for (uint32_t i = 0; i < CANARIES; i++) touch(i);

@@ -25,7 +25,13 @@
  */
 const char *scan_start(enum mallometer_leaks_method method);
 
-enum slot_seen { SLOT_MISSING, SLOT_IDLE, SLOT_TOUCHED };
+enum slot_seen {
+  SLOT_MISSING,
+  SLOT_IDLE,
+  SLOT_TOUCHED,
+  /* Touched, and it cannot be cooled: the program has locked it (mlock(2)), and its lock is not to be undone. */
+  SLOT_HOT
+};
 
 /* Reads what was touched since the last scan_cool(). False, with errno, if that cannot be read. */
 bool scan_read(void);
@@ -34,7 +40,7 @@ bool scan_read(void);
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
-/* Cools what was touched, and touches the canaries. */
+/* Cools what was touched, as far as that is possible, and touches the canaries. */
 void scan_cool(void);
 
 /* One mapping of smaps, as far as it matters. */

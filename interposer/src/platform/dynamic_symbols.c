@@ -17,6 +17,7 @@ struct tables {
   struct relocations {
     const ElfW(Rela) * begin;
     size_t bytes;
+    size_t without_symbol; /* how many come first that name none: most, in large programs */
   } usual, of_calls;
 };
 
@@ -76,6 +77,7 @@ static struct tables tables_of(const struct link_map *object) {
     if (entry->d_tag == DT_HASH) tables.hash = address;
     if (entry->d_tag == DT_RELA) tables.usual.begin = address;
     if (entry->d_tag == DT_RELASZ) tables.usual.bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_RELACOUNT) tables.usual.without_symbol = entry->d_un.d_val;
     if (entry->d_tag == DT_JMPREL) tables.of_calls.begin = address;
     if (entry->d_tag == DT_PLTRELSZ) tables.of_calls.bytes = entry->d_un.d_val;
   }
@@ -135,7 +137,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* By the relocations: where nothing is exported, no table says how many symbols there are. */
 static bool any_of(const struct relocations *relocations, const struct tables *tables, bool (*matches)(const char *)) {
-  for (size_t i = 0; relocations->begin && i < relocations->bytes / sizeof(ElfW(Rela)); i++) {
+  size_t count = relocations->begin ? relocations->bytes / sizeof(ElfW(Rela)) : 0;
+  for (size_t i = relocations->without_symbol; i < count; i++) {
     uint64_t number = ELF64_R_SYM(relocations->begin[i].r_info);
     const ElfW(Sym) *symbol = &tables->symbols[number];
     if (number != 0 && symbol->st_shndx == SHN_UNDEF && matches(tables->strings + symbol->st_name)) return true;
@@ -144,6 +147,7 @@ static bool any_of(const struct relocations *relocations, const struct tables *t
 }
 
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name)) {
+  if (!object) return false;
   struct tables tables = tables_of(object);
   if (!tables.symbols) return false;
   return any_of(&tables.usual, &tables, matches) || any_of(&tables.of_calls, &tables, matches);

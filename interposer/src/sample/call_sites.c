@@ -2,12 +2,11 @@
 #include "sample/call_sites.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "account/thread_block.h"
 #include "platform/clock.h"
 #include "platform/floating_point.h"
+#include "platform/memory.h"
 #include "sample/native_stack.h"
 #include "sample/placement.h"
 #include "sample/slots.h"
@@ -55,7 +54,6 @@ struct live {
 /* Marks in place of an address. */
 enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 
-/* One mapping. */
 static struct memory {
   struct site sites[SITES];
   uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
@@ -70,6 +68,7 @@ static struct memory {
 
 uint8_t live_filter[65536];
 
+static bool open_for_samples;
 static uint32_t sites_taken;
 static uint32_t live_samples;
 static uint64_t without_site;
@@ -78,29 +77,20 @@ static uint64_t truncated;
 static uint64_t without_java;
 static const struct java_stacks *java;
 
-/* Whole pages. */
-static size_t call_sites_bytes(void) {
-  size_t page = (size_t)getpagesize();
-  return (sizeof(struct memory) + page - 1) / page * page;
-}
-
-/* Between pages that are no memory, so that the kernel joins it to no neighbour and its size tells it from others. */
-bool call_sites_start(void) {
-  size_t page = (size_t)getpagesize(), bytes = call_sites_bytes();
-  char *mapped = mmap(NULL, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  if (mprotect(mapped + page, bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapped, bytes + 2 * page);
-    return false;
-  }
-  struct memory *none = NULL, *fresh = (struct memory *)(void *)(mapped + page);
+const char *call_sites_start(void) {
+  const char *shortage = memory_shortage(sizeof *memory);
+  if (shortage) return shortage;
+  struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
+  if (!fresh) return "there is no memory";
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    munmap(mapped, bytes + 2 * page); /* another thread was first */
+    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
   }
-  return true;
+  return NULL;
 }
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
+
+void call_sites_open(void) { __atomic_store_n(&open_for_samples, true, __ATOMIC_RELEASE); }
 
 void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_SEQ_CST); }
 
@@ -120,7 +110,7 @@ void call_sites_leave_java(void) {
 
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
-size_t call_sites_footprint(void) { return call_sites_on() ? call_sites_bytes() : 0; }
+size_t call_sites_footprint(void) { return call_sites_on() ? memory_whole_pages(sizeof *memory) : 0; }
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
@@ -384,6 +374,7 @@ __attribute__((noinline)) static void *take_with_java(const struct sample *sampl
 
 void *call_sites_take(const struct sample *sample) {
   struct thread_block *block = sample->block;
+  if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
   if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return take_native(sample);
   /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
    * whether it has come is asked after. */
@@ -483,8 +474,8 @@ static uint32_t copy_slots(struct mallometer_object *objects, uint32_t capacity)
     struct slot_object slot;
     if (!slot_look(i, &slot)) continue;
     objects[copied] = of_live_sample(&slot.sample);
-    objects[copied].placement = slot.placement;
-    objects[copied++].last_access_ns = slot.last_access << SLOT_TIME_SHIFT;
+    objects[copied].placement = slot.unseen ? 0 : slot.placement;
+    objects[copied++].last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
   }
   return copied;
 }

@@ -8,9 +8,10 @@
  * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
  * variances 0.
  *
- * All lies in memory that is reserved at the start and becomes resident as it is used: records, stacks as a tree,
- * modules, and a table of the live samples by address. Nothing is locked. A record is filled before it is published and
- * never moves; sums are doubles that a compare-and-exchange adds to. What finds no room is counted.
+ * All lies in memory that is reserved when somebody will ask for it (src/control), and becomes resident as it is used:
+ * records, stacks as a tree, modules, and a table of the live samples by address. Nothing is locked. A record is filled
+ * before it is published and never moves; sums are doubles that a compare-and-exchange adds to. What finds no room is
+ * counted.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -25,10 +26,17 @@
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
 
-/* Reserves the memory, once. False, with errno, if there is none; then nothing is recorded. From any thread. */
-bool call_sites_start(void);
+/*
+ * Reserves the memory, once. NULL, or why there is none for it now. From any thread, in signal handlers too; may change
+ * errno.
+ */
+const char *call_sites_start(void);
 
+/* Whether it is there: then frees have to look for samples. */
 bool call_sites_on(void);
+
+/* Samples are recorded from now on; before, every free must look for them. */
+void call_sites_open(void);
 
 /*
  * Where Java frames come from; src/jvm registers itself. Both run inside of malloc: they allocate nothing, lock

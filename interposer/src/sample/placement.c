@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "allocator/next.h"
 #include "platform/floating_point.h"
+#include "platform/memory.h"
 
 /* What counts of a site. Lost updates do no harm: q has to be known, not to be exactly that. */
 struct share {
@@ -25,14 +25,11 @@ static const struct slot_observer *observer;
 
 bool placement_start(void) {
   if (shares) return true;
-  void *memory = mmap(NULL, MOST_SITES * sizeof(struct share), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  shares = memory;
-  return true;
+  shares = memory_reserve(MOST_SITES * sizeof *shares);
+  return shares != NULL;
 }
 
-size_t placement_footprint(void) { return shares ? MOST_SITES * sizeof(struct share) : 0; }
+size_t placement_footprint(void) { return shares ? memory_whole_pages(MOST_SITES * sizeof *shares) : 0; }
 
 void placement_limit(size_t bytes) { __atomic_store_n(&limit, bytes, __ATOMIC_RELAXED); }
 

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "allocator/bootstrap.h"
 #include "allocator/next.h"
 #include "platform/clock.h"
+#include "platform/memory.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
@@ -58,7 +58,8 @@ struct slot {
   uint32_t excess; /* of that beyond the object's bytes */
   uint32_t usable;
   uint32_t next_free;
-  uint64_t born; /* as the time of the last access */
+  uint32_t unseen; /* its object's generation, of which the lowest bits do, if its use cannot be seen */
+  uint64_t born;   /* as the time of the last access */
 };
 
 uintptr_t slots_begin;
@@ -120,12 +121,6 @@ static char *reserve(const uint32_t **layout) {
   return NULL;
 }
 
-/* The program's own use of what is limited comes first. */
-static bool is_limited(int resource) {
-  struct rlimit limit;
-  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 /* Alternating, so that the kernel joins none to its neighbour; without memory. */
 static void separate(char *pages) {
   for (size_t i = 0; i < PAGES_BEHIND_SLOTS; i += 2) mprotect(pages + i * PAGE, PAGE, PROT_READ);
@@ -134,22 +129,21 @@ static void separate(char *pages) {
 const char *slots_start(void) {
   if (slots) return NULL;
   if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
-  if (is_limited(RLIMIT_AS)) return "the address space is limited (RLIMIT_AS)";
-  if (is_limited(RLIMIT_DATA)) return "writable memory is limited (RLIMIT_DATA)";
-  size_t bytes = whole_pages(SLOTS * sizeof(struct slot));
-  void *records = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (records == MAP_FAILED) return "no memory for the records of slots";
+  struct slot *records = memory_reserve(SLOTS * sizeof *records);
+  if (!records) return "no memory for the records of slots";
   const uint32_t *layout;
+  errno = 0;
   char *range = reserve(&layout);
   if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + reserved) {
     if (range) munmap(range, reserved);
-    munmap(records, bytes);
+    memory_give_back(records, SLOTS * sizeof *records);
     reserved = 0;
-    return range ? "the program's heap (brk) lies below the slots, and would grow into them"
-                 : "no low addresses are free";
+    if (range) return "the program's heap (brk) lies below the slots, and would grow into them";
+    if (errno != EAGAIN) return "no low addresses are free";
+    return "locked memory is limited (RLIMIT_MEMLOCK), and the process locks what it maps (mlockall)";
   }
   madvise(range, reserved, MADV_NOHUGEPAGE);
-  munlock(range, reserved); /* under mlockall(MCL_FUTURE) whole slots would become resident */
+  munlock(range, reserved); /* under mlockall(MCL_FUTURE) whole slots would become resident; nothing is in them yet */
   separate(range + reserved - PAGES_BEHIND_SLOTS * PAGE);
   lay_out(layout, range + PAGES_BEFORE_SLOTS * PAGE);
   __atomic_store_n(&slots, records, __ATOMIC_RELEASE);
@@ -186,12 +180,6 @@ static uint32_t number_of(uintptr_t address) {
 }
 
 uint32_t slot_number(const void *object) { return number_of((uintptr_t)object); }
-
-uint32_t slot_at(uintptr_t address) {
-  if (!is_in_slots((void *)address)) return SLOTS;
-  uint32_t number = number_of(address);
-  return slot_address(number) == address ? number : SLOTS;
-}
 
 size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].opened, __ATOMIC_ACQUIRE); }
 
@@ -357,7 +345,8 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
                              slot->sample,
                              slot->placement,
                              last,
-                             slot->born};
+                             slot->born,
+                             __atomic_load_n(&slot->unseen, __ATOMIC_RELAXED) == (uint32_t)generation};
 }
 
 /* Generations only grow: if the word is still the same, the object was the same all the time. */
@@ -401,9 +390,13 @@ size_t slot_usable(const void *object) {
   return pages_of(slot) == slot->taken ? slot->usable : room_of(slot);
 }
 
-/* Under mlockall() pages cannot be given back unless they are unlocked. */
+/*
+ * Pages that the program has locked go with its object, as if the allocator had mapped it singly. But if it was by
+ * mlockall() what comes next is to be locked, too: nothing comes before that is known.
+ */
 static void clear(const struct slot *slot, char *begin) {
   if (madvise(begin, slot->taken, MADV_DONTNEED) == 0) return;
+  slots_open(false);
   munlock(begin, slot->taken);
   if (madvise(begin, slot->taken, MADV_DONTNEED) != 0) memset(begin, 0, slot->taken);
 }
@@ -453,6 +446,11 @@ void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
+}
+
+void slot_show(const struct slot_object *object, bool seen) {
+  uint32_t generation = (uint32_t)object->generation;
+  __atomic_store_n(&slots[object->number].unseen, seen ? generation - 1 : generation, __ATOMIC_RELAXED);
 }
 
 bool slot_retire(const struct slot_object *object) {

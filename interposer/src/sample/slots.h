@@ -108,6 +108,8 @@ struct slot_object {
   /* In units of 2^SLOT_TIME_SHIFT ns; of the last access as in mallometer_object. */
   uint64_t last_access;
   uint64_t born;
+  /* Of its use nothing is known: slot_show(). */
+  bool unseen;
 };
 
 /* False if there is no such object, or somebody frees it already. */
@@ -130,17 +132,17 @@ void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken);
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
-/* The slot of an object. */
+/* The slot that an address lies in. */
 uint32_t slot_number(const void *object);
-
-/* The slot that begins at this address; SLOTS if none does. */
-uint32_t slot_at(uintptr_t address);
 
 /* False if it is not in use. */
 bool slot_look(uint32_t number, struct slot_object *object);
 
 /* Notes that the object was touched until then. Nothing happens if it is gone. */
 void slot_touched(const struct slot_object *object, uint64_t time);
+
+/* Whether the use of the object can be seen; it can, until this is said. By one thread. */
+void slot_show(const struct slot_object *object, bool seen);
 
 /* The slot's pages were unmapped: nobody may have them any more. False if the object is gone. */
 bool slot_retire(const struct slot_object *object);

@@ -112,7 +112,7 @@ final class DiagnosisRules {
     List<SiteVerdict> found = leaks.leaks();
     if (!found.isEmpty()) {
       leaking(found);
-    } else if (observedForLongEnough()) {
+    } else if (observedForLongEnough() && leaks.observation().reason().isEmpty()) {
       fine("leaks", "No code keeps more and more objects that nobody uses");
     } else {
       String why = leaks.reason().isEmpty() ? leaks.observation().reason() : leaks.reason();

@@ -80,6 +80,12 @@ public final class ChildJvm {
     return this;
   }
 
+  /** Sets limits first: the arguments of {@code ulimit}. */
+  public ChildJvm limited(String limits) {
+    prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
+    return this;
+  }
+
   /** Whether {@link #mounting} is allowed here. */
   public static boolean canMount() {
     try {

@@ -362,6 +362,15 @@ class DiagnosisTest {
         .isEqualTo("Not observed for long enough to tell a leak");
   }
 
+  @Test
+  void noLeakIsSaidWhileNoMoreObjectsAreObserved() {
+    LeakReport paused = VerdictsByHand.pausedReport("the process locks its memory");
+    Snapshot fine = snapshot(Status.counting(), ProcessMemory.unknown());
+
+    assertThat(text(DiagnosisRules.diagnosis(fine, steady(), paused, LEAST_OBSERVATION), "leaks"))
+        .isEqualTo("Whether objects are used is not observed: the process locks its memory");
+  }
+
   private static Diagnosis diagnosis(
       Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks) {
     return DiagnosisRules.diagnosis(snapshot, history, leaks, LEAST_OBSERVATION);

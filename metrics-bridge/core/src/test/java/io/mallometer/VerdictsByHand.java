@@ -63,11 +63,20 @@ public final class VerdictsByHand {
         false);
   }
 
+  /** Of an evaluation while use is seen, but of no more objects. */
+  public static LeakReport pausedReport(String reason) {
+    return new LeakReport(TIME, observation(reason), List.of(), "");
+  }
+
   /** One that works, with figures that all differ. */
   public static Observation observation() {
+    return observation("");
+  }
+
+  private static Observation observation(String reason) {
     return new Observation(
         Observation.State.ON,
-        "",
+        reason,
         "cold",
         1_000_000_000,
         900_000_000_000L,

@@ -144,7 +144,8 @@ final class PreloadedInterposer implements Interposer {
                   "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA),
                   "no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD),
                   "no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE)),
-              ReportLayout.byteUnit(self));
+              ReportLayout.byteUnit(self),
+              texts().reason());
     }
     return callSites.read(time, applicationPackages, report);
   }

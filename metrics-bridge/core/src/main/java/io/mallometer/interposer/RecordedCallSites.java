@@ -38,8 +38,10 @@ final class RecordedCallSites {
   private static final int UNSUPPORTED = -95;
   private static final int BUSY = -16;
 
-  private static final String NOT_RECORDED =
-      "call sites are not recorded: MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL says so";
+  private static final String NOT_RECORDED = "call sites are not recorded";
+
+  private static final String SWITCHED_OFF =
+      NOT_RECORDED + ": MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL says so";
 
   private static final int SITES_AT_ONCE = 512;
   private static final int MODULES_AT_ONCE = 16;
@@ -115,7 +117,7 @@ final class RecordedCallSites {
     attach();
     methods.askForNewNames();
     if (attached == NO_SITES) {
-      return CallSites.none(time, NOT_RECORDED);
+      return CallSites.none(time, whyNotRecorded(report.reason()));
     }
     if (!applicationPackages.equals(namedBy)) {
       namedBy = List.copyOf(applicationPackages);
@@ -148,7 +150,14 @@ final class RecordedCallSites {
       long samples,
       int liveSamples,
       Map<String, Long> dropped,
-      ByteUnit byteUnit) {}
+      ByteUnit byteUnit,
+      String reason) {}
+
+  /** The library names a limit that is in the way, behind what else it has to say. */
+  static String whyNotRecorded(String reasonOfLibrary) {
+    int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
+    return begin < 0 ? SWITCHED_OFF : reasonOfLibrary.substring(begin);
+  }
 
   private String reason() {
     return switch (attached) {

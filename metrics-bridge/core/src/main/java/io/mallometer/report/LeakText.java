@@ -38,11 +38,12 @@ final class LeakText implements LeakFormat.Writing {
   /** When, and whether use was seen. */
   static String headline(LeakReport leaks) {
     Observation observation = leaks.observation();
+    String reason = observation.reason();
     String seen =
         observation.hasSeen()
             ? "%d epochs of observation".formatted(observation.epochs())
-            : "the use of objects is not observed: "
-                + (observation.reason().isEmpty() ? "not yet" : observation.reason());
+                + (reason.isEmpty() ? "" : "; " + reason)
+            : "the use of objects is not observed: " + (reason.isEmpty() ? "not yet" : reason);
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 

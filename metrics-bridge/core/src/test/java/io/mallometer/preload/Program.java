@@ -29,6 +29,7 @@ public final class Program {
       System.out.println("state=" + mallometer.status().state());
       System.out.println("reason=" + mallometer.status().reason());
       System.out.println("remedy=" + mallometer.status().remedy());
+      System.out.println("sites=" + mallometer.callSites().reason());
       System.out.println("process=" + process.statistics().isPresent());
       System.out.println("thread=" + thread.statistics().isPresent());
       System.out.println("bean=" + beans.registered());

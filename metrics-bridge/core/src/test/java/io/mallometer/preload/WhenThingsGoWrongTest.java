@@ -94,6 +94,19 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
+  void aLimitOfMemoryIsLeftToTheProgram() {
+    Result result = new ChildJvm().preload(library).limited("-d 500000").run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=ACTIVE")
+        .contains(
+            "sites=call sites are not recorded: the limit of writable memory (RLIMIT_DATA) leaves"
+                + " too little")
+        .contains("done");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
   void aFileThatDoesNotExist() {
     Path missing = directory.resolve("gone/libmallometer.so");
     Result result =

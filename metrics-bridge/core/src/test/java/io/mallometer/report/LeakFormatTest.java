@@ -46,6 +46,15 @@ class LeakFormatTest {
   }
 
   @Test
+  void whyNoMoreObjectsAreObservedIsSaid() throws IOException {
+    assertThat(
+            written(LeakFormat.TEXT, VerdictsByHand.pausedReport("the process locks its memory")))
+        .startsWith(
+            "Leaks at 2026-01-01T00:00:00Z; 120 epochs of observation; the process locks its"
+                + " memory\n");
+  }
+
+  @Test
   void namesCannotBecomeMarkupOrEscapeSequences() throws IOException {
     LeakReport report =
         VerdictsByHand.report(

@@ -1,0 +1,140 @@
+/*
+ * Call sites in a program that does not refer to their functions: nothing is reserved for them until somebody asks, and
+ * from then on they are as in others. The first argument names the case.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define SURE ((size_t)1 << 20) /* above the interval: each is sampled */
+enum { KEPT = 20, MOST_SITES = 4096, MOST_OBJECTS = 70000 };
+
+static struct mallometer_site sites[MOST_SITES];
+static struct mallometer_object objects[MOST_OBJECTS];
+static void *kept[KEPT];
+
+static void find(void *function, const char *name) {
+  void *address = dlsym(RTLD_DEFAULT, name);
+  CHECK(address);
+  memcpy(function, &address, sizeof address);
+}
+
+static int ask_for_sites(void) {
+  int (*read)(struct mallometer_site *, uint32_t, uint32_t, uint32_t);
+  find(&read, "mallometer_sites");
+  errno = 4711;
+  int count = read(sites, sizeof *sites, MOST_SITES, 0);
+  CHECK_EQUAL(errno, 4711);
+  return count;
+}
+
+/* The samples of large objects that are live. */
+static unsigned live(void) {
+  int (*read)(struct mallometer_object *, uint32_t, uint32_t);
+  find(&read, "mallometer_objects");
+  int count = read(objects, sizeof *objects, MOST_OBJECTS);
+  CHECK(count >= 0);
+  unsigned large = 0;
+  for (int i = 0; i < count; i++) large += objects[i].bytes >= SURE;
+  return large;
+}
+
+static NOINLINE void keep(void) {
+  for (unsigned i = 0; i < KEPT; i++) {
+    kept[i] = malloc(SURE);
+    USE(kept[i]);
+  }
+}
+
+static void give_up(void) {
+  for (unsigned i = 0; i < KEPT; i++) free(kept[i]);
+}
+
+static void sites_work(void) {
+  CHECK(self().tables_bytes > SURE);
+  give_up();
+  CHECK_EQUAL(live(), 0);
+  keep();
+  CHECK_EQUAL(live(), KEPT);
+  CHECK(ask_for_sites() > 0);
+  give_up();
+  CHECK_EQUAL(live(), 0);
+}
+
+static void first_asked(void) {
+  keep();
+  CHECK_EQUAL(self().tables_bytes, 0);
+  CHECK_EQUAL(ask_for_sites(), 0);
+  sites_work();
+}
+
+static void before_a_jvm(const char *library) {
+  keep();
+  CHECK_EQUAL(self().tables_bytes, 0);
+  CHECK(dlopen(library, RTLD_NOW | RTLD_LOCAL));
+  sites_work();
+}
+
+/* ---- Limits -------------------------------------------------------------------------------------------- */
+
+/* The limit comes from the shell; its name is in the reason. When the limit is gone there are call sites. */
+static void limited(const char *name, int resource) {
+  struct rlimit limit;
+  CHECK_EQUAL(ask_for_sites(), -ENODATA);
+  CHECK_EQUAL(ask_for_sites(), -ENODATA);
+  printf("%s\n", self().reason);
+  CHECK(strstr(self().reason, name));
+  CHECK_EQUAL(self().tables_bytes, 0);
+  CHECK_EQUAL(getrlimit(resource, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  CHECK_EQUAL(setrlimit(resource, &limit), 0);
+  CHECK_EQUAL(ask_for_sites(), 0);
+  CHECK_EQUAL(self().reason[0], 0);
+  keep();
+  sites_work();
+}
+
+/* ---- While others allocate ----------------------------------------------------------------------------- */
+
+static bool stop;
+
+static void *churn(void *unused) {
+  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+    void *object = malloc(SURE);
+    USE(object);
+    free(object);
+  }
+  return unused;
+}
+
+/* Whoever frees a sample finds it, also if it was among the first. */
+static void in_the_middle(void) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  for (unsigned i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  CHECK(ask_for_sites() >= 0);
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  CHECK(ask_for_sites() > 0);
+  CHECK_EQUAL(live(), 0);
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 2);
+  setbuf(stdout, NULL);
+  if (strcmp(argv[1], "first") == 0) first_asked();
+  if (strcmp(argv[1], "jvm") == 0) before_a_jvm(argv[2]);
+  if (strcmp(argv[1], "addresses") == 0) limited("RLIMIT_AS", RLIMIT_AS);
+  if (strcmp(argv[1], "data") == 0) limited("RLIMIT_DATA", RLIMIT_DATA);
+  if (strcmp(argv[1], "threads") == 0) in_the_middle();
+  return 0;
+}

@@ -1,0 +1,74 @@
+/*
+ * What the library reserves: in no mapping of it may the kernel use huge pages, also where transparent_hugepage is
+ * `always`. A first touch, inside of malloc, would zero 2 MiB, and what is resident would come near to what is
+ * reserved. The program itself maps nothing so large.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define LARGE ((uint64_t)2 << 20)
+
+struct mapping {
+  uint64_t bytes;
+  char name[512];
+  bool without_huge_pages;
+};
+
+static char line[1024];
+
+static bool is_reserved(const struct mapping *mapping, const char *box) {
+  return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, box) == 0);
+}
+
+/* Each mapping of smaps begins with its addresses and ends with its flags. */
+static unsigned all_without_huge_pages(const char *box) {
+  struct mapping mapping = {0};
+  unsigned found = 0;
+  FILE *file = fopen("/proc/self/smaps", "r");
+  CHECK(file);
+  while (fgets(line, sizeof line, file)) {
+    uint64_t begin, end;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &begin, &end) == 2) {
+      mapping = (struct mapping){.bytes = end - begin};
+      sscanf(line, "%*s %*s %*s %*s %*s %511[^\n]", mapping.name);
+    }
+    if (strncmp(line, "VmFlags:", 8) != 0 || !is_reserved(&mapping, box)) continue;
+    printf("%6" PRIu64 " KiB %s %s", mapping.bytes >> 10, mapping.name, line);
+    found++;
+    CHECK(strstr(line, " nh"));
+  }
+  fclose(file);
+  return found;
+}
+
+static void observe(void) {
+  struct mallometer_observation observation = {.size = sizeof observation};
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  do {
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+    CHECK_EQUAL(mallometer_leaks(&observation), 0);
+  } while (observation.state == MALLOMETER_LEAKS_STARTING);
+  CHECK_EQUAL(observation.state, MALLOMETER_LEAKS_ON);
+}
+
+int main(void) {
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) return 77;
+  char directory[] = "/tmp/mallometer-XXXXXX", box[64];
+  setbuf(stdout, NULL);
+  CHECK(mkdtemp(directory));
+  snprintf(box, sizeof box, "%s/box", directory);
+  CHECK(mallometer_sites(&(struct mallometer_site){0}, sizeof(struct mallometer_site), 1, 0) >= 0);
+  CHECK_EQUAL(mallometer_record(box), 0);
+  unlink(box);
+  rmdir(directory);
+  strcat(box, " (deleted)");
+  observe();
+  unsigned found = all_without_huge_pages(box);
+  CHECK(found >= 4); /* call sites, evidence, slots, the recording */
+  return 0;
+}
