@@ -4,8 +4,11 @@
  * key, the value of the program is not taken for the hook's.
  */
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -36,7 +39,8 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   run(use_forgotten);
-  for (int i = 0; i < 3; i++) {
+  bool loader_has_one = strverscmp(gnu_get_libc_version(), "2.34") < 0;
+  for (int i = 0; i < 3 && !loader_has_one; i++) {
     run(use_every_key);
     CHECK_EQUAL(set, i + 1); /* the hook's is the only one */
     CHECK_EQUAL(snapshot().threads, 1);

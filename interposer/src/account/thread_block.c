@@ -185,22 +185,19 @@ struct thread_block *thread_block_leave(void) {
 
 void thread_block_return(struct thread_block *block) { current_block = block; }
 
-/*
- * The first key of a process is number 0, which is also what a key is that a program forgot to create. That one must
- * stay unknown, or it would lead to our value.
- */
-static bool create_key(pthread_key_t *key) {
-  if (pthread_key_create(key, thread_ends) != 0) return false;
-  if (*key != 0) return true;
-  bool created = pthread_key_create(key, thread_ends) == 0;
-  pthread_key_delete(0);
-  return created;
+/* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
+static bool keys_exist(void) { return pthread_key_create && pthread_key_delete && pthread_setspecific; }
+
+static pthread_key_t first_key;
+static bool first_key_exists;
+
+void thread_key_0_reserve(void) { first_key_exists = keys_exist() && pthread_key_create(&first_key, NULL) == 0; }
+
+void thread_key_0_release(void) {
+  if (first_key_exists) pthread_key_delete(first_key);
 }
 
-void thread_blocks_start(void) {
-  /* glibc before 2.34 has no pthread functions in a process without libpthread, nor has it threads. */
-  exit_key_exists = pthread_key_create && pthread_key_delete && pthread_setspecific && create_key(&exit_key);
-}
+void thread_blocks_start(void) { exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0; }
 
 void thread_blocks_forked(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {

@@ -157,6 +157,14 @@ static inline struct thread_block *own_block(void) {
 /* The block of events without a block. Only counter_add_shared may write it. */
 extern HIDDEN struct event_counters shared_events;
 
+/*
+ * A process's first thread key is number 0, which is also the value of a key that a program forgot to create: the
+ * program would read and write another's value. Keys that are created between these two calls have other numbers: ours,
+ * and the loader's, which glibc before 2.34 creates when it is first used.
+ */
+void thread_key_0_reserve(void);
+void thread_key_0_release(void);
+
 /* Called once, before the first event. Never fails: without a key, blocks stay with the threads that died. */
 void thread_blocks_start(void);
 

@@ -55,6 +55,7 @@ static void change_state(int wanted) {
 
 static void resolve(void) {
   this_thread_resolves = true;
+  thread_key_0_reserve();
   malloc_leads_here = program_malloc_is_ours();
   malloc_is_replaced = malloc_leads_here && !calls_arrive();
   if (malloc_is_replaced) malloc_leads_here = false;
@@ -67,6 +68,7 @@ static void resolve(void) {
     thread_blocks_start();
   }
   if (found && malloc_leads_here) hook_starts();
+  thread_key_0_release();
   if (found) bootstrap_finished();
   this_thread_resolves = false;
   change_state(found ? wanted_state() : HOOK_UNSERVED);
