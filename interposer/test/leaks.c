@@ -443,6 +443,99 @@ static void crowded(void) {
   CHECK_EQUAL(observed().placed, 0);
 }
 
+static void works(void);
+
+struct mappings {
+  unsigned long all, of_slots;
+};
+
+static struct mappings mappings(void) {
+  static char line[4096];
+  struct mappings count = {0, 0};
+  FILE *maps = fopen("/proc/self/maps", "r");
+  CHECK(maps);
+  while (fgets(line, sizeof line, maps)) {
+    count.all++;
+    count.of_slots += is_slot((const void *)strtoul(line, NULL, 16));
+  }
+  fclose(maps);
+  return count;
+}
+
+static NOINLINE void *at_depth(unsigned depth, size_t size);
+
+/* Until so many slots are in use, of several sites; of these every eighth stays so. */
+static unsigned fill_many_slots(void *stay[], unsigned wanted) {
+  enum { SITES = 60, MOST = 4000 };
+  static void *made[MOST];
+  unsigned count = 0, staying = 0;
+  for (uint64_t begin = now_ns(); count < wanted; pause_ms(2)) {
+    CHECK(now_ns() - begin < 30000 * MILLISECOND);
+    for (unsigned i = 0; i < 20 * SITES && count < wanted; i++) {
+      void *object = at_depth(i % SITES, i % 2 ? 100 : 30000);
+      if (is_slot(object)) {
+        made[count++] = object;
+      } else {
+        free(object);
+      }
+    }
+  }
+  for (unsigned i = 0; i < count; i++) {
+    if (i % 8 == 0) {
+      stay[staying++] = memset(made[i], (int)i, 100);
+    } else {
+      free(made[i]);
+    }
+  }
+  return staying;
+}
+
+/* A process that maps much has back what slots no longer need, and slots are used again when it maps less. */
+static void merged(void) {
+  enum { RESIDENT = 100 << 20, IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
+  static void *stay[IN_SLOTS];
+  unsigned long most = 0;
+  FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+  if (!file || fscanf(file, "%lu", &most) != 1 || most < 65530 || most > 70000) exit(77);
+  fclose(file);
+  CHECK(memset(malloc(RESIDENT), 1, RESIDENT)); /* of which slots may take a part */
+  epochs_of(10);
+  start();
+  unsigned staying = fill_many_slots(stay, IN_SLOTS);
+  struct mappings split = mappings(), now = split;
+  CHECK(split.of_slots > IN_SLOTS);
+
+  char *pages = mmap(NULL, (size_t)PAGES * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned page = 0;
+  for (; split.all + page < most / 10 * 8; page += 2) CHECK_EQUAL(mprotect(pages + page * 4096, 4096, PROT_READ), 0);
+  for (uint64_t begin = now_ns(); now.of_slots > split.of_slots / 2; now = mappings()) {
+    if (now_ns() - begin > 20000 * MILLISECOND) break;
+    pause_ms(50);
+  }
+  printf("%lu mappings of slots, %u in use; then %lu\n", split.of_slots, staying, now.of_slots);
+  CHECK(now.of_slots <= split.of_slots / 2);
+  CHECK(has_reason("max_map_count"));
+  for (now = mappings(); now.all < most - SPARE; now.all += 2, page += 2) {
+    CHECK_EQUAL(mprotect(pages + page * 4096, 4096, PROT_READ), 0);
+  }
+  for (unsigned i = 0; i < 1000; i++) {
+    void *object = one_of_many(1000);
+    CHECK(!is_slot(object));
+    free(object);
+  }
+  CHECK_EQUAL(munmap(pages, (size_t)PAGES * 4096), 0);
+  wait_for_reason(NULL);
+  for (unsigned i = 0; i < staying; i++) {
+    for (unsigned at = 0; at < 100; at++) CHECK_EQUAL(((unsigned char *)stay[i])[at], (unsigned char)(8 * i));
+    free(stay[i]);
+  }
+  works();
+  fill_many_slots(stay, IN_SLOTS); /* and come apart again, */
+  wait_for_whole_epoch();
+  CHECK_EQUAL(observed().retired, 0);
+  works();
+}
+
 static bool is_mapped_singly(size_t size) {
   size_t *object = memalign(4096, size); /* which stays where it is */
   CHECK(object && !is_slot(object));
@@ -1091,7 +1184,17 @@ static void *read_all_the_time(void *unused) {
   return unused;
 }
 
+/* Now many, now few. */
+static void map_much(bool much) {
+  enum { PAGES = 1000 };
+  static char *pages;
+  if (pages) munmap(pages, PAGES * 4096);
+  pages = much ? mmap(NULL, PAGES * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+  for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * 4096, 4096, PROT_READ);
+}
+
 static void everything_at_once(unsigned seconds) {
+  bool much = false;
   pthread_t threads[CHURNING + 1];
   struct mallometer_counters begin = snapshot();
   epochs_of(10);
@@ -1100,6 +1203,7 @@ static void everything_at_once(unsigned seconds) {
   for (uintptr_t i = 0; i < CHURNING; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
   CHECK_EQUAL(pthread_create(&threads[CHURNING], NULL, read_all_the_time, NULL), 0);
   for (uint64_t end = now_ns() + seconds * 1000 * MILLISECOND; now_ns() < end; pause_ms(100)) {
+    map_much(much = !much);
     pid_t child = fork();
     if (child == 0) {
       for (unsigned at = 0; at < SHARED; at++) {
@@ -1141,6 +1245,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "smaller") == 0) made_smaller_past_the_hook();
   if (strcmp(name, "larger") == 0) made_larger_past_the_hook();
   if (strcmp(name, "crowded") == 0) crowded();
+  if (strcmp(name, "merged") == 0) merged();
   if (strcmp(name, "large") == 0) large_objects_are_mapped_as_before();
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
   if (strcmp(name, "locked_before") == 0) locked(MCL_CURRENT | MCL_FUTURE, true);

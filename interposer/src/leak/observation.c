@@ -2,8 +2,6 @@
 #include "leak/observation.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 #include "account/own_thread.h"
 #include "leak/evidence.h"
+#include "leak/room.h"
 #include "leak/scan.h"
 #include "leak/trial.h"
 #include "leak/watch.h"
@@ -37,10 +36,6 @@
 /* Slots take no more than this share of what is resident, but may take this much. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
-/* A process may have so many mappings, of which slots take two each. Half is left to the program. */
-#define USUAL_MAPPINGS 65530u
-#define MAPPINGS_OF_A_SLOT 2u
-#define EPOCHS_BETWEEN_COUNTS 32u
 
 static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
@@ -77,30 +72,6 @@ static size_t bytes_for_slots(void) {
   size_t share = resident() / SHARE_OF_RESIDENT;
   if (share < ALWAYS_ALLOWED) share = ALWAYS_ALLOWED;
   return share < arena_bytes ? share : arena_bytes;
-}
-
-/* ULONG_MAX if nobody tells. */
-static unsigned long count_mappings(void) {
-  static char text[16384];
-  unsigned long lines = 0;
-  ssize_t length;
-  int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return ULONG_MAX;
-  while ((length = read(file, text, sizeof text)) > 0) {
-    for (ssize_t i = 0; i < length; i++) lines += text[i] == '\n';
-  }
-  close(file);
-  return length < 0 ? ULONG_MAX : lines;
-}
-
-/* Those that exist may stay. */
-static void bound_slots(void) {
-  char text[32];
-  size_t told = kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
-  unsigned long most = (told ? strtoul(text, NULL, 10) : USUAL_MAPPINGS) / 2, there = count_mappings();
-  unsigned long for_slots = most > there ? (most - there) / MAPPINGS_OF_A_SLOT : 0;
-  unsigned long opened = slots_totals().opened;
-  slots_bound(opened + for_slots < SLOTS ? (uint32_t)(opened + for_slots) : SLOTS);
 }
 
 /* ---- An epoch ------------------------------------------------------------------------------------------ */
@@ -178,7 +149,6 @@ static bool end_epoch(void) {
     set(&void_epochs, get(&void_epochs) + 1);
   }
   set(&epochs, get(&epochs) + 1);
-  if (get(&epochs) % EPOCHS_BETWEEN_COUNTS == 0) bound_slots();
   placement_next_epoch();
   return true;
 }
@@ -228,7 +198,6 @@ static const char *prepare(void) {
   if (!why) why = trial_of_slots();
   if (!why) why = slots_start();
   if (why) return why;
-  bound_slots();
   before = memory_reserve(SLOTS * sizeof *before);
   if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
   method = MALLOMETER_LEAKS_BY_COLD;
@@ -242,8 +211,8 @@ static const char *prepare(void) {
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 static void look_for_room(void) {
-  static const char locked[] = "the process locks its memory (mlockall): nothing is put into slots meanwhile";
-  __atomic_store_n(&no_room, memory_is_locked() ? locked : NULL, __ATOMIC_RELEASE);
+  uint32_t times_cost = __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);
+  __atomic_store_n(&no_room, room_look(times_cost), __ATOMIC_RELEASE);
 }
 
 /* Something that a program has locked may have closed the slots (slots.c). */

@@ -59,6 +59,8 @@ struct slot {
   uint32_t usable;
   uint32_t next_free;
   uint32_t unseen; /* its object's generation, of which the lowest bits do, if its use cannot be seen */
+  bool apart;      /* from its neighbours, by the kernel's advice */
+  bool to_merge;   /* in the hands of slots_merge() */
   uint64_t born;   /* as the time of the last access */
 };
 
@@ -72,8 +74,9 @@ static uint32_t slots_opened;
 static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
-  uint64_t free_head; /* number | tag << 32 */
-  uint32_t fresh;     /* how many were ever taken from the class */
+  uint64_t free_head;   /* number | tag << 32 */
+  uint64_t merged_head; /* the same, of those that are no mapping of their own */
+  uint32_t fresh;       /* how many were ever taken from the class */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
@@ -100,7 +103,7 @@ static size_t bytes_for(const uint32_t layout[]) {
 static void lay_out(const uint32_t layout[], char *begin) {
   uint32_t first = 0;
   for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) {
-    lists[class].free_head = NONE;
+    lists[class].free_head = lists[class].merged_head = NONE;
     classes[class].first = first;
     classes[class].slots = layout[class];
     classes[class].begin = (uintptr_t)begin;
@@ -185,22 +188,20 @@ size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].open
 
 /* ---- Slots without object ------------------------------------------------------------------------------ */
 
-static void push_free(uint32_t class, uint32_t number) {
-  uint64_t head = __atomic_load_n(&lists[class].free_head, __ATOMIC_RELAXED), next_head;
+static void push(uint64_t *list, uint32_t number) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED), next_head;
   do {
     __atomic_store_n(&slots[number].next_free, (uint32_t)head, __ATOMIC_RELAXED);
     next_head = number | ((head >> 32) + 1) << 32;
-  } while (!__atomic_compare_exchange_n(&lists[class].free_head, &head, next_head, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static uint32_t pop_free(uint32_t class) {
-  uint64_t head = __atomic_load_n(&lists[class].free_head, __ATOMIC_ACQUIRE);
+static uint32_t pop(uint64_t *list) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NONE) {
     uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
     uint64_t next_head = following | ((head >> 32) + 1) << 32;
-    if (__atomic_compare_exchange_n(&lists[class].free_head, &head, next_head, true, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_ACQUIRE)) {
+    if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
       return (uint32_t)head;
     }
   }
@@ -219,17 +220,30 @@ static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
 static uint32_t fresh(uint32_t class) {
   uint32_t before, number;
   if (!count_up(&slots_opened, __atomic_load_n(&most_opened, __ATOMIC_RELAXED), &before)) return NONE;
+  number = pop(&lists[class].merged_head);
+  if (number != NONE) return number;
   if (count_up(&lists[class].fresh, classes[class].slots, &number)) return classes[class].first + number;
   __atomic_fetch_sub(&slots_opened, 1, __ATOMIC_RELAXED);
   return NONE;
+}
+
+/*
+ * One that was never accessible differs from its neighbours of even number by that, one that was merged (slots_merge())
+ * from those that are free by its advice.
+ */
+static bool comes_apart(uint32_t number, char *begin, size_t bytes) {
+  int advice = number % 2 == 1 ? MADV_RANDOM : MADV_NORMAL;
+  bool is_usual = advice == MADV_NORMAL && slots[number].opened == 0;
+  slots[number].apart = is_usual || madvise(begin, bytes, advice) == 0;
+  return slots[number].apart;
 }
 
 /* Makes its first bytes accessible. Nobody else has the slot. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   char *begin = (char *)slot_address(number);
+  if (!slot->apart && !comes_apart(number, begin, bytes_of[class])) return false;
   if (slot->opened >= bytes) return true;
-  if (slot->opened == 0 && number % 2 == 1) madvise(begin, bytes_of[class], MADV_RANDOM);
   if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(&slot->opened, (uint32_t)bytes, __ATOMIC_RELEASE);
   return true;
@@ -317,14 +331,14 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
 void *slot_take(const struct slot_request *request) {
   uint32_t class = slot_class(request->size, request->alignment);
   if (class == MALLOMETER_SLOT_CLASSES) return NULL;
-  uint32_t number = pop_free(class);
+  uint32_t number = pop(&lists[class].free_head);
   if (number == NONE) number = fresh(class);
   if (number == NONE) return NULL;
   int saved_errno = errno;
   bool opened = open_slot(class, number, taken_by(request->size, offset_for(request)));
   errno = saved_errno;
   if (opened) return fill(class, number, request);
-  push_free(class, number);
+  push(&lists[class].free_head, number);
   return NULL;
 }
 
@@ -428,7 +442,7 @@ void slot_give_back(const struct slot_object *left) {
   errno = saved_errno;
   uncount(slot, class);
   __atomic_store_n(&slot->state, left->generation * STATES + (whole ? FREE : RETIRED), __ATOMIC_RELEASE);
-  if (whole) push_free(class, left->number);
+  if (whole) push(&lists[class].free_head, left->number);
 }
 
 /* ---- For who looks at them ----------------------------------------------------------------------------- */
@@ -464,6 +478,54 @@ bool slot_retire(const struct slot_object *object) {
   uncount(slot, class_of_number(object->number));
   return true;
 }
+
+/* ---- Mappings given back ------------------------------------------------------------------------------- */
+
+/* Larger ones are few, and would be accessible as a whole. */
+#define CLASSES_TO_MERGE 2u
+
+/*
+ * Mappings whose pages were ever touched stay apart whatever is advised; new ones in their place do not. Memory that
+ * was freed stays accessible, as it does in the allocator. A third advice tells free slots from those in use.
+ */
+static bool merge(uint32_t class, uint32_t first, uint32_t count) {
+  char *begin = (char *)slot_address(first);
+  size_t bytes = count * bytes_of[class];
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  madvise(begin, bytes, MADV_NOHUGEPAGE);
+  madvise(begin, bytes, MADV_SEQUENTIAL);
+  return true;
+}
+
+static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
+  bool merged = merge(class, first, count);
+  for (uint32_t number = first; number < first + count; number++) {
+    slots[number].to_merge = false;
+    if (merged) {
+      slots[number].apart = false;
+      __atomic_store_n(&slots[number].opened, (uint32_t)bytes_of[class], __ATOMIC_RELEASE);
+    }
+    push(merged ? &lists[class].merged_head : &lists[class].free_head, number);
+  }
+  if (merged) __atomic_fetch_sub(&slots_opened, count, __ATOMIC_RELAXED);
+}
+
+void slots_merge(void) {
+  for (uint32_t class = 0; class < CLASSES_TO_MERGE; class ++) {
+    uint32_t number, end = classes[class].first + classes[class].slots, run = 0;
+    while ((number = pop(&lists[class].free_head)) != NONE) slots[number].to_merge = true;
+    for (number = classes[class].first; number < end; number++) {
+      run += slots[number].to_merge;
+      if (run > 0 && (number + 1 == end || !slots[number + 1].to_merge)) {
+        merge_run(class, number + 1 - run, run);
+        run = 0;
+      }
+    }
+  }
+}
+
+/* ---- In all -------------------------------------------------------------------------------------------- */
 
 void slots_open(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
 

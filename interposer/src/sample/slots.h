@@ -21,7 +21,8 @@
  * (classes, small heaps), so where there is no room for all slots there are fewer large ones.
  *
  * So that each slot is a mapping of its own in smaps, slots of odd number are advised to be read at random, which
- * means nothing to memory like this.
+ * means nothing to memory like this. A process may have so many mappings only; where it has many, those of free slots
+ * are given back.
  */
 #ifndef MALLOMETER_SAMPLE_SLOTS_H
 #define MALLOMETER_SAMPLE_SLOTS_H
@@ -34,7 +35,7 @@
 #include "platform/visibility.h"
 #include "sample/call_sites.h"
 
-/* The most there are. Each is a mapping of its own, of which a process may have 65,530 by default. */
+/* The most there are. Each that is in use is a mapping of its own, of which a process may have 65,530 by default. */
 #define SLOTS 4096u
 
 /* An object that must be aligned to more stays where it is, and so does one with more contents than this to copy. */
@@ -58,10 +59,14 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
  */
 const char *slots_start(void);
 
-/* No more slots than this are to be in use for the first time. One takes two mappings, at most. None until this is
- * said.
- */
+/* No more slots than this are to be mappings of their own, of which one takes two, at most. None until this is said. */
 void slots_bound(uint32_t most);
+
+/*
+ * Lets free slots be no mappings of their own until they are used again, within the bound. By one thread; others that
+ * allocate meanwhile may find no slot.
+ */
+void slots_merge(void);
 
 /* The pages before the first slot; NULL without slots. */
 char *slots_pages_before(void);
@@ -154,7 +159,7 @@ bool slots_are_open(void);
 struct slots_totals {
   uint32_t in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  uint32_t opened;      /* that were ever in use */
+  uint32_t opened;      /* that are mappings of their own */
   uint64_t taken_bytes; /* whole pages of objects in slots */
   uint64_t retired;
   uint64_t retired_bytes; /* that glibc has unmapped, and had never mapped; modulo 2^64 */
