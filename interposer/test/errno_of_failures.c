@@ -3,53 +3,10 @@
  * posix_memalign too, others leave errno alone in one function or another. So do those that are refused for their
  * arguments. Each function is called by its name, and then in the allocator itself.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <malloc.h>
-#include <stdbool.h>
-#include <string.h>
 
-#include "check.h"
-
-/* ---- The allocator below ------------------------------------------------------------------------------- */
-
-static void *allocator;
-
-static void *function_of(void *library, const char *name) {
-  void *address = dlsym(library, name);
-  /* libc_malloc_debug offers its functions to programs that were linked long ago. */
-  if (!address) address = dlvsym(library, name, strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5");
-  return address;
-}
-
-static bool defines(void *library, const struct link_map *object, const char *name) {
-  struct link_map *found;
-  Dl_info info;
-  void *address = function_of(library, name);
-  return address && dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) && found == object;
-}
-
-/* The first object behind the library that defines malloc. */
-static void find_allocator(void) {
-  struct link_map *object;
-  Dl_info info;
-  CHECK(dladdr1((void *)(uintptr_t)mallometer_self, &info, (void **)&object, RTLD_DL_LINKMAP));
-  for (object = object->l_next; object && !allocator; object = object->l_next) {
-    void *library = dlopen(object->l_name, RTLD_NOLOAD | RTLD_NOW);
-    if (library && defines(library, object, "malloc")) allocator = library;
-  }
-  CHECK(allocator);
-}
-
-static struct {
-  void *(*malloc)(size_t);
-  void *(*calloc)(size_t, size_t);
-  void *(*realloc)(void *, size_t);
-  void *(*memalign)(size_t, size_t);
-  void *(*aligned_alloc)(size_t, size_t);
-  int (*posix_memalign)(void **, size_t, size_t);
-} below;
+#include "below.h"
 
 /* ---- Comparing ----------------------------------------------------------------------------------------- */
 
@@ -115,19 +72,7 @@ static void wrong_alignments(void) {
 }
 
 int main(void) {
-  find_allocator();
-#define FIND(name)                                          \
-  do {                                                      \
-    void *address = function_of(allocator, #name);          \
-    CHECK(address &&address != dlsym(RTLD_DEFAULT, #name)); \
-    memcpy(&below.name, &address, sizeof address);          \
-  } while (0)
-  FIND(malloc);
-  FIND(calloc);
-  FIND(realloc);
-  FIND(memalign);
-  FIND(aligned_alloc);
-  FIND(posix_memalign);
+  find_allocator_below();
   static const size_t sizes[] = {SIZE_MAX,    SIZE_MAX - 15,   SIZE_MAX - 5000,
                                  PTRDIFF_MAX, (size_t)1 << 62, (size_t)1 << 47}; /* more than there are addresses */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) compare(sizes[i]);

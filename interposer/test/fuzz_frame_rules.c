@@ -49,7 +49,63 @@ static uintptr_t some_function(const struct loaded_object *object) {
   return object->begin + (uintptr_t)(intptr_t)function + random_below(200);
 }
 
+/*
+ * A table of one function, whose information is what random changes are unlikely to make: factors so large that their
+ * products with operands, distances or sums overflow. The function may be anything: it is only asked about.
+ */
+static void large_factors(void) {
+#define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
+#define SLEB_MIN 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f
+#define SLEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00
+  static const uint8_t programs[][24] = {
+      {0x86, ULEB_MAX},    /* offset of the frame pointer */
+      {0x05, 6, ULEB_MAX}, /* offset_extended */
+      {0x11, 6, SLEB_MIN}, /* offset_extended_sf */
+      {0x11, 6, SLEB_MAX},
+      {0x12, 7, SLEB_MIN},                        /* def_cfa_sf */
+      {0x13, SLEB_MAX},                           /* def_cfa_offset_sf */
+      {0x04, 0xff, 0xff, 0xff, 0xff, 0x44, 0x44}, /* advance_loc4, advance_loc */
+  };
+  static const uint8_t data_units[][10] = {{SLEB_MIN}, {SLEB_MAX}, {0x02, 0}, {0x78, 0}};
+  for (size_t unit = 0; unit < sizeof data_units / sizeof *data_units; unit++) {
+    for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
+      uint8_t *memory = calloc(1, 200), *at = memory;
+      if (!memory) exit(1);
+      /* The header: version, encodings of its three parts; where the frames begin, how many, the only entry. */
+      const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
+      memcpy(at, header, sizeof header);
+      at = memory + 20; /* the common part: length, mark, version, no augmentation, factors, return address */
+      const uint32_t length = 60;
+      memcpy(at, &length, 4);
+      at[8] = 1;
+      at += 10;
+      const uint8_t code_unit[] = {ULEB_MAX};
+      memcpy(at, code_unit, sizeof code_unit);
+      at += sizeof code_unit;
+      for (const uint8_t *byte = data_units[unit];; byte++) {
+        *at++ = *byte;
+        if (!(*byte & 0x80)) break;
+      }
+      *at = 16;
+      at = memory + 120; /* the function: length, distance to the common part, begin, how long, program */
+      const uint32_t function_length = 60, distance = 104;
+      const uint64_t begin = (uintptr_t)memory, bytes = UINT64_MAX / 2;
+      memcpy(at, &function_length, 4);
+      memcpy(at + 4, &distance, 4);
+      memcpy(at + 8, &begin, 8);
+      memcpy(at + 16, &bytes, 8);
+      memcpy(at + 24, programs[program], sizeof programs[program]);
+      struct loaded_object object = {
+          .begin = (uintptr_t)memory, .end = (uintptr_t)memory + 200, .unwind_table = memory};
+      struct frame_rule rule;
+      frame_rule_at((uintptr_t)memory + 100, &object, &rule);
+      free(memory);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
+  large_factors();
   long rounds = argc > 1 ? atol(argv[1]) : 2000, rules = 0, asked = 0;
   dl_iterate_phdr(find_c_library, NULL);
   if (!original.unwind_table) {

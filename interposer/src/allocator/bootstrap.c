@@ -63,9 +63,10 @@ size_t bootstrap_size(const void *object) { return ((const size_t *)object)[-1];
 void bootstrap_finished(void) {
   uintptr_t end = 1; /* NULL only */
   if (buffer == LOW_ADDRESS) end = (uintptr_t)LOW_ADDRESS + CAPACITY;
-  if (buffer == fallback) end = UINTPTR_MAX;
   __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }
+
+bool bootstrap_is_elsewhere(void) { return buffer == fallback; }
 
 void bootstrap_range_extends(uintptr_t end) {
   if (low_range_end < end) __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);

@@ -3,8 +3,8 @@
  * else can serve it. 64 KiB, never reused, never counted.
  *
  * The buffer is mapped at a low address, where only NULL and things of ours can be: free(p) then needs one
- * comparison to tell the usual object from both. Where that address is not to be had, a static buffer serves and
- * every free takes the longer way.
+ * comparison to tell the usual object from both. Where that address is not to be had, a static buffer serves, and
+ * every free begins with a second test.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -31,6 +31,9 @@ size_t bootstrap_size(const void *object);
 
 /* The next allocator serves from now on. */
 void bootstrap_finished(void);
+
+/* Whether objects of the buffer lie above `low_range_end`. Known when the next allocator serves. */
+bool bootstrap_is_elsewhere(void);
 
 /* Something else of ours lies below `end`, and no object that needs no second look. */
 void bootstrap_range_extends(uintptr_t end);

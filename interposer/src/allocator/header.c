@@ -1,13 +1,11 @@
 /* Objects with a header. See header.h. */
 #include "allocator/header.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "allocator/next.h"
+#include "allocator/page_set.h"
 
 struct header {
   size_t size;
@@ -18,7 +16,6 @@ _Static_assert(sizeof(struct header) == 16, "objects stay aligned to 16 bytes");
 #define COUNTED ((uint64_t)1 << 31)
 #define SHIFT_POSITION 25
 #define SHIFT_MASK 63u
-#define SMALLEST_PAGE 4096u
 
 static struct header *header_of(const void *object) { return (struct header *)(uintptr_t)object - 1; }
 
@@ -27,23 +24,12 @@ static uint64_t magic(const void *object) {
 }
 
 /*
- * The header of a page-aligned object lies on the page before. Ours are always mapped; before an object of another
- * allocator there may be nothing. glibc has its own header there.
+ * The header of a page-aligned object lies on the page before, where there is nothing if the object is another's. To
+ * ask the kernel what is mapped would be no answer: sandboxes forbid that.
  */
-static bool page_before_is_mapped(const void *object) {
-  if ((uintptr_t)object % SMALLEST_PAGE != 0) return true;
-  uintptr_t page = (uintptr_t)getpagesize();
-  if ((uintptr_t)object % page != 0) return true;
-  unsigned char resident;
-  int saved_errno = errno;
-  bool mapped = mincore((void *)((uintptr_t)object - page), page, &resident) == 0;
-  errno = saved_errno;
-  return mapped;
-}
-
 bool has_header(const void *object) {
-  if ((uintptr_t)object % sizeof(struct header) != 0 || !page_before_is_mapped(object)) return false;
-  return header_of(object)->tag >> 32 == magic(object) >> 32;
+  if (is_page(object)) return page_set_contains(object);
+  return (uintptr_t)object % sizeof(struct header) == 0 && header_of(object)->tag >> 32 == magic(object) >> 32;
 }
 
 size_t header_size(const void *object) { return header_of(object)->size; }
@@ -54,13 +40,21 @@ static unsigned shift_of(const void *object) {
   return (unsigned)(header_of(object)->tag >> SHIFT_POSITION) & SHIFT_MASK;
 }
 
+/* `base` itself, an object without header, if there is no memory to note that it has one. */
 static void *with_header(void *base, unsigned shift, size_t size, bool counted) {
   if (!base) return NULL;
   void *object = (char *)base + ((size_t)1 << shift);
+  if (is_page(object) && !page_set_add(object)) return base;
   struct header *header = header_of(object);
   header->size = size;
   header->tag = magic(object) | (counted ? COUNTED : 0) | (uint64_t)shift << SHIFT_POSITION;
   return object;
+}
+
+/* The memory may come to stand before somebody else's object. */
+static void take_header(void *object) {
+  if (is_page(object)) page_set_remove(object);
+  header_of(object)->tag = 0;
 }
 
 /* A size too large for any allocator is left as it is, for the allocator to refuse in its own way. */
@@ -87,19 +81,26 @@ static void *base_of(void *object) { return (char *)object - ((size_t)1 << shift
 
 void header_free(void *object) {
   void *base = base_of(object);
-  header_of(object)->tag = 0; /* the memory may come to stand before somebody else's object */
+  take_header(object);
   next.free(base);
 }
 
-void *header_realloc(void *object, size_t size, bool counted) {
-  if (shift_of(object) == 4) {
-    struct header old = *header_of(object);
-    void *base = base_of(object);
-    header_of(object)->tag = 0;
-    void *moved = with_header(next.realloc(base, with_room(size, sizeof old)), 4, size, counted);
-    if (!moved) *header_of(object) = old;
-    return moved;
+static void *header_realloc_usual(void *object, size_t size, bool counted) {
+  bool was_counted = header_counted(object);
+  size_t old_size = header_size(object);
+  char *base = base_of(object);
+  take_header(object);
+  char *moved = next.realloc(base, with_room(size, sizeof(struct header)));
+  if (!moved) {
+    with_header(base, 4, old_size, was_counted); /* there is memory for what was noted once */
+    return NULL;
   }
+  object = with_header(moved, 4, size, counted);
+  return object == moved ? memmove(moved, moved + sizeof(struct header), size) : object;
+}
+
+void *header_realloc(void *object, size_t size, bool counted) {
+  if (shift_of(object) == 4) return header_realloc_usual(object, size, counted);
   /* An aligned object: realloc promises no alignment, and its base would not keep the distance. */
   void *moved = header_malloc(size, counted);
   if (!moved) return NULL;

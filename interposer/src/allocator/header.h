@@ -8,7 +8,8 @@
  * that stale memory does not look like a header and glibc's size word, which stands at the same place before an object
  * without header, never does (its upper half is 0). Objects that came past us and are freed through us are so
  * recognised and left to the allocator. The lower half holds a bit for "was counted", the distance to the base as
- * a power of two, and room for the number of the call site.
+ * a power of two, and room for the number of the call site. Of objects that begin with a page it is noted which
+ * have a header (page_set.h), for before others there may be no memory to look at.
  *
  * The other direction has no remedy: an object of ours that is freed past us aborts in the allocator, which is why this
  * mode is opt-in and refuses libraries that are known to do so (control/refusal.c).

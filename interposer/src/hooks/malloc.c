@@ -210,6 +210,21 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
+/* ---- Where the bootstrap buffer does not lie below the rest: one more test before any route --------------- */
+
+static void (*free_of_route)(void *object);
+static void *(*realloc_of_route)(void *object, size_t size);
+
+static void ranged_free(void *object) {
+  if (unlikely(is_bootstrap(object))) return;
+  free_of_route(object);
+}
+
+static void *ranged_realloc(void *object, size_t size) {
+  if (unlikely(is_bootstrap(object))) return complete_realloc(object, size, ORIGIN);
+  return realloc_of_route(object, size);
+}
+
 /* ---- The entry ---------------------------------------------------------------------------------------- */
 
 static struct {
@@ -262,14 +277,17 @@ void hook_route(enum hook_route route) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
   bool tracked = call_sites_on(), followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
-  void (*route_free)(void *) =
-      BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free, followed ? following_free : forwarded_free);
+  bool ranged = bootstrap_is_elsewhere();
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
+  TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
+                               followed ? following_free : forwarded_free));
+  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, tracked ? tracked_realloc : counted_realloc,
+                                  followed ? following_realloc : forwarded_realloc));
+  void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
   TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
   TAKE(entry.free, route_free);
   TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
-  TAKE(entry.realloc, BY_ROUTE(route, completed_realloc, tracked ? tracked_realloc : counted_realloc,
-                               followed ? following_realloc : forwarded_realloc));
+  TAKE(entry.realloc, ranged ? ranged_realloc : realloc_of_route);
   for (enum operator_form form = 0; form < OPERATOR_FORMS; form++) {
     operator_function *other = operator_in_place(form);
     TAKE(operators[form], other ? other : own_operator(form, route, route_free));

@@ -224,6 +224,14 @@ static void set_cfa(struct machine *m, int64_t number, int64_t offset) {
   m->row.cfa_is_loaded = false;
 }
 
+/* An operand in units of the data alignment. */
+static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operand) {
+  int64_t product;
+  if (!__builtin_mul_overflow(operand, m->data_unit, &product)) return product;
+  fail(r);
+  return 0;
+}
+
 /* DW_CFA_*, the ones whose upper two bits are 0. */
 static void step(struct machine *m, uint8_t operation, struct reader *r) {
   uint64_t number;
@@ -244,7 +252,7 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
       break;
     case 0x05: /* offset_extended */
       number = read_uleb(r);
-      set_saved(m, number, AT_FRAME, (int64_t)read_uleb(r) * m->data_unit);
+      set_saved(m, number, AT_FRAME, in_data_units(m, r, (int64_t)read_uleb(r)));
       break;
     case 0x06: /* restore_extended */
       restore(m, read_uleb(r));
@@ -293,14 +301,14 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
       break;
     case 0x11: /* offset_extended_sf */
       number = read_uleb(r);
-      set_saved(m, number, AT_FRAME, read_sleb(r) * m->data_unit);
+      set_saved(m, number, AT_FRAME, in_data_units(m, r, read_sleb(r)));
       break;
     case 0x12: /* def_cfa_sf */
       number = read_uleb(r);
-      set_cfa(m, (int64_t)number, read_sleb(r) * m->data_unit);
+      set_cfa(m, (int64_t)number, in_data_units(m, r, read_sleb(r)));
       break;
     case 0x13: /* def_cfa_offset_sf */
-      set_cfa(m, m->row.cfa_register, read_sleb(r) * m->data_unit);
+      set_cfa(m, m->row.cfa_register, in_data_units(m, r, read_sleb(r)));
       break;
     case 0x16: /* val_expression */
       number = read_uleb(r);
@@ -324,7 +332,7 @@ static void run(struct machine *m, struct reader *program, uint64_t pc) {
         m->location += m->code_unit * low;
         break;
       case 2: /* offset */
-        set_saved(m, low, AT_FRAME, (int64_t)read_uleb(program) * m->data_unit);
+        set_saved(m, low, AT_FRAME, in_data_units(m, program, (int64_t)read_uleb(program)));
         break;
       case 3: /* restore */
         restore(m, low);
