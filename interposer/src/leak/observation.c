@@ -207,8 +207,10 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* There is no descriptor or no memory for the moment. */
-static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
+/* There is no descriptor or no memory for the moment, or the program has closed descriptors that are not its own. */
+static bool passes(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EBADF;
+}
 
 static void look_for_room(void) {
   uint32_t times_cost = __atomic_load_n(&looks_in_an_epoch, __ATOMIC_RELAXED);

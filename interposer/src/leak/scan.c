@@ -106,7 +106,7 @@ bool scan_read(void) {
     length = read(file, text, sizeof text);
   } while (length > 0 && smaps_feed(&reader, text, (size_t)length));
   int error = errno;
-  close(file);
+  if (length >= 0 || error != EBADF) close(file);
   errno = error;
   return length >= 0;
 }
