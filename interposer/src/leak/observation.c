@@ -207,9 +207,22 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* There is no descriptor or no memory for the moment, or the program has closed descriptors that are not its own. */
-static bool passes(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EBADF;
+/* There is no descriptor or no memory for the moment. */
+static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
+
+/*
+ * Whether it is no use to try again. A program that closes descriptors which are not its own makes a reading fail, with
+ * whatever error, but not several in a row.
+ */
+static bool has_failed_for_good(bool ended) {
+  enum { FAILURES_IN_A_ROW = 3 };
+  static unsigned failures;
+  if (ended || passes(errno)) {
+    failures = 0;
+  } else {
+    failures++;
+  }
+  return failures == FAILURES_IN_A_ROW;
 }
 
 static void look_for_room(void) {
@@ -268,7 +281,7 @@ static void observe_for_good(void) {
       continue;
     }
     uint64_t begin = cpu_time();
-    if (!end_epoch() && !passes(errno)) {
+    if (has_failed_for_good(end_epoch())) {
       fail("/proc/self/smaps can no longer be read");
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
