@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "account/thread_block.h"
 #include "sample/sampler.h"
@@ -34,7 +35,7 @@ static void refuse(const char *name, const char *value, const char *expected, co
 
 static bool is_one_of(const char *value, const char *const choices[]) {
   for (; *choices; choices++) {
-    if (strcmp(value, *choices) == 0) return true;
+    if (strcasecmp(value, *choices) == 0) return true;
   }
   return false;
 }

@@ -8,7 +8,7 @@ public enum State {
   ACTIVE,
 
   /**
-   * The library is loaded but was told not to count: by {@code MALLOMETER_ENABLED=false}, by {@code
+   * The library was told not to count: by {@code MALLOMETER_ENABLED=false}, by {@code
    * MALLOMETER_ONLY}, or by a native caller of {@code mallometer_disable()}.
    */
   DISABLED,

@@ -12,6 +12,8 @@ import org.springframework.core.env.Environment;
  * its native part if the library is there, and the library is unpacked if it is not. All facades
  * share what the first one found, so one that is opened early, and closed at once, saves the
  * application's own that time.
+ *
+ * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */
 final class BackgroundStart implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
@@ -21,7 +23,7 @@ final class BackgroundStart implements ApplicationListener<ApplicationEnvironmen
 
   @Override
   public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
-    if (!Boolean.getBoolean(AOT_PROCESSING)) {
+    if (SupportedVersions.obstacle() == null && !Boolean.getBoolean(AOT_PROCESSING)) {
       Thread thread = new Thread(() -> openIfEnabled(event.getEnvironment()), THREAD);
       thread.setDaemon(true);
       thread.setContextClassLoader(BackgroundStart.class.getClassLoader());
@@ -36,7 +38,7 @@ final class BackgroundStart implements ApplicationListener<ApplicationEnvironmen
   /** What fails here fails again, and is told, where the application opens its own facade. */
   private static void openIfEnabled(Environment environment) {
     try {
-      if (OnEnabledPropertyCondition.enabled(environment, "mallometer.enabled")) {
+      if (OnEnabledPropertyCondition.enabled(environment)) {
         Mallometer.open().close();
       }
     } catch (RuntimeException | LinkageError e) {

@@ -11,6 +11,8 @@ import org.springframework.web.filter.RequestContextFilter;
 /**
  * Keeps the request with the thread that answers it where only Jersey serves the Actuator: Spring
  * MVC does so by itself. {@link ServletOrigin} and {@link SecurityToken} ask for it.
+ *
+ * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)

@@ -17,10 +17,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationStyle;
 
 /**
- * What can be set in the application's configuration.
+ * What can be set in the application's configuration, but for {@code mallometer.enabled}: {@link
+ * OnEnabledPropertyCondition} reads it.
  *
- * @param enabled Whether to read and publish what the native library counts. Does not stop the
- *     counting itself; the environment variable MALLOMETER_ENABLED does.
  * @param pollInterval Time between two readings of the native counters. At least 10ms.
  * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
@@ -32,7 +31,6 @@ import org.springframework.boot.convert.DurationStyle;
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
-    @DefaultValue("true") boolean enabled,
     @DefaultValue("5s") Duration pollInterval,
     @DefaultValue BlackBox record,
     @DefaultValue Metrics metrics,

@@ -7,9 +7,8 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The one line that an application logs when the native library cannot be read: why, and the
- * command that starts it with the library. An application that counts, or was told not to, logs
- * nothing.
+ * The one line that an application logs when native memory is not counted: why, and what to do,
+ * such as the command that starts it with the library. An application that counts logs nothing.
  */
 final class PreloadAdvice implements SmartInitializingSingleton {
 
@@ -23,7 +22,7 @@ final class PreloadAdvice implements SmartInitializingSingleton {
 
   @Override
   public void afterSingletonsInstantiated() {
-    if (status.state() == State.UNAVAILABLE) {
+    if (status.state() != State.ACTIVE) {
       logger.info(line(status));
     }
   }

@@ -10,10 +10,14 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** What is missing from the application is quietly left out; what the application has, it keeps. */
 class BackOffTest {
@@ -70,6 +74,30 @@ class BackOffTest {
                     .doesNotHaveBean(LargeAllocationPublisher.class)
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(PreloadAdvice.class));
+  }
+
+  /**
+   * The variable is the library's; what needs no library stays, and says why nothing is counted.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"off", "perhaps"})
+  void everythingIsThereWhenTheEnvironmentSwitchesTheLibraryOff(String value) {
+    Map<String, Object> variables = Map.of("MALLOMETER_ENABLED", value);
+    application
+        .withInitializer(
+            context ->
+                context
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addFirst(new SystemEnvironmentPropertySource("variables", variables)))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(Mallometer.class)
+                    .hasSingleBean(NativeMemoryMBeans.class)
+                    .hasSingleBean(NativeMemoryEndpoint.class)
+                    .hasBean("nativeMemoryHealthIndicator"));
   }
 
   @Test

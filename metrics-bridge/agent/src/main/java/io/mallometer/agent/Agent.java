@@ -1,6 +1,8 @@
 package io.mallometer.agent;
 
 import java.lang.instrument.Instrumentation;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +21,14 @@ import org.jspecify.annotations.Nullable;
  * <p>The MBeans are registered when the application, or somebody from outside, begins to use JMX:
  * the agent itself does not.
  */
-public final class Agent {
+final class Agent {
+
+  private static final int FAILURE = 1;
+
+  /** The kill switch, which the library and the bridge read too. */
+  private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
+
+  private static final List<String> OFF = List.of("false", "0", "no", "off");
 
   /**
    * Who answers in this process: one, however often the agent is loaded. Guarded by the class: the
@@ -29,9 +38,14 @@ public final class Agent {
 
   private Agent() {}
 
-  /** Called by the JVM before the application's main method. */
-  public static void premain(@Nullable String options, Instrumentation instrumentation) {
+  /** Starts beside the application. Never throws. */
+  static void premain(@Nullable String options, Instrumentation instrumentation) {
     try {
+      String enabled = System.getenv(ENABLED_VARIABLE);
+      if (enabled != null && OFF.contains(enabled.toLowerCase(Locale.ROOT))) {
+        say("not started: " + ENABLED_VARIABLE + "=" + enabled);
+        return;
+      }
       Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
@@ -39,15 +53,25 @@ public final class Agent {
   }
 
   /**
-   * Called by the JVM when the command line asks: the options are those of {@link Question}. What
-   * fails is in the answer.
+   * Answers the command line: the options are those of {@link Question}. What fails is in the
+   * answer.
    */
-  public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
+  static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
       Question.parse(options == null ? "" : options).answer(() -> payload(instrumentation));
     } catch (Throwable e) {
       // Whoever asked notices that there is no answer; the application is not to be bothered.
       return;
+    }
+  }
+
+  /** Runs a command; returns the exit code. */
+  static int run(List<String> arguments) {
+    try {
+      return Payload.loadCommands().run(arguments, Version.text());
+    } catch (Exception | Error e) {
+      say(reason(e));
+      return FAILURE;
     }
   }
 

@@ -124,6 +124,20 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
+  @Test
+  void theKillSwitchIsOneLine() throws Exception {
+    Result result =
+        application("=port=" + freePort())
+            .environment("MALLOMETER_ENABLED", "off")
+            .preload(LIBRARY)
+            .run(Application.class);
+
+    assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
+        .containsExactly("mallometer: not started: MALLOMETER_ENABLED=off");
+    assertThat(result.output()).contains("bean=false", "main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
   /** With nothing but the application itself on the class path. */
   private ChildJvm application(String options) {
     return new ChildJvm()

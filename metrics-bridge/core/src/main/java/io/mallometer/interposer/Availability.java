@@ -7,6 +7,7 @@ import io.mallometer.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,11 @@ final class Availability {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
 
+  /** The kill switch. The library reads it too. */
+  private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
+
+  private static final List<String> OFF = List.of("false", "0", "no", "off");
+
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
 
   /** Set by GraalVM. */
@@ -37,7 +43,7 @@ final class Availability {
   private Availability() {}
 
   static Interposer ofThisProcess() {
-    return of(System.getProperty(IMAGE_CODE));
+    return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
   }
 
   /**
@@ -45,8 +51,14 @@ final class Availability {
    *
    * @param imageCode {@code "runtime"} in a native image, where JNA finds no class of its own by
    *     reflection
+   * @param enabled the value of {@code MALLOMETER_ENABLED}. If it is off, no native code is loaded:
+   *     whoever sets it may have trouble with just that
    */
-  static Interposer of(@Nullable String imageCode) {
+  static Interposer of(@Nullable String imageCode, @Nullable String enabled) {
+    if (enabled != null && OFF.contains(enabled.toLowerCase(Locale.ROOT))) {
+      String setting = ENABLED_VARIABLE + "=" + enabled;
+      return new AbsentInterposer(new Status(State.DISABLED, setting, Remedy.enable(setting)));
+    }
     if ("runtime".equals(imageCode)) {
       return new AbsentInterposer(
           unavailable("a native image cannot read the library; a JVM can", ""));

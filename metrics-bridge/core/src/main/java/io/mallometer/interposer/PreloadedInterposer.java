@@ -275,7 +275,7 @@ final class PreloadedInterposer implements Interposer {
     return switch (self.getInt(ReportLayout.STATE)) {
       case ReportLayout.STATE_COUNTING -> COUNTING;
       case ReportLayout.STATE_DISABLED ->
-          new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.enable());
+          new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.count());
       case ReportLayout.STATE_EXCLUDED ->
           new Status(
               State.DISABLED,

@@ -71,8 +71,12 @@ final class Remedy {
         + " docker run --platform linux/amd64 ... eclipse-temurin:25-jre";
   }
 
-  static String enable() {
-    return "Start without MALLOMETER_ENABLED=false";
+  static String enable(String setting) {
+    return "Start without " + setting;
+  }
+
+  static String count() {
+    return "Call mallometer_enable(), or start again";
   }
 
   static String include() {

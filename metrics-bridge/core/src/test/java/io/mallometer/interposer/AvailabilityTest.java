@@ -3,9 +3,12 @@ package io.mallometer.interposer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.State;
+import io.mallometer.Status;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AvailabilityTest {
 
@@ -38,15 +41,35 @@ class AvailabilityTest {
 
   @Test
   void aNativeImageIsToldSo() {
-    Interposer library = Availability.of("runtime");
+    Interposer library = Availability.of("runtime", null);
 
     assertThat(library.present()).isFalse();
     assertThat(library.read(Instant.EPOCH).status().state()).isEqualTo(State.UNAVAILABLE);
     assertThat(library.read(Instant.EPOCH).status().reason()).startsWith("a native image ");
     assertThat(library.allocator(Instant.EPOCH)).isEmpty();
     assertThat(library.trim()).isFalse();
-    assertThat(Availability.of("buildtime").read(Instant.EPOCH).status().reason())
+    assertThat(Availability.of("buildtime", "true").read(Instant.EPOCH).status().reason())
         .doesNotContain("native image");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"off", "OFF", "false", "0", "no"})
+  void theKillSwitchLeavesTheLibraryAlone(String off) {
+    Interposer library = Availability.of(null, off);
+
+    assertThat(library.present()).isFalse();
+    assertThat(library.read(Instant.EPOCH).status())
+        .isEqualTo(
+            new Status(
+                State.DISABLED,
+                "MALLOMETER_ENABLED=" + off,
+                "Start without MALLOMETER_ENABLED=" + off));
+  }
+
+  @Test
+  void anotherValueIsNoKillSwitch() {
+    assertThat(Availability.of(null, "perhaps").read(Instant.EPOCH).status().state())
+        .isNotEqualTo(State.DISABLED);
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.mallometer.CallSites;
 import io.mallometer.Estimate;
 import io.mallometer.StackFrame;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.interposer.SwitchedOnLater;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -88,7 +89,7 @@ public final class LibrarySites {
       each.work.take(new Random(SEED)).close(); // loads the library
     }
     enable();
-    Interposer library = Interposer.ofThisProcess();
+    Interposer library = SwitchedOnLater.library();
     library.nameMethods();
     List<Piece> held = new ArrayList<>();
     for (Library each : Library.values()) {

@@ -72,14 +72,17 @@ class WhenThingsGoWrongTest {
     Result result =
         new ChildJvm()
             .preload(library)
-            .environment("MALLOMETER_ENABLED", "false")
+            .environment("MALLOMETER_ENABLED", "off")
+            .options("-verbose:class")
             .run(Program.class);
 
     assertThat(result.output())
         .contains("state=DISABLED")
-        .contains("reason=MALLOMETER_ENABLED=false")
+        .contains("reason=MALLOMETER_ENABLED=off")
         .contains("process=false")
-        .contains("done");
+        .contains("done")
+        .contains("io.mallometer.Mallometer ")
+        .doesNotContain("com.sun.jna.Native ");
   }
 
   @Test

@@ -1,0 +1,31 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a JVM loads before anything could be decided must load on every JVM. */
+class MainTest {
+
+  private static final int JAVA_8 = 52;
+
+  /** A JVM that cannot load the class of an agent ends. */
+  @Test
+  void theWayInIsCompiledForJava8() throws IOException {
+    try (DataInputStream file = new DataInputStream(Main.class.getResourceAsStream("Main.class"))) {
+      file.readInt();
+      assertThat(file.readUnsignedShort()).isZero();
+      assertThat(file.readUnsignedShort()).isEqualTo(JAVA_8);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1.8, 8", "11, 11", "17, 17", "28, 28", "'', 0", "x, 0"})
+  void featureVersions(String specification, int version) {
+    assertThat(Main.featureVersion(specification)).isEqualTo(version);
+  }
+}
