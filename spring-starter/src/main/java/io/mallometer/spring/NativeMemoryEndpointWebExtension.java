@@ -5,6 +5,7 @@ import io.mallometer.view.Answer;
 import io.mallometer.view.Views;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -44,8 +45,8 @@ public final class NativeMemoryEndpointWebExtension {
    *     live-objects}, {@code allocated} or {@code allocated-objects}
    * @param all whether {@code leaks} are to have healthy sites, too: {@code true} or {@code false}
    * @param format of {@code leaks}: {@code json}, {@code text} or {@code html}
-   * @return 400 with the reason, if a parameter makes no sense; 501 with the reason, if there are
-   *     no call sites to report
+   * @return 400 with the reason, if a parameter makes no sense, or the view does not have it; 501
+   *     with the reason, if there are no call sites to report
    */
   @ReadOperation(
       produces = {
@@ -68,6 +69,10 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String format) {
     if (view.equals("page")) {
       return page();
+    }
+    Optional<Answer.Told> refusal = ForeignParameters.refusal(view);
+    if (refusal.isPresent()) {
+      return json(refusal.get());
     }
     Map<String, String> parameters = new HashMap<>();
     put(parameters, "sort", sort);

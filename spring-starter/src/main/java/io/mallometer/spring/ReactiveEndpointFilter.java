@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -30,9 +31,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * What the endpoint has to know of its request with Spring WebFlux, which keeps no request with a
- * thread: whose page sent it, see {@link RequestOrigin}, and for the page the token that Spring
- * Security asks of a trim. That goes out in headers, as the page is written elsewhere. Comes after
- * Spring Security's filter.
+ * thread: whose page sent it, see {@link RequestOrigin}, which parameters it has, see {@link
+ * ForeignParameters}, and for the page the token that Spring Security asks of a trim. That goes out
+ * in headers, as the page is written elsewhere. Comes after Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 
@@ -61,17 +62,31 @@ final class ReactiveEndpointFilter implements WebFilter {
               .orElseGet(() -> chain.filter(exchange))
           : chain.filter(exchange);
     }
-    return patterns().page().matches(path)
-        ? withToken(exchange).then(chain.filter(exchange))
-        : chain.filter(exchange);
+    if (patterns().page().matches(path)) {
+      return withToken(exchange).then(chain.filter(exchange));
+    }
+    return request.getURI().getRawQuery() == null
+        ? chain.filter(exchange)
+        : foreignParameter(path, request)
+            .map(refusal -> refuse(exchange.getResponse(), refusal))
+            .orElseGet(() -> chain.filter(exchange));
+  }
+
+  private Optional<Told> foreignParameter(PathContainer path, ServerHttpRequest request) {
+    return Optional.ofNullable(patterns().view().matchAndExtract(path))
+        .flatMap(
+            match ->
+                ForeignParameters.refusal(
+                    match.getUriVariables().get("view"), request.getQueryParams().keySet()));
   }
 
   /** Paths are compared as Spring compares those of its handlers, however they are encoded. */
-  private record Patterns(PathPattern all, PathPattern page) {
+  private record Patterns(PathPattern all, PathPattern page, PathPattern view) {
 
     static Patterns below(String path) {
       PathPatternParser parser = PathPatternParser.defaultInstance;
-      return new Patterns(parser.parse(path + "/**"), parser.parse(path + "/page"));
+      return new Patterns(
+          parser.parse(path + "/**"), parser.parse(path + "/page"), parser.parse(path + "/{view}"));
     }
   }
 

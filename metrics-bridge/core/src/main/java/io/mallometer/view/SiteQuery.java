@@ -43,7 +43,7 @@ public record SiteQuery(
   private static final int USUAL_LIMIT = 50;
   private static final int LARGEST_LIMIT = 10_000;
 
-  /** The query that parameters make; others than its own are ignored. */
+  /** The query that parameters make; a report has some of them only. */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),

@@ -15,6 +15,7 @@ import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -149,12 +150,16 @@ public final class Views {
    * Answers a request that changes nothing.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
-   * @param parameters by name; those that a view does not have are ignored. See {@link SiteQuery};
-   *     reports have {@code metric} besides, what sizes mean where there is one figure; {@code
-   *     leaks} has {@code all}, whether healthy sites are wanted, too, and {@code format}: {@code
-   *     json}, {@code text} or {@code html}
+   * @param parameters by name; one that the view does not have is refused. {@code sites} has those
+   *     of {@link SiteQuery}; reports have {@code filter} and {@code metric}, what sizes mean where
+   *     there is one figure; {@code leaks} has {@code all}, whether healthy sites are wanted, too,
+   *     and {@code format}: {@code json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
+    Optional<Told> refusal = refusal(name, parameters.keySet());
+    if (refusal.isPresent()) {
+      return refusal.get();
+    }
     try {
       Optional<ReportFormat> format = ReportFormat.byId(name);
       if (format.isPresent()) {
@@ -254,6 +259,24 @@ public final class Views {
   public static List<String> names() {
     return Stream.concat(NAMES.stream(), Stream.of(ReportFormat.values()).map(ReportFormat::id))
         .toList();
+  }
+
+  /**
+   * What a request is answered that has a parameter which its view does not have.
+   *
+   * @param name as of {@link #answer}
+   * @param parameters their names
+   * @return empty if it has none such, or there is no such view
+   */
+  public static Optional<Told> refusal(String name, Collection<String> parameters) {
+    try {
+      if (names().contains(name)) {
+        ParameterNames.check(name, parameters, ParameterNames.of(name));
+      }
+      return Optional.empty();
+    } catch (IllegalArgumentException e) {
+      return Optional.of(Told.refused(Outcome.WRONG, String.valueOf(e.getMessage())));
+    }
   }
 
   /** What a request is answered that asks for something that there is not. */

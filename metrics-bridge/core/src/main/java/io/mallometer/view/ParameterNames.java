@@ -1,0 +1,47 @@
+package io.mallometer.view;
+
+import io.mallometer.report.ReportFormat;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Which parameters a request may have. One that is misspelt is refused: whoever asks for five sites
+ * with {@code ?top=5} is not to take all of them for the first five.
+ */
+public final class ParameterNames {
+
+  private static final List<String> OF_SITES =
+      List.of("sort", "group", "filter", "limit", "from", "to");
+  private static final List<String> OF_LEAKS = List.of("all", "format");
+  private static final List<String> OF_REPORTS = List.of("metric", "filter");
+
+  private ParameterNames() {}
+
+  /** Those of a name that {@link Views#answer} knows. */
+  static List<String> of(String view) {
+    if (ReportFormat.byId(view).isPresent()) {
+      return OF_REPORTS;
+    }
+    return switch (view) {
+      case "sites" -> OF_SITES;
+      case "leaks" -> OF_LEAKS;
+      default -> List.of();
+    };
+  }
+
+  /**
+   * Looks whether all that were given are known.
+   *
+   * @param asked what they were given for, as in the address
+   * @throws IllegalArgumentException if one is not; the message names it and those that there are
+   */
+  public static void check(String asked, Collection<String> given, List<String> known) {
+    for (String name : given) {
+      if (!known.contains(name)) {
+        throw new IllegalArgumentException(
+            "%s has no parameter '%s'; it has %s"
+                .formatted(asked, name, known.isEmpty() ? "none" : String.join(", ", known)));
+      }
+    }
+  }
+}
