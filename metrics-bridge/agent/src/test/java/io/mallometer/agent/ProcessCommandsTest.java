@@ -246,10 +246,67 @@ class ProcessCommandsTest {
     try {
       assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
       assertThat(report.exitValue()).isEqualTo(6);
+      assertThat(errors(report)).contains("is stopped; kill -CONT").hasLineCount(1);
     } finally {
       report.destroyForcibly();
       signal("CONT");
     }
+  }
+
+  /** As one does that has little processor time: for longer than the JDK waits by itself. */
+  @Test
+  @Tag("any-jdk")
+  @Order(10)
+  void aProcessThatIsLateIsWaitedFor() throws Exception {
+    Process late = application(DeflaterLeak.class, "");
+    Process report = builder("report", "" + late.pid()).start();
+    try {
+      awaitQuestion();
+      signal("STOP", late);
+      Thread.sleep(22_000);
+      signal("CONT", late);
+
+      assertThat(report.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(errors(report)).isEmpty();
+      assertThat(report.exitValue()).isZero();
+    } finally {
+      report.destroyForcibly();
+      late.destroyForcibly().waitFor();
+    }
+  }
+
+  /** The JDK's own limit, which comes a little before ours, says the same. */
+  @Test
+  @Tag("any-jdk")
+  @Order(10)
+  void aProcessThatStopsBeforeItListensIsGivenUpInTime() throws Exception {
+    Process silent = application(DeflaterLeak.class, "");
+    Process report = builder("report", "" + silent.pid(), "--timeout", "2s").start();
+    try {
+      awaitQuestion();
+      signal("STOP", silent);
+
+      assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(errors(report)).contains("is stopped; kill -CONT").hasLineCount(1);
+      assertThat(left()).isEmpty();
+      assertThat(Path.of(".attach_pid" + silent.pid())).doesNotExist();
+    } finally {
+      report.destroyForcibly();
+      silent.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(10)
+  void aProcessThatDoesNotAnswerInTimeMayBeBusy() throws Exception {
+    refuses(
+        6,
+        "did not answer within 0.001 s: it hangs or is very busy; --timeout waits longer",
+        "report",
+        pid(),
+        "--timeout",
+        "1ms");
   }
 
   @Test
@@ -337,9 +394,7 @@ class ProcessCommandsTest {
 
     assertThat(report.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(report.exitValue()).isEqualTo(4);
-    assertThat(new String(report.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
-        .endsWith("ended meanwhile\n")
-        .hasLineCount(1);
+    assertThat(errors(report)).endsWith("ended meanwhile\n").hasLineCount(1);
     assertThat(left()).isEmpty();
   }
 
@@ -466,8 +521,17 @@ class ProcessCommandsTest {
     }
   }
 
+  private static String errors(Process command) throws IOException {
+    return new String(command.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
+
   private static void signal(String name) throws Exception {
-    assertThat(new ProcessBuilder("kill", "-" + name, pid()).start().waitFor()).isZero();
+    signal(name, application);
+  }
+
+  private static void signal(String name, Process process) throws Exception {
+    assertThat(new ProcessBuilder("kill", "-" + name, "" + process.pid()).start().waitFor())
+        .isZero();
   }
 
   private static String awaitScreen(String socket, String text) throws Exception {

@@ -7,6 +7,7 @@ import com.sun.tools.attach.VirtualMachine;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +34,14 @@ final class AttachedJvm implements Source {
 
   private static final int ENDING_CHECKS = 40;
   private static final int ENDING_MILLIS = 25;
+
+  /** How long the JDK waits for a JVM to listen, in milliseconds: 10 s unless it is set. */
+  private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
+
+  private static final double STEP_MILLIS = 100;
+
+  /** What the JDK says when it has waited so long. */
+  private static final String NO_RESPONSE = "respond within";
 
   /** What the agent says where the application has a package of the same name. */
   private static final String UNKNOWN = "unknown";
@@ -182,6 +191,9 @@ final class AttachedJvm implements Source {
   }
 
   private Void load() throws Exception {
+    if (System.getProperty(ATTACH_TIMEOUT) == null) {
+      System.setProperty(ATTACH_TIMEOUT, Long.toString(attachMillis()));
+    }
     VirtualMachine machine = VirtualMachine.attach(Long.toString(process.pid()));
     try {
       machine.loadAgent(jarInside.toString(), directoryInside.toString());
@@ -189,6 +201,16 @@ final class AttachedJvm implements Source {
       machine.detach();
     }
     return null;
+  }
+
+  /**
+   * As long as the JDK may wait and still give up before we do, as only then it removes its file.
+   * It sleeps a step, two steps and so on, and looks after each sleep, the last of which is as long
+   * as the root of all of them and two steps.
+   */
+  private long attachMillis() {
+    double millis = timeout.toMillis();
+    return (long) Math.max(1, millis - Math.sqrt(2 * STEP_MILLIS * millis) - STEP_MILLIS);
   }
 
   private void limited(Callable<Void> work) throws Failure, IOException {
@@ -199,12 +221,7 @@ final class AttachedJvm implements Source {
     try {
       task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      hangs = true;
-      throw new Failure(
-          ExitCode.NO_ANSWER,
-          "%s did not answer within %d s: it hangs or is stopped; --timeout waits longer, a black box"
-                  .formatted(name(), timeout.toSeconds())
-              + " tells without it");
+      throw late();
     } catch (InterruptedException e) {
       throw new Failure(ExitCode.INTERRUPTED, "interrupted");
     } catch (ExecutionException e) {
@@ -212,11 +229,26 @@ final class AttachedJvm implements Source {
     }
   }
 
+  private Failure late() {
+    hangs = true;
+    String seconds = BigDecimal.valueOf(timeout.toMillis(), 3).stripTrailingZeros().toPlainString();
+    Failure unknown =
+        new Failure(
+            ExitCode.NO_ANSWER,
+            "%s did not answer within %s s: it hangs or is very busy; --timeout waits longer, a black"
+                    .formatted(name(), seconds)
+                + " box tells without it");
+    return process.stopped().orElse(unknown);
+  }
+
   private Failure explained(Throwable e) {
     if (ends(e)) {
       return new Failure(ExitCode.GONE, name() + " ended meanwhile");
     }
     String message = String.valueOf(e.getMessage());
+    if (e instanceof AttachNotSupportedException && message.contains(NO_RESPONSE)) {
+      return late();
+    }
     if (e instanceof AgentLoadException || e instanceof AgentInitializationException) {
       return new Failure(
           ExitCode.NOT_THERE,

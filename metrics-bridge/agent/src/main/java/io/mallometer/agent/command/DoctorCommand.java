@@ -37,9 +37,9 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      defaultValue = "20s",
+      defaultValue = Target.TIMEOUT,
       description = "as for top")
-  private String timeout = "20s";
+  private String timeout = Target.TIMEOUT;
 
   private final Output out = Output.standard();
   private boolean broken;

@@ -54,10 +54,9 @@ record JvmProcess(long pid, Path proc) {
       throw gone();
     }
     refuseOtherUser();
-    if (state() == 'T' || state() == 't') {
-      throw new Failure(
-          ExitCode.NO_ANSWER,
-          "process " + pid + " is stopped; kill -CONT " + pid + " lets it go on");
+    Optional<Failure> stopped = stopped();
+    if (stopped.isPresent()) {
+      throw stopped.get();
     }
     if (!maps("/libjvm.so")) {
       throw new Failure(
@@ -76,6 +75,16 @@ record JvmProcess(long pid, Path proc) {
               + " cannot be attached to: it has just been started, or has -Xrs or"
               + " -XX:+DisableAttachMechanism; ask its agent by http://HOST:PORT instead");
     }
+  }
+
+  /** What to do about a signal that has stopped it; empty if none has. */
+  Optional<Failure> stopped() {
+    return state() == 'T' || state() == 't'
+        ? Optional.of(
+            new Failure(
+                ExitCode.NO_ANSWER,
+                "process " + pid + " is stopped; kill -CONT " + pid + " lets it go on"))
+        : Optional.empty();
   }
 
   Failure gone() {

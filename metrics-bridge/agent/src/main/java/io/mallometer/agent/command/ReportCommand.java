@@ -67,9 +67,9 @@ final class ReportCommand implements Callable<Integer> {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      defaultValue = "20s",
+      defaultValue = Target.TIMEOUT,
       description = "as for top")
-  private String timeout = "20s";
+  private String timeout = Target.TIMEOUT;
 
   @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = "as for top")
   private String user = "";

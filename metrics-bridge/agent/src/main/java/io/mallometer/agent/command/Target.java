@@ -11,6 +11,12 @@ import picocli.CommandLine.Parameters;
 /** Whom to ask, as every command that asks takes it. */
 final class Target {
 
+  /**
+   * To answer for the first time takes a JVM half a second of processor time, of which a busy one
+   * has little.
+   */
+  static final String TIMEOUT = "60s";
+
   @Parameters(
       paramLabel = "PID|URL",
       description =
@@ -21,9 +27,9 @@ final class Target {
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
-      defaultValue = "20s",
+      defaultValue = TIMEOUT,
       description = "how long to wait for an answer; ${DEFAULT-VALUE} unless said")
-  private String timeout = "20s";
+  private String timeout = TIMEOUT;
 
   @Option(
       names = "--user",
