@@ -49,7 +49,6 @@ class LicencesTest {
         Map.of(
             "com/sun/jna/", "net.java.dev.jna:jna",
             "io/prometheus/client/", "io.prometheus:simpleclient",
-            "io/prometheus/client/exporter/HTTPServer", "simpleclient_httpserver",
             "io/prometheus/client/exporter/common/", "simpleclient_common",
             "io/prometheus/client/exemplars/tracer/common/", "simpleclient_tracer_common",
             "io/prometheus/client/exemplars/tracer/otel/", "simpleclient_tracer_otel",

@@ -1,23 +1,20 @@
 package io.mallometer.agent.payload;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpContext;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpServer;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsServer;
 import io.mallometer.Mallometer;
+import io.mallometer.agent.payload.http.Exchange;
+import io.mallometer.agent.payload.http.HttpListener;
+import io.mallometer.agent.payload.http.Lane;
+import io.mallometer.agent.payload.http.Limits;
+import io.mallometer.agent.payload.http.Request;
 import io.mallometer.page.Page;
-import io.mallometer.prometheus.NativeMemoryCollector;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
+import io.mallometer.view.ParameterNames;
+import io.mallometer.view.RefusalView;
 import io.mallometer.view.RequestOrigin;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
-import io.prometheus.client.CollectorRegistry;
-import io.prometheus.client.exporter.HTTPServer.HTTPMetricHandler;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -26,59 +23,69 @@ import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Prometheus' formats at {@code /metrics}, what the Actuator endpoint answers under the same names
  * beside it and below {@code /nativememory}, and the page for people at {@code /}.
  *
- * <p>The JDK's server has a thread that listens and one for its clocks. At most two more answer;
- * they come with a request and end when there was none for some seconds.
+ * <p>Whatever other clients do, health and metrics are answered: health by the thread of the
+ * network itself, and metrics by a thread that does nothing else and waits for no client. A
+ * password that is not known to be right has a thread of its own as well, as it may take half a
+ * second to check. All else shares a few threads, each of which may wait for its client.
  */
 final class AgentServer implements AutoCloseable {
 
-  private static final int THREADS = 2;
-  private static final int WAITING = 32;
-  private static final int IDLE_SECONDS = 10;
-  private static final int NOT_ALLOWED = 405;
+  private static final int UNAUTHORIZED = 401;
   private static final int FORBIDDEN = 403;
-  private static final int FAILED = 500;
+  private static final int NOT_ALLOWED = 405;
+
+  private static final String THREAD = "mallometer-http-";
+  private static final int THREADS = 4;
+  private static final int WAITING = 32;
 
   /** Another site cannot make a browser send it without asking us first, which we refuse. */
   private static final String OWN_HEADER = "X-Mallometer";
 
   private static final String JSON = "application/json;charset=UTF-8";
-  private static final String TEXT = "text/plain;charset=UTF-8";
   private static final String ROOT = "nativememory";
+  private static final String HEALTHY = "-/healthy";
+  private static final String METRICS = "metrics";
 
-  private final HttpServer server;
-  private final ThreadPoolExecutor executor;
+  private final HttpListener listener;
+  private final Lane metrics = new Lane(THREAD + METRICS, 1, Integer.MAX_VALUE);
+  private final Lane logins = new Lane(THREAD + "login", 1, WAITING);
+  private final Lane others = new Lane(THREAD + "views", THREADS, WAITING);
+
   private final Mallometer mallometer;
   private final ServerOptions options;
+  private final Optional<Password> password;
 
-  /** Null before the first request: what answers takes the JDK as long to load as the server. */
-  private @Nullable Faces faces;
+  /** Null before the first request for it, as is the next: both take the JDK long to load. */
+  private @Nullable Views views;
 
-  private record Faces(Views views, HttpHandler metrics) {}
+  private @Nullable Scrapes scrapes;
 
-  private AgentServer(HttpServer server, Mallometer mallometer, ServerOptions options) {
-    this.server = server;
-    this.options = options;
+  private AgentServer(Mallometer mallometer, ServerOptions options) throws IOException {
     this.mallometer = mallometer;
-    this.executor =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(WAITING),
-            daemons());
-    executor.allowCoreThreadTimeOut(true);
+    this.options = options;
+    this.password = options.login().map(Password::new);
+    Optional<SSLContext> tls =
+        options.certificate().isEmpty()
+            ? Optional.empty()
+            : Optional.of(Tls.of(options.certificate().get()));
+    this.listener =
+        new HttpListener(
+            new InetSocketAddress(InetAddress.getByName(options.host()), options.port()),
+            tls,
+            Limits.usual(),
+            this::handle);
   }
 
   /**
@@ -87,144 +94,164 @@ final class AgentServer implements AutoCloseable {
    * @throws IOException if it cannot listen there, or the certificate cannot be read
    */
   static AgentServer start(Mallometer mallometer, ServerOptions options) throws IOException {
-    AgentServer started = new AgentServer(listening(options), mallometer, options);
-    started.begin();
+    AgentServer started = new AgentServer(mallometer, options);
+    started.listener.start();
     return started;
   }
 
-  private synchronized Faces faces() {
-    @Nullable Faces known = faces;
+  private synchronized Views views() {
+    @Nullable Views known = views;
     if (known == null) {
-      CollectorRegistry registry = new CollectorRegistry();
-      registry.register(new NativeMemoryCollector(mallometer));
-      registry.register(new JvmCollector());
-      known = new Faces(new Views(mallometer, options.trimming()), new HTTPMetricHandler(registry));
-      faces = known;
+      known = new Views(mallometer, options.trimming());
+      views = known;
     }
     return known;
   }
 
-  private static HttpServer listening(ServerOptions options) throws IOException {
-    InetSocketAddress address =
-        new InetSocketAddress(InetAddress.getByName(options.host()), options.port());
-    if (options.certificate().isEmpty()) {
-      return HttpServer.create(address, 0);
+  /** Only by the thread that answers scrapes. */
+  private Scrapes scrapes() {
+    @Nullable Scrapes known = scrapes;
+    if (known == null) {
+      known = new Scrapes(mallometer);
+      scrapes = known;
     }
-    HttpsConfigurator tls = new HttpsConfigurator(Tls.of(options.certificate().get()));
-    HttpsServer server = HttpsServer.create(address, 0);
-    server.setHttpsConfigurator(tls);
-    return server;
-  }
-
-  private void begin() {
-    HttpContext everything = server.createContext("/", this::handle);
-    options.login().map(Password::new).ifPresent(everything::setAuthenticator);
-    server.setExecutor(executor);
-    // The thread that listens is a daemon if the one that starts it is.
-    Thread starter = daemons().newThread(server::start);
-    starter.start();
-    try {
-      starter.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private static ThreadFactory daemons() {
-    return work -> {
-      Thread thread = new Thread(null, work, "mallometer-http", 0, false);
-      thread.setDaemon(true);
-      return thread;
-    };
+    return known;
   }
 
   /** Where it listens. */
   String address() {
-    InetSocketAddress address = server.getAddress();
     String scheme = options.certificate().isPresent() ? "https" : "http";
-    return scheme + "://" + options.host() + ":" + address.getPort();
+    return scheme + "://" + options.host() + ":" + listener.port();
   }
 
   /** Listens no longer. */
   @Override
   public void close() {
-    server.stop(0);
-    executor.shutdown();
+    listener.close();
+    metrics.close();
+    logins.close();
+    others.close();
   }
 
-  private void handle(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
-      exchange.getResponseHeaders().set("Cache-Control", "no-store");
-      // A click on the page may trim: nobody is to lay another page over it.
-      exchange.getResponseHeaders().set("X-Frame-Options", "DENY");
-      String path = exchange.getRequestURI().getPath();
-      switch (exchange.getRequestMethod()) {
-        case "GET", "HEAD" -> get(exchange, path.substring(1));
-        case "POST" -> post(exchange, path.substring(1));
-        default -> plain(exchange, NOT_ALLOWED, "only GET, HEAD and POST are understood\n");
+  /** Called by the thread of the network, which must not wait. */
+  private void handle(Exchange exchange) {
+    exchange.header("X-Content-Type-Options", "nosniff");
+    exchange.header("Cache-Control", "no-store");
+    // A click on the page may trim: nobody is to lay another page over it.
+    exchange.header("X-Frame-Options", "DENY");
+    @Nullable String authorization = exchange.request().header("Authorization");
+    if (password.isEmpty() || (authorization != null && password.get().knows(authorization))) {
+      route(exchange);
+    } else if (authorization == null) {
+      refuseLogin(exchange);
+    } else {
+      exchange.in(logins, () -> admit(password.get().admits(authorization), exchange));
+    }
+  }
+
+  private void admit(boolean right, Exchange exchange) {
+    if (right) {
+      route(exchange);
+    } else {
+      refuseLogin(exchange);
+    }
+  }
+
+  private static void refuseLogin(Exchange exchange) {
+    exchange.header("WWW-Authenticate", Password.CHALLENGE);
+    exchange.plain(UNAUTHORIZED, "the agent's options want a login\n");
+  }
+
+  private void route(Exchange exchange) {
+    String path = exchange.request().path().substring(1);
+    switch (exchange.request().method()) {
+      case "GET", "HEAD" -> {
+        if (path.equals(HEALTHY)) {
+          exchange.plain(Outcome.OK.status(), "mallometer is healthy\n");
+        } else if (path.equals(METRICS)) {
+          exchange.in(metrics, () -> scrape(exchange));
+        } else {
+          exchange.in(others, () -> get(exchange, path));
+        }
       }
-    } catch (RuntimeException | LinkageError e) {
-      // The server would close the connection without a word.
-      plain(exchange, FAILED, "mallometer failed: " + e + "\n");
+      case "POST" -> exchange.in(others, () -> post(exchange, path));
+      default -> exchange.plain(NOT_ALLOWED, "only GET, HEAD and POST are understood\n");
     }
   }
 
-  private void get(HttpExchange exchange, String path) throws IOException {
-    switch (path) {
-      case "metrics" -> faces().metrics().handle(exchange);
-      case "-/healthy" -> plain(exchange, Outcome.OK.status(), "mallometer is healthy\n");
-      case "", "page", ROOT + "/page" -> page(exchange);
-      case ROOT -> tell(exchange, Outcome.OK.status(), faces().views().nativeMemory());
-      default ->
-          answer(exchange, path.startsWith(ROOT + "/") ? path.substring(ROOT.length() + 1) : path);
+  private void scrape(Exchange exchange) throws IOException {
+    Set<String> names;
+    try {
+      names = Parameters.only(METRICS, "name[]", exchange.request().query());
+    } catch (IllegalArgumentException e) {
+      tell(exchange, wrong(e));
+      return;
     }
+    scrapes().answer(names, exchange);
   }
 
-  private void answer(HttpExchange exchange, String name) throws IOException {
-    Answer answer = answer(name, exchange.getRequestURI().getRawQuery());
+  private void get(Exchange exchange, String path) throws IOException {
+    String name = path.startsWith(ROOT + "/") ? path.substring(ROOT.length() + 1) : path;
+    if (name.isEmpty() || name.equals("page")) {
+      page(exchange);
+      return;
+    }
+    Answer answer = answer(name, exchange.request().query());
     if (answer instanceof Answer.Exported export) {
       send(exchange, Outcome.OK.status(), export.contentType(), export.body());
     } else {
-      tell(exchange, answer.outcome().status(), ((Told) answer).view());
+      tell(exchange, (Told) answer);
     }
   }
 
   private Answer answer(String name, @Nullable String query) {
     String several = Views.TOGETHER + "/";
-    return name.startsWith(several)
-        ? faces().views().together(name.substring(several.length()))
-        : faces().views().answer(name, Parameters.of(query));
+    try {
+      Map<String, String> parameters = Parameters.of(query);
+      if (name.equals(ROOT) || name.startsWith(several)) {
+        ParameterNames.check(name, parameters.keySet(), List.of());
+      }
+      if (name.equals(ROOT)) {
+        return new Told(Outcome.OK, views().nativeMemory());
+      }
+      return name.startsWith(several)
+          ? views().together(name.substring(several.length()))
+          : views().answer(name, parameters);
+    } catch (IllegalArgumentException e) {
+      return wrong(e);
+    }
   }
 
-  private static void page(HttpExchange exchange) throws IOException {
+  private static Told wrong(IllegalArgumentException e) {
+    return new Told(Outcome.WRONG, new RefusalView(String.valueOf(e.getMessage())));
+  }
+
+  private static void page(Exchange exchange) throws IOException {
     byte[] page = Page.bytes(new Page.Token(OWN_HEADER, "page"));
     send(exchange, Outcome.OK.status(), Page.CONTENT_TYPE, out -> out.write(page));
   }
 
-  private void post(HttpExchange exchange, String path) throws IOException {
+  private void post(Exchange exchange, String path) throws IOException {
     if (!path.equals("trim") && !path.equals(ROOT + "/trim")) {
-      plain(exchange, NOT_ALLOWED, "there is nothing to POST to but /trim\n");
+      exchange.plain(NOT_ALLOWED, "there is nothing to POST to but /trim\n");
     } else if (!options.trimming()) {
-      plain(exchange, FORBIDDEN, "the agent's option trim=true allows it\n");
-    } else if (exchange.getRequestHeaders().getFirst(OWN_HEADER) == null) {
-      plain(exchange, FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
+      exchange.plain(FORBIDDEN, "the agent's option trim=true allows it\n");
+    } else if (exchange.request().header(OWN_HEADER) == null) {
+      exchange.plain(FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
     } else {
-      Told told = origin(exchange).refusal().orElseGet(() -> faces().views().trim());
-      tell(exchange, told.outcome().status(), told.view());
+      tell(exchange, origin(exchange.request()).refusal().orElseGet(() -> views().trim()));
     }
   }
 
-  private static RequestOrigin origin(HttpExchange exchange) {
-    Headers headers = exchange.getRequestHeaders();
+  private static RequestOrigin origin(Request request) {
     return new RequestOrigin(
-        headers.getFirst(RequestOrigin.FETCH_SITE),
-        headers.getFirst(RequestOrigin.ORIGIN),
-        headers.getFirst("Host"));
+        request.header(RequestOrigin.FETCH_SITE),
+        request.header(RequestOrigin.ORIGIN),
+        request.header("Host"));
   }
 
-  private static void tell(HttpExchange exchange, int status, View view) throws IOException {
-    send(exchange, status, JSON, out -> write(view, out));
+  private static void tell(Exchange exchange, Told told) throws IOException {
+    send(exchange, told.outcome().status(), JSON, out -> write(told.view(), out));
   }
 
   private static void write(View view, OutputStream out) throws IOException {
@@ -233,29 +260,23 @@ final class AgentServer implements AutoCloseable {
     text.flush();
   }
 
-  private static void plain(HttpExchange exchange, int status, String text) throws IOException {
-    send(exchange, status, TEXT, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
-  }
-
-  private static void send(HttpExchange exchange, int status, String type, Answer.Body body)
+  private static void send(Exchange exchange, int status, String type, Answer.Body body)
       throws IOException {
-    exchange.getResponseHeaders().set("Content-Type", type);
-    if (exchange.getRequestMethod().equals("HEAD")) {
-      exchange.sendResponseHeaders(status, -1);
-      return;
-    }
-    boolean zipped = Parameters.accepts(exchange, "gzip");
+    exchange.header("Content-Type", type);
+    boolean zipped = Parameters.accepts(exchange.request());
     if (zipped) {
-      exchange.getResponseHeaders().set("Content-Encoding", "gzip");
+      exchange.header("Content-Encoding", "gzip");
+    }
+    OutputStream plain = exchange.begin(status);
+    if (exchange.request().headOnly()) {
+      plain.close();
+      return;
     }
     if (body instanceof Answer.Written written) {
-      byte[] bytes = zipped ? written.zipped() : written.bytes();
-      exchange.sendResponseHeaders(status, bytes.length);
-      exchange.getResponseBody().write(bytes);
+      plain.write(zipped ? written.zipped() : written.bytes());
+      plain.close();
       return;
     }
-    exchange.sendResponseHeaders(status, 0);
-    OutputStream plain = exchange.getResponseBody();
     // Not closed when writing fails: half an answer must not look like a whole one.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);

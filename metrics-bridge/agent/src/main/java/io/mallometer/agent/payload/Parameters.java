@@ -1,15 +1,22 @@
 package io.mallometer.agent.payload;
 
-import com.sun.net.httpserver.HttpExchange;
+import io.mallometer.agent.payload.http.Request;
+import io.mallometer.view.ParameterNames;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What a request says besides its path. */
 final class Parameters {
+
+  private static final Pattern ZIPPED =
+      Pattern.compile("\\bgzip\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))", Pattern.CASE_INSENSITIVE);
 
   private Parameters() {}
 
@@ -31,13 +38,34 @@ final class Parameters {
   }
 
   private static String decoded(String text) {
-    return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    try {
+      return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("'" + text + "' is not well encoded", e);
+    }
   }
 
-  /** Whether an answer may be encoded so. */
-  static boolean accepts(HttpExchange exchange, String encoding) {
-    List<String> headers = exchange.getRequestHeaders().getOrDefault("Accept-Encoding", List.of());
-    return String.join(",", headers)
-        .matches("(?i).*\\b" + encoding + "\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$)).*");
+  /**
+   * The values of the only parameter that there is, which may be there often.
+   *
+   * @param asked what it is given for, as in the address
+   * @throws IllegalArgumentException if there is another one, or the query is not well encoded
+   */
+  static Set<String> only(String asked, String name, @Nullable String query) {
+    ParameterNames.check(asked, of(query).keySet(), List.of(name));
+    Set<String> values = new LinkedHashSet<>();
+    for (String pair : query == null ? new String[0] : query.split("&")) {
+      String[] parts = pair.split("=", 2);
+      if (parts.length > 1) {
+        values.add(decoded(parts[1]));
+      }
+    }
+    return values;
+  }
+
+  /** Whether an answer to this may be zipped. */
+  static boolean accepts(Request request) {
+    @Nullable String accepted = request.header("Accept-Encoding");
+    return accepted != null && ZIPPED.matcher(accepted).find();
   }
 }

@@ -1,10 +1,10 @@
 package io.mallometer.agent.payload;
 
-import com.sun.net.httpserver.BasicAuthenticator;
 import io.mallometer.agent.payload.ServerOptions.Login;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
@@ -15,11 +15,15 @@ import javax.crypto.spec.PBEKeySpec;
  * Asks for a name and a password. The algorithms and what they hash are those of jmx_exporter, so
  * that its settings can be taken over.
  */
-final class Password extends BasicAuthenticator {
+final class Password {
 
   /** The algorithm of a password that is not hashed. */
   static final String PLAIN = "plaintext";
 
+  /** What a client that may not ask is told to send. */
+  static final String CHALLENGE = "Basic realm=\"mallometer\", charset=\"UTF-8\"";
+
+  private static final String SCHEME = "Basic ";
   private static final String SLOW = "PBKDF2";
 
   private final Login login;
@@ -34,7 +38,6 @@ final class Password extends BasicAuthenticator {
    * @throws IllegalArgumentException if it is not, or the hash is none
    */
   Password(Login login) {
-    super("mallometer");
     this.login = login;
     this.expected =
         login.algorithm().equals(PLAIN)
@@ -43,8 +46,37 @@ final class Password extends BasicAuthenticator {
     requireAlgorithm();
   }
 
-  @Override
-  public boolean checkCredentials(String user, String password) {
+  /** Whether a header {@code Authorization} has been admitted before; takes no time. */
+  boolean knows(String authorization) {
+    return credentials(authorization)
+        .filter(both -> known.filter(both.password()::equals).isPresent())
+        .filter(both -> equal(both.user(), login.user()))
+        .isPresent();
+  }
+
+  /** Whether a header {@code Authorization} is right; with a slow algorithm this takes long. */
+  boolean admits(String authorization) {
+    return credentials(authorization)
+        .filter(both -> checkCredentials(both.user(), both.password()))
+        .isPresent();
+  }
+
+  private record Credentials(String user, String password) {}
+
+  private static Optional<Credentials> credentials(String authorization) {
+    if (!authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+      return Optional.empty();
+    }
+    try {
+      byte[] both = Base64.getDecoder().decode(authorization.substring(SCHEME.length()).strip());
+      String[] parts = new String(both, StandardCharsets.UTF_8).split(":", 2);
+      return parts.length < 2 ? Optional.empty() : Optional.of(new Credentials(parts[0], parts[1]));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  boolean checkCredentials(String user, String password) {
     boolean right =
         known.filter(password::equals).isPresent()
             || MessageDigest.isEqual(expected, made(password));

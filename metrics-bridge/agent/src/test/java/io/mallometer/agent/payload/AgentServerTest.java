@@ -20,18 +20,17 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The agent's server, whatever is preloaded. */
 class AgentServerTest {
@@ -152,6 +151,31 @@ class AgentServerTest {
     assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
   }
 
+  /** So that nobody takes all sites for the first five. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, limit, from, to",
+        "/sites?limit=5&tpo=5 | sites has no parameter 'tpo'",
+        "/nativememory/sites?LIMIT=5 | sites has no parameter 'LIMIT'",
+        "/breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
+        "/leaks?limit=5 | leaks has no parameter 'limit'; it has all, format",
+        "/table?limit=5 | table has no parameter 'limit'; it has metric, filter",
+        "/nativememory?limit=5 | nativememory has no parameter 'limit'; it has none",
+        "/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
+        "/metrics?name=x | metrics has no parameter 'name'; it has name[]",
+      })
+  void aParameterThatThereIsNotIsRefusedWithThoseThatThereAre(String path, String reason)
+      throws Exception {
+    start(OPTIONS);
+
+    HttpResponse<String> answer = get(path);
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(type(answer)).startsWith("application/json");
+    assertThat(answer.body()).contains(reason);
+  }
+
   @Test
   void trimmingIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
     start(OPTIONS);
@@ -191,8 +215,8 @@ class AgentServerTest {
   @Test
   void tlsShowsTheCertificateOfThatAlias() throws Exception {
     Path store = directory.resolve("store.p12");
-    keytool(store, "other");
-    keytool(store, "ours");
+    Certificates.keytool(store, "other");
+    Certificates.keytool(store, "ours");
     start(
         options(
             Map.of(
@@ -200,7 +224,7 @@ class AgentServerTest {
                 "httpServer.ssl.keyStore.password", "changeit",
                 "httpServer.ssl.certificate.alias", "ours")));
     assertThat(server.orElseThrow().address()).startsWith("https://127.0.0.1:");
-    client = HttpClient.newBuilder().sslContext(trusting(store)).build();
+    client = HttpClient.newBuilder().sslContext(Certificates.trusting(store, "ours")).build();
 
     HttpResponse<String> answer = get("/metrics");
     assertThat(answer.statusCode()).isEqualTo(200);
@@ -269,47 +293,5 @@ class AgentServerTest {
 
   private static String basic(String both) {
     return "Basic " + Base64.getEncoder().encodeToString(both.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static void keytool(Path store, String alias) throws Exception {
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                alias,
-                "-dname",
-                "CN=" + alias,
-                "-keyalg",
-                "EC",
-                "-ext",
-                "SAN=IP:127.0.0.1",
-                "-keystore",
-                store.toString(),
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit")
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
-  }
-
-  /** Trusts what is in the store that the test made. */
-  private static SSLContext trusting(Path store) throws Exception {
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(trusted(KeyStore.getInstance(store.toFile(), "changeit".toCharArray())));
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
-  }
-
-  private static KeyStore trusted(KeyStore store) throws Exception {
-    KeyStore trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("ours", store.getCertificate("ours"));
-    return trusted;
   }
 }

@@ -1,0 +1,355 @@
+package io.mallometer.agent.payload.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's connection: one request after the other, each answered before the next is read. Only
+ * the thread of the network moves it on; threads of lanes put pieces of an answer into it.
+ */
+final class Connection {
+
+  private enum Phase {
+    /** A request has begun, or has to; so has the handshake. */
+    REQUEST,
+    /** Nothing of the next request has come. */
+    IDLE,
+    /** What the client sends is not looked at. */
+    ANSWER,
+    /** All is said. What the client still sends is dropped, or it would lose the answer. */
+    END
+  }
+
+  private static final byte[] END_OF_HEAD = {'\r', '\n', '\r', '\n'};
+  private static final int FIRST_HEAD = 512;
+  private static final int LARGEST_HEAD = 16 * 1024;
+  private static final int NOT_UNDERSTOOD = 400;
+  private static final int HEAD_TOO_LARGE = 431;
+
+  /** Above this an answer waits for the client. */
+  private static final int ROOM = 64 * 1024;
+
+  private static final long END_NANOS = 1_000_000_000;
+
+  private final HttpListener listener;
+  private final SelectionKey key;
+  private final Wire wire;
+  private final long patience;
+
+  private Phase phase = Phase.REQUEST;
+  private long since = System.nanoTime();
+
+  /** How much longer the client may take its time over an answer, in nanoseconds. */
+  private long credit;
+
+  private byte[] head = new byte[FIRST_HEAD];
+  private int headLength;
+
+  /** The head does not end before this byte. */
+  private int looked;
+
+  private @Nullable Exchange exchange;
+
+  /** What is to be sent; it guards itself and all below. */
+  private final Queue<ByteBuffer> pending = new ArrayDeque<>();
+
+  private long pendingBytes;
+  private boolean all;
+  private boolean lasting;
+  private boolean closed;
+
+  Connection(HttpListener listener, SelectionKey key, Wire wire) {
+    this.listener = listener;
+    this.key = key;
+    this.wire = wire;
+    this.patience = listener.limits().patience().toNanos();
+  }
+
+  /** Goes on as far as it can without waiting. */
+  void proceed() throws IOException {
+    if (isClosed()) {
+      return;
+    }
+    if (wire.flush()) {
+      send();
+    }
+    receive();
+    if (!isClosed()) {
+      key.interestOps(wire.interest(interest()));
+    }
+  }
+
+  private int interest() {
+    if (phase != Phase.ANSWER) {
+      return SelectionKey.OP_READ;
+    }
+    return waitsForClient() ? SelectionKey.OP_WRITE : 0;
+  }
+
+  private void receive() throws IOException {
+    int count = 1;
+    while (phase != Phase.ANSWER && count > 0) {
+      ByteBuffer bytes = listener.buffer().clear();
+      count = wire.read(bytes);
+      if (count < 0) {
+        close();
+      } else if (count > 0 && phase == Phase.END) {
+        return;
+      } else if (count > 0) {
+        take(bytes.flip());
+      }
+    }
+  }
+
+  private void take(ByteBuffer bytes) {
+    if (phase == Phase.IDLE) {
+      enter(Phase.REQUEST);
+    }
+    int length = headLength + bytes.remaining();
+    if (length > head.length) {
+      head = Arrays.copyOf(head, Math.max(length, 2 * head.length));
+    }
+    bytes.get(head, headLength, bytes.remaining());
+    headLength = length;
+    next();
+  }
+
+  private void enter(Phase next) {
+    phase = next;
+    since = System.nanoTime();
+  }
+
+  /** Has the next request answered, if its head is there. */
+  private void next() {
+    dropEmptyLines();
+    int end = endOfHead();
+    if (end >= 0) {
+      String text = new String(head, 0, end, StandardCharsets.ISO_8859_1);
+      drop(end + END_OF_HEAD.length);
+      understand(text);
+    } else if (headLength > LARGEST_HEAD) {
+      refuse(HEAD_TOO_LARGE, "the head of the request has more than " + LARGEST_HEAD + " bytes");
+    }
+  }
+
+  /** Where the head ends that is there, without its last line; -1 if it does not end yet. */
+  private int endOfHead() {
+    for (; looked + END_OF_HEAD.length <= headLength; looked++) {
+      if (Arrays.equals(
+          head, looked, looked + END_OF_HEAD.length, END_OF_HEAD, 0, END_OF_HEAD.length)) {
+        return looked;
+      }
+    }
+    return -1;
+  }
+
+  /** Some clients end a request with one too many. */
+  private void dropEmptyLines() {
+    int length = 0;
+    while (length + 1 < headLength && head[length] == '\r' && head[length + 1] == '\n') {
+      length += 2;
+    }
+    if (length > 0) {
+      drop(length);
+    }
+  }
+
+  private void drop(int bytes) {
+    headLength -= bytes;
+    head = Arrays.copyOfRange(head, bytes, bytes + Math.max(headLength, FIRST_HEAD));
+    looked = 0;
+  }
+
+  private void understand(String text) {
+    Request request;
+    try {
+      request = Request.parse(text);
+    } catch (IllegalArgumentException e) {
+      refuse(NOT_UNDERSTOOD, String.valueOf(e.getMessage()));
+      return;
+    }
+    listener.handler().accept(begin(request));
+  }
+
+  private void refuse(int status, String reason) {
+    begin(new Request("", "", null, Map.of(), false, false)).plain(status, reason + "\n");
+  }
+
+  private Exchange begin(Request request) {
+    credit = patience;
+    enter(Phase.ANSWER);
+    Exchange begun = new Exchange(this, request);
+    exchange = begun;
+    return begun;
+  }
+
+  private void send() throws IOException {
+    boolean sentAll;
+    synchronized (pending) {
+      long before = pendingBytes;
+      @Nullable ByteBuffer next = pending.peek();
+      while (next != null) {
+        int remaining = next.remaining();
+        wire.write(next);
+        pendingBytes -= remaining - next.remaining();
+        if (next.hasRemaining()) {
+          break;
+        }
+        pending.remove();
+        next = pending.peek();
+      }
+      pending.notifyAll();
+      earn(before - pendingBytes);
+      sentAll = all && pending.isEmpty() && wire.flush();
+      all &= !sentAll;
+    }
+    if (sentAll) {
+      answered();
+    }
+  }
+
+  /** A client that takes what it has to loses no time. */
+  private void earn(long bytes) {
+    long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
+    credit = Math.min(patience, credit + nanos);
+  }
+
+  private void answered() throws IOException {
+    exchange = null;
+    if (!lasting) {
+      enter(Phase.END);
+      wire.finish();
+    } else if (headLength == 0) {
+      enter(Phase.IDLE);
+    } else {
+      enter(Phase.REQUEST);
+      next();
+    }
+  }
+
+  /** Adds pieces of the answer. */
+  void sends(ByteBuffer... pieces) {
+    synchronized (pending) {
+      for (int i = 0; i < pieces.length && !closed; i++) {
+        pending.add(pieces[i]);
+        pendingBytes += pieces[i].remaining();
+      }
+    }
+    listener.proceed(this);
+  }
+
+  /**
+   * There are no more pieces.
+   *
+   * @param kept whether another request may follow
+   */
+  void sentAll(boolean kept) {
+    synchronized (pending) {
+      all = true;
+      lasting = kept;
+    }
+    listener.proceed(this);
+  }
+
+  /**
+   * Waits until the client has taken most of the pieces.
+   *
+   * @throws IOException if it went, or was given up
+   */
+  void awaitRoom() throws IOException {
+    synchronized (pending) {
+      while (pendingBytes > ROOM && !closed) {
+        try {
+          pending.wait();
+        } catch (InterruptedException e) {
+          throw new IOException("interrupted", e);
+        }
+      }
+      if (closed) {
+        throw new IOException("the connection is closed");
+      }
+    }
+  }
+
+  /** Closes it, from any thread. */
+  void abort() {
+    listener.close(this);
+  }
+
+  private boolean waitsForClient() {
+    synchronized (pending) {
+      return phase != Phase.ANSWER || pendingBytes > 0 || all;
+    }
+  }
+
+  /** For how long it has kept the server waiting, in nanoseconds; less than 0 if it does not. */
+  long waited(long now) {
+    if (!waitsForClient()) {
+      return -1;
+    }
+    return phase == Phase.ANSWER ? patience - credit : now - since;
+  }
+
+  /**
+   * Gives up what has taken too long.
+   *
+   * @param passed how long ago this was called before, in nanoseconds
+   */
+  void check(long now, long passed) {
+    if (phase == Phase.ANSWER) {
+      if (exchange != null) {
+        exchange.refuseIfWaitingSince(now - patience);
+      }
+      credit -= waitsForClient() ? passed : 0;
+      if (credit < 0) {
+        close();
+      }
+    } else if (now - since > longest()) {
+      close();
+    }
+  }
+
+  private long longest() {
+    return switch (phase) {
+      case IDLE -> listener.limits().idle().toNanos();
+      case END -> Math.min(END_NANOS, patience);
+      default -> patience;
+    };
+  }
+
+  /** Whether only its client can make it do something. */
+  boolean isIdle() {
+    return phase == Phase.IDLE;
+  }
+
+  /** Whether nobody is there to be answered. */
+  boolean isClosed() {
+    synchronized (pending) {
+      return closed;
+    }
+  }
+
+  /** Only by the thread of the network. */
+  void close() {
+    synchronized (pending) {
+      closed = true;
+      pending.clear();
+      pendingBytes = 0;
+      pending.notifyAll();
+    }
+    listener.forget(this);
+    try {
+      key.channel().close();
+    } catch (IOException e) {
+      // Nothing can be done about it.
+      return;
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package io.mallometer.agent.payload.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.function.BiConsumer;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.Status;
+
+/**
+ * Encrypts and decrypts with the JDK's {@link SSLEngine}. A handshake goes on in whatever is called
+ * next; its computations, which take milliseconds, are given to a lane.
+ *
+ * <p>Between two calls a connection keeps only what is not a whole record yet, and what the channel
+ * did not take. All else is in buffers that the connections share.
+ */
+final class TlsWire implements Wire {
+
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+  /** Room for records, shared by all connections of one thread. */
+  record Buffers(ByteBuffer received, ByteBuffer unsent) {
+
+    /** The remainder of a record and another one. */
+    static Buffers forRecordsOf(int bytes) {
+      return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));
+    }
+  }
+
+  private final SocketChannel channel;
+  private final SSLEngine engine;
+  private final Buffers buffers;
+  private final BiConsumer<TlsWire, Runnable> computing;
+
+  /** Encrypted, and not a whole record yet. */
+  private ByteBuffer received = NOTHING;
+
+  /** Encrypted, and not taken by the channel. */
+  private ByteBuffer unsent = NOTHING;
+
+  private boolean computes;
+
+  /**
+   * A connection's beginning.
+   *
+   * @param computing runs what it is given elsewhere, and has the connection go on afterwards
+   */
+  TlsWire(
+      SocketChannel channel,
+      SSLEngine engine,
+      Buffers buffers,
+      BiConsumer<TlsWire, Runnable> computing) {
+    this.channel = channel;
+    this.engine = engine;
+    this.buffers = buffers;
+    this.computing = computing;
+  }
+
+  @Override
+  public int read(ByteBuffer into) throws IOException {
+    if (computes) {
+      return 0;
+    }
+    int before = into.position();
+    ByteBuffer records = buffers.received.clear().put(received);
+    boolean ended = channel.read(records) < 0;
+    records.flip();
+    ended |= !decrypt(records, into);
+    received = copy(records);
+    int count = into.position() - before;
+    return count == 0 && ended ? -1 : count;
+  }
+
+  /** Goes on as far as the records last; false if nothing more comes. */
+  private boolean decrypt(ByteBuffer records, ByteBuffer into) throws IOException {
+    while (true) {
+      switch (engine.getHandshakeStatus()) {
+        case NEED_TASK -> {
+          compute();
+          return true;
+        }
+        case NEED_WRAP -> {
+          if (!flush()) {
+            return true;
+          }
+          if (!encrypt(NOTHING)) {
+            return false;
+          }
+        }
+        default -> {
+          SSLEngineResult result = engine.unwrap(records, into);
+          if (result.getStatus() != Status.OK || result.bytesConsumed() == 0) {
+            return result.getStatus() != Status.CLOSED;
+          }
+        }
+      }
+    }
+  }
+
+  private void compute() {
+    computes = true;
+    computing.accept(
+        this,
+        () -> {
+          for (Runnable task = engine.getDelegatedTask();
+              task != null;
+              task = engine.getDelegatedTask()) {
+            task.run();
+          }
+        });
+  }
+
+  /** The computation has ended, and the thread of the network knows it. */
+  void computed() {
+    computes = false;
+  }
+
+  @Override
+  public void write(ByteBuffer from) throws IOException {
+    while (from.hasRemaining() && flush()) {
+      if (!encrypt(from)) {
+        throw new IOException("nothing more can be sent");
+      }
+    }
+  }
+
+  /** One record, when nothing is unsent; false if nothing more can be sent. */
+  private boolean encrypt(ByteBuffer from) throws IOException {
+    ByteBuffer record = buffers.unsent.clear();
+    SSLEngineResult result = engine.wrap(from, record);
+    record.flip();
+    channel.write(record);
+    unsent = copy(record);
+    return result.getStatus() == Status.OK;
+  }
+
+  @Override
+  public boolean flush() throws IOException {
+    if (unsent.hasRemaining()) {
+      channel.write(unsent);
+    }
+    return !unsent.hasRemaining();
+  }
+
+  @Override
+  public void finish() throws IOException {
+    engine.closeOutbound();
+    encrypt(NOTHING);
+    if (flush()) {
+      channel.shutdownOutput();
+    }
+  }
+
+  @Override
+  public int interest(int wanted) {
+    if (computes) {
+      return 0;
+    }
+    return unsent.hasRemaining() ? SelectionKey.OP_WRITE : wanted;
+  }
+
+  private static ByteBuffer copy(ByteBuffer some) {
+    return some.hasRemaining() ? ByteBuffer.allocate(some.remaining()).put(some).flip() : NOTHING;
+  }
+}

@@ -1,0 +1,160 @@
+package io.mallometer.agent.payload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.CallSite;
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.SitesByHand;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Health and metrics are served whatever other clients do, and nobody is answered by a reset. */
+@Timeout(120)
+class BadClientsTest {
+
+  /** Five kinds of them. */
+  private static final int OF_EACH_KIND = 100;
+
+  private static final int SCRAPES = 10;
+
+  /** A machine may be busy for a moment; bad clients are there all the time. */
+  private static final int ATTEMPTS = 3;
+
+  private static final Duration SOON = Duration.ofSeconds(1);
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+
+  @TempDir private Path directory;
+
+  private Optional<Mallometer> mallometer = Optional.empty();
+  private Optional<AgentServer> server = Optional.empty();
+
+  @AfterEach
+  void stop() {
+    server.ifPresent(AgentServer::close);
+    mallometer.ifPresent(Mallometer::close);
+  }
+
+  @Test
+  void aScrapeIsNotLateAmongFiveHundredBadClients() throws Exception {
+    start(Map.of());
+
+    scrapeAmong(OF_EACH_KIND, BadClients.plain(), SSLContext.getDefault());
+  }
+
+  @Test
+  void aScrapeByTlsIsNotLateAmongFiveHundredHandshakesThatNeverEnd() throws Exception {
+    Path store = directory.resolve("store.p12");
+    Certificates.keytool(store, "ours");
+    start(
+        Map.of(
+            "httpServer.ssl.keyStore.filename",
+            store.toString(),
+            "httpServer.ssl.keyStore.password",
+            "changeit"));
+
+    scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
+  }
+
+  /** As a flame graph and its page do in a slow browser, twice. */
+  @Test
+  void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
+    start(Map.of());
+
+    scrapeAmong(2, BadClients.plain().subList(0, 1), SSLContext.getDefault());
+  }
+
+  @Test
+  void whoIsTooManyIsToldWhenToComeAgain() throws Exception {
+    start(Map.of());
+    HttpClient client = HttpClient.newHttpClient();
+    List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
+
+    for (int i = 0; i < 2 * OF_EACH_KIND; i++) {
+      answers.add(client.sendAsync(request("/table"), BodyHandlers.discarding()));
+    }
+
+    for (CompletableFuture<HttpResponse<Void>> answer : answers) {
+      assertThat(answer.get().statusCode()).isIn(200, 503);
+      if (answer.get().statusCode() == 503) {
+        assertThat(answer.get().headers().firstValue("Retry-After")).contains("1");
+      }
+    }
+    assertThat(answers).anyMatch(answer -> answer.join().statusCode() == 200);
+    assertThat(answers).anyMatch(answer -> answer.join().statusCode() == 503);
+  }
+
+  private void scrapeAmong(int ofEachKind, List<byte[]> kinds, SSLContext tls) throws Exception {
+    scrape(tls);
+    try (BadClients bad = new BadClients(port()).come(ofEachKind, kinds)) {
+      for (int i = 0; i < SCRAPES; i++) {
+        Duration took = scrape(tls);
+        for (int again = 1; again < ATTEMPTS && took.compareTo(SOON) > 0; again++) {
+          took = scrape(tls);
+        }
+        assertThat(took).isLessThan(SOON);
+        bad.comeAgain();
+      }
+    }
+  }
+
+  /** How long metrics and health take together, by a connection of their own. */
+  private Duration scrape(SSLContext tls) throws Exception {
+    HttpClient client = HttpClient.newBuilder().sslContext(tls).build();
+    long began = System.nanoTime();
+    assertThat(client.send(request("/metrics"), BodyHandlers.ofString()).body())
+        .contains("native_malloc_live_bytes");
+    assertThat(client.send(request("/-/healthy"), BodyHandlers.ofString()).statusCode())
+        .isEqualTo(HttpURLConnection.HTTP_OK);
+    return Duration.ofNanos(System.nanoTime() - began);
+  }
+
+  private HttpRequest request(String path) {
+    return HttpRequest.newBuilder(URI.create(server.orElseThrow().address() + path))
+        .timeout(Duration.ofSeconds(20))
+        .build();
+  }
+
+  private int port() {
+    return URI.create(server.orElseThrow().address()).getPort();
+  }
+
+  private void start(Map<String, String> options) throws IOException {
+    library.remembers(FaceContract.memory(1_073_741_824));
+    library.says(FaceContract.allocator(7_000));
+    library.knows(SitesByHand.reading(many()));
+    Mallometer opened = library.open();
+    mallometer = Optional.of(opened);
+    opened.poll();
+    server = Optional.of(AgentServer.start(opened, ServerOptions.of(options)));
+  }
+
+  /** A table of them is larger than what a kernel keeps for a connection. */
+  private static CallSite[] many() {
+    return IntStream.range(0, 8_000)
+        .mapToObj(
+            i -> SitesByHand.site(i, "org.other." + "Thing".repeat(100) + ".m" + i, "libm.so", i))
+        .toArray(CallSite[]::new);
+  }
+}

@@ -1,0 +1,419 @@
+package io.mallometer.agent.payload.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.agent.payload.Certificates;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What clients may do, and for how long, by the bytes that come and go. */
+@Timeout(60)
+class HttpListenerTest {
+
+  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final int ANY_SPEED = 1;
+  private static final int FAST = 1024 * 1024;
+  private static final int SOME = 100;
+  private static final int LARGE = 12_000_000;
+
+  private static final Limits PATIENT = new Limits(LONG, LONG, ANY_SPEED, SOME);
+  private static final String NOW = "GET /now HTTP/1.1\r\n\r\n";
+  private static final String LARGEST = "GET /large HTTP/1.1\r\n\r\n";
+
+  private final Lane lane = new Lane("test", 1, 1);
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+
+  @TempDir private Path directory;
+
+  private Optional<HttpListener> listener = Optional.empty();
+
+  @AfterEach
+  void stop() {
+    goOn.countDown();
+    listener.ifPresent(HttpListener::close);
+    lane.close();
+  }
+
+  @Test
+  void requestsOfOneConnectionAreAnsweredInTheirOrder() throws Exception {
+    start(PATIENT);
+
+    try (Socket client =
+        asking(NOW + "GET /small HTTP/1.1\r\n\r\n" + "\r\n" + NOW.replace("1.1", "1.0"))) {
+      assertThat(all(client))
+          .containsSubsequence("200 ", "\r\nnow", "chunked", "\r\n5\r\nsmall\r\n0\r\n\r\n")
+          .endsWith("Connection: close\r\n\r\nnow");
+    }
+  }
+
+  @Test
+  void aRequestMayComeByteByByte() throws Exception {
+    start(PATIENT);
+
+    try (Socket client = connected()) {
+      for (char c :
+          ("\r\n" + NOW.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")).toCharArray()) {
+        say(client, "" + c);
+      }
+
+      assertThat(all(client)).startsWith("HTTP/1.1 200 ").endsWith("\r\n\r\nnow");
+    }
+  }
+
+  @Test
+  void ofAHeadOnlyTheHeadIsAnswered() throws Exception {
+    start(PATIENT);
+
+    assertThat(answer("HEAD /now HTTP/1.0\r\n\r\n")).contains("Length: 3").endsWith("\r\n\r\n");
+    assertThat(answer("HEAD /small HTTP/1.0\r\n\r\n")).contains("200 ").endsWith("\r\n\r\n");
+    assertThat(answer("GET /small HTTP/1.0\r\n\r\n")).contains("200 ").endsWith("\r\n\r\nsmall");
+  }
+
+  /** The body is not read, so the connection has to end; the client still gets the answer. */
+  @Test
+  void aRequestWithABodyIsAnswered() throws Exception {
+    start(PATIENT);
+
+    assertThat(answer("POST /now HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" + "x".repeat(100_000)))
+        .contains("200 ", "Connection: close")
+        .endsWith("now");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "GET /now | 400 | only HTTP/1.0 and HTTP/1.1 are understood",
+        "PRI * HTTP/2.0 | 400 | only HTTP/1.0 and HTTP/1.1 are understood",
+        "GET now HTTP/1.1 | 400 | 'now' is no path",
+        "GET /%zz HTTP/1.1 | 400 | '/%zz' is not well encoded",
+        "GET /now HTTP/1.1~no header | 400 | line 2 is no header",
+        "GET http://localhost/now?a=b HTTP/1.1~Connection: x, close | 200 | now",
+      })
+  void whatIsNotUnderstoodIsRefusedWithTheReason(String head, int status, String text)
+      throws Exception {
+    start(PATIENT);
+
+    assertThat(answer(head.replace("~", "\r\n") + "\r\n\r\n"))
+        .startsWith("HTTP/1.1 " + status + " ")
+        .contains(text);
+  }
+
+  @Test
+  void aHeadWithoutEndIsRefused() throws Exception {
+    start(PATIENT);
+
+    assertThat(answer("GET /now HTTP/1.1\r\nX: " + "x".repeat(20_000)))
+        .startsWith("HTTP/1.1 431 ")
+        .contains("the head of the request has more than 16384 bytes");
+    assertThat(answer("GET /now HTTP/1.1\r\n" + "X: x\r\n".repeat(200) + "\r\n"))
+        .startsWith("HTTP/1.1 400 ")
+        .contains("there are more than 100 headers");
+  }
+
+  /** However often a byte of it comes. */
+  @Test
+  void aRequestThatDoesNotEndIsGivenUp() throws Exception {
+    start(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+
+    try (Socket client = connected()) {
+      assertThat(whileSaying(client, "GET /now?", "x")).isBetween(SHORT, SHORT.multipliedBy(10));
+    }
+  }
+
+  @Test
+  void aConnectionOnWhichNothingComesIsClosed() throws Exception {
+    start(new Limits(LONG, SHORT, ANY_SPEED, SOME));
+
+    try (Socket client = asking(NOW)) {
+      assertThat(all(client)).endsWith("now");
+    }
+  }
+
+  @Test
+  void whoDoesNotTakeAnAnswerIsGivenUpAndTheThreadIsFree() throws Exception {
+    start(new Limits(SHORT, LONG, FAST, SOME));
+
+    try (Socket slow = asking(LARGEST)) {
+      assertThat(slow.getInputStream().readNBytes(12)).isEqualTo(text("HTTP/1.1 200"));
+      assertThat(failure.get()).hasMessage("the connection is closed");
+      assertThat(answer("GET /small HTTP/1.0\r\n\r\n")).endsWith("small");
+    }
+  }
+
+  /** One who takes a little now and then is as slow. */
+  @Test
+  void whoTakesAnAnswerTooSlowlyIsGivenUp() throws Exception {
+    start(new Limits(SHORT, LONG, FAST, SOME));
+
+    try (Socket slow = asking(LARGEST)) {
+      while (!failure.isDone()) {
+        slow.getInputStream().readNBytes(1_000);
+        Thread.sleep(20);
+      }
+
+      assertThat(failure.get()).hasMessage("the connection is closed");
+    }
+  }
+
+  @Test
+  void whoTakesAnAnswerSteadilyGetsItAll() throws Exception {
+    start(new Limits(SHORT.multipliedBy(2), LONG, FAST / 4, SOME));
+
+    try (Socket steady = asking(LARGEST.replace("1.1", "1.0"))) {
+      InputStream in = steady.getInputStream();
+      long length = 0;
+      // In all it takes longer than the server's patience, and is fast enough.
+      for (int read = in.readNBytes(1 << 20).length;
+          read > 0;
+          read = in.readNBytes(1 << 20).length) {
+        length += read;
+        Thread.sleep(250);
+      }
+
+      assertThat(length).isGreaterThan(LARGE);
+    }
+  }
+
+  @Test
+  void whoWaitsTooLongForAThreadIsToldToComeAgain() throws Exception {
+    start(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+
+    try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
+      begun.await();
+      assertThat(answer("GET /small HTTP/1.0\r\n\r\n"))
+          .startsWith("HTTP/1.1 503 ")
+          .contains("Retry-After: 1\r\n");
+      goOn.countDown();
+      assertThat(all(first)).endsWith("later");
+    }
+  }
+
+  @Test
+  void whoIsTooManyForALaneIsToldToComeAgainAtOnce() throws Exception {
+    start(PATIENT);
+
+    try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n");
+        Socket second = asking("GET /later HTTP/1.0\r\n\r\n")) {
+      begun.await();
+      assertThat(answer("GET /small HTTP/1.0\r\n\r\n"))
+          .startsWith("HTTP/1.1 503 ")
+          .contains("Retry-After: 1\r\n");
+      goOn.countDown();
+      assertThat(all(first)).endsWith("later");
+      assertThat(all(second)).endsWith("later");
+    }
+  }
+
+  /** The one that has kept the server waiting longest, and none that is being answered. */
+  @Test
+  void oneConnectionTooManyEndsAnother() throws Exception {
+    start(new Limits(LONG, LONG, ANY_SPEED, 3));
+
+    try (Socket answered = connected();
+        Socket silent = connected();
+        Socket newer = connected()) {
+      say(answered, "GET /later HTTP/1.0\r\n\r\n");
+      assertThat(answer("GET /now HTTP/1.0\r\n\r\n")).endsWith("now");
+      assertThat(all(silent)).isEmpty();
+      goOn.countDown();
+      assertThat(all(answered)).endsWith("later");
+      say(newer, "GET /now HTTP/1.0\r\n\r\n");
+      assertThat(all(newer)).endsWith("now");
+    }
+  }
+
+  /** Nobody is closed then who is not to blame; who is too many is served a little later. */
+  @Test
+  void whereAllAreBeingAnsweredOthersWait() throws Exception {
+    start(new Limits(LONG, LONG, ANY_SPEED, 1));
+
+    try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n");
+        Socket second = asking("GET /later HTTP/1.0\r\n\r\n");
+        Socket third = asking("GET /now HTTP/1.0\r\n\r\n")) {
+      Thread.sleep(SHORT.toMillis());
+      goOn.countDown();
+
+      assertThat(all(first)).endsWith("later");
+      assertThat(all(second)).endsWith("later");
+      assertThat(all(third)).endsWith("now");
+    }
+  }
+
+  @Test
+  void aLargeAnswerComesWholeByTls() throws Exception {
+    SSLContext trusting = startTls(PATIENT);
+
+    try (Socket client = trusting.getSocketFactory().createSocket(loopback(), port())) {
+      say(client, LARGEST.replace("1.1", "1.0"));
+      byte[] whole = client.getInputStream().readAllBytes();
+
+      assertThat(whole).hasSizeGreaterThan(LARGE);
+      assertThat(Arrays.copyOfRange(whole, whole.length - LARGE, whole.length)).isEqualTo(large());
+    }
+  }
+
+  @Test
+  void manyRequestsGoThroughOneConnectionByTls() throws Exception {
+    SSLContext trusting = startTls(PATIENT);
+
+    try (Socket client = trusting.getSocketFactory().createSocket(loopback(), port())) {
+      say(client, NOW.repeat(SOME));
+      say(client, NOW.replace("1.1", "1.0"));
+
+      assertThat(all(client).split("HTTP/1.1 200 ")).hasSize(SOME + 2);
+    }
+  }
+
+  @Test
+  void aHandshakeThatDoesNotEndIsGivenUp() throws Exception {
+    startTls(new Limits(SHORT, LONG, ANY_SPEED, SOME));
+
+    try (Socket nothing = connected();
+        Socket nonsense = asking(NOW)) {
+      assertThat(all(nothing)).isEmpty();
+      assertThat(all(nonsense)).isEmpty();
+    }
+  }
+
+  private void answer(Exchange exchange) {
+    switch (exchange.request().path()) {
+      case "/now" -> exchange.plain(200, "now");
+      case "/small" -> exchange.in(lane, () -> write(exchange, text("small")));
+      case "/large" -> exchange.in(lane, () -> write(exchange, large()));
+      case "/later" -> exchange.in(lane, () -> later(exchange));
+      default -> exchange.plain(404, "nothing");
+    }
+  }
+
+  private void later(Exchange exchange) throws IOException {
+    begun.countDown();
+    try {
+      goOn.await();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
+    write(exchange, text("later"));
+  }
+
+  private void write(Exchange exchange, byte[] body) throws IOException {
+    try (OutputStream out = exchange.begin(200)) {
+      out.write(body);
+    } catch (IOException e) {
+      failure.complete(e);
+      throw e;
+    }
+  }
+
+  private static byte[] large() {
+    byte[] large = new byte[LARGE];
+    for (int i = 0; i < large.length; i++) {
+      large[i] = (byte) (i / 251);
+    }
+    return large;
+  }
+
+  private void start(Limits limits) throws IOException {
+    start(limits, Optional.empty());
+  }
+
+  private void start(Limits limits, Optional<SSLContext> tls) throws IOException {
+    HttpListener started =
+        new HttpListener(new InetSocketAddress(loopback(), 0), tls, limits, this::answer);
+    started.start();
+    listener = Optional.of(started);
+  }
+
+  /** Returns what a client needs to trust the server. */
+  private SSLContext startTls(Limits limits) throws Exception {
+    Path store = directory.resolve("store.p12");
+    Certificates.keytool(store, "ours");
+    char[] password = "changeit".toCharArray();
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(KeyStore.getInstance(store.toFile(), password), password);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    start(limits, Optional.of(context));
+    return Certificates.trusting(store, "ours");
+  }
+
+  private static InetAddress loopback() {
+    return InetAddress.getLoopbackAddress();
+  }
+
+  private int port() {
+    return listener.orElseThrow().port();
+  }
+
+  private Socket connected() throws IOException {
+    Socket client = new Socket();
+    client.setReceiveBufferSize(4_096);
+    client.setTcpNoDelay(true);
+    client.setSoTimeout((int) TimeUnit.SECONDS.toMillis(30));
+    client.connect(new InetSocketAddress(loopback(), port()));
+    return client;
+  }
+
+  private Socket asking(String request) throws IOException {
+    Socket client = connected();
+    say(client, request);
+    return client;
+  }
+
+  private String answer(String request) throws IOException {
+    try (Socket client = asking(request)) {
+      return all(client);
+    }
+  }
+
+  private static void say(Socket client, String words) throws IOException {
+    client.getOutputStream().write(text(words));
+  }
+
+  /** Until the server closes. */
+  private static String all(Socket client) throws IOException {
+    return new String(client.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+  }
+
+  /** How long the server listens to one who says a word, and then another again and again. */
+  private static Duration whileSaying(Socket client, String first, String then) throws Exception {
+    long began = System.nanoTime();
+    say(client, first);
+    try {
+      while (true) {
+        say(client, then);
+        Thread.sleep(20);
+      }
+    } catch (IOException e) {
+      return Duration.ofNanos(System.nanoTime() - began);
+    }
+  }
+
+  private static byte[] text(String words) {
+    return words.getBytes(StandardCharsets.ISO_8859_1);
+  }
+}
