@@ -49,7 +49,7 @@ enum mallometer_state {
   MALLOMETER_STATE_COUNTING = 1,
   /* By MALLOMETER_ENABLED=false or mallometer_disable(). */
   MALLOMETER_STATE_DISABLED = 2,
-  /* Loaded without being the process's malloc: not preloaded. Nothing is counted. */
+  /* Loaded without being the process's malloc: not preloaded, or beside a sanitizer's. Nothing is counted. */
   MALLOMETER_STATE_NOT_PRELOADED = 3,
   /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
   MALLOMETER_STATE_EXCLUDED = 4,

@@ -52,19 +52,23 @@ for program in definitions control impossible_sizes errno_is_kept state_is; do
   gcc $flags $program.c -o alone_$program -ldl 2>/dev/null && try $program-without-libpthread "" ./alone_$program counting
 done
 for program in exact_counts definitions threads control forks impossible_sizes errno_is_kept alignments every_instruction processes stacks \
-  foreign_objects forgotten_key late_key crowd many_threads every_function closed_descriptors address_limit state_is deepbind; do
+  foreign_objects forgotten_key late_key crowd many_threads every_function closed_descriptors address_limit state_is deepbind \
+  errno_of_failures errno_at_main page_aligned own_malloc low_page; do
   gcc $flags $program.c -o $program -lpthread -ldl || failed=1
 done
 try state_is "" ./state_is counting
 for threads in 1 2 64; do try exact_counts_in_$threads "" ./exact_counts $threads; done
 for program in definitions threads control forks impossible_sizes errno_is_kept alignments every_instruction processes stacks \
-  foreign_objects forgotten_key every_function closed_descriptors; do
+  foreign_objects forgotten_key every_function closed_descriptors errno_of_failures errno_at_main own_malloc; do
   try $program "" ./$program
 done
 [ -e /proc/self/statm ] && try address_limit "" ./address_limit
 try late_key :/tmp/mallometer/keys_first.so ./late_key
 try crowd "" ./crowd unmapped
 try many_threads "" ./many_threads 5000
+try page_aligned "" ./page_aligned kill
+LD_PRELOAD=/tmp/mallometer/libmallometer.so ./low_page && LD_PRELOAD=/tmp/mallometer/libmallometer.so ./low_page forbidden ||
+  failed=1
 try deepbind "" ./deepbind ./library.so
 LD_PRELOAD=/tmp/mallometer/libmallometer.so MALLOMETER_LOG=info /bin/true
 exit $failed

@@ -102,10 +102,8 @@ bool next_allocator_is_glibc(void) {
   return libc_is_glibc() && next_allocator_contains(in_libc);
 }
 
-bool next_allocator_is_a_sanitizer(void) {
-  void *address;
-  memcpy(&address, &next.malloc, sizeof address);
-  const struct link_map *object = object_of(address);
+bool is_of_sanitizer(const void *function) {
+  const struct link_map *object = object_of(function);
   return object && function_in(object, "__sanitizer_get_allocated_size");
 }
 

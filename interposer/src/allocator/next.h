@@ -62,10 +62,10 @@ void next_allocator_warm_up(void);
 bool next_allocator_is_glibc(void);
 
 /*
- * Whether malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
+ * Whether a malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
  * called: most of the C library.
  */
-bool next_allocator_is_a_sanitizer(void);
+bool is_of_sanitizer(const void *function);
 
 /* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);

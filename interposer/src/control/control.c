@@ -5,6 +5,7 @@
  * those of other constructors) are counted already, as the hook starts itself at its first event.
  */
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "control/configuration.h"
 #include "control/log.h"
 #include "control/refusal.h"
+#include "hooks/operators.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
 #include "leak/evidence.h"
@@ -189,22 +191,21 @@ void hook_starts(void) {
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
 
-static void explain_not_preloaded(void) {
+/* `first` is the malloc that the program calls. It may not be ready: nothing here calls it, or might. */
+static void explain_not_preloaded(const void *first) {
   Dl_info serving = {0};
-  const void *first = first_definition("malloc", first_object(), NULL);
   if (malloc_is_replaced) {
     snprintf(reason_text, sizeof reason_text,
              "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
-  } else if (hook_ready() && next_allocator_is_glibc()) {
+  } else if (object_of(first) == object_of((const void *)(uintptr_t)gnu_get_libc_version)) {
     snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
-  } else if (first && dladdr(first, &serving) && serving.dli_fname) {
+  } else if (dladdr(first, &serving) && serving.dli_fname) {
     bool of_program = object_of(first) == first_object();
     snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
              of_program ? ": a malloc that is part of the program cannot be counted"
                         : "; name mallometer before it in LD_PRELOAD");
   }
   reason = reason_text;
-  forget_loader_errors();
 }
 
 /* Adds up the segments of this library, its tables and buffers included. */
@@ -223,15 +224,17 @@ static int measure_image(struct dl_phdr_info *object, size_t size, void *bytes) 
 }
 
 static void begin(void) {
-  bool ready = hook_ready();
-  if (!ready || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
-  if (ready && next_allocator_is_a_sanitizer()) {
+  bool ours = program_malloc_is_ours();
+  if (!ours) operators_find(); /* the rest when something is called: the loader might call malloc for it */
+  if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
+  const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
+  if (is_of_sanitizer(serving)) {
     reason = "malloc is a sanitizer's, which takes no other before it: nothing is counted";
     return;
   }
   dl_iterate_phdr(measure_image, &image_bytes);
   if (state == MALLOMETER_STATE_NOT_PRELOADED) {
-    explain_not_preloaded();
+    explain_not_preloaded(serving);
     return;
   }
   next_allocator_name(allocator_name, sizeof allocator_name);

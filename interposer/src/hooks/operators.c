@@ -121,7 +121,9 @@ static operator_function *derived(enum operator_form form) {
 }
 
 void operators_find(void) {
-  const struct link_map *own = own_object();
+  static bool found;
+  const struct link_map *own = found ? NULL : own_object();
+  found = true;
   for (enum operator_form form = 0; own && form < OPERATOR_FORMS; form++) {
     in_place[form] = other_definition(form, own->l_next, NULL);
     of_cxx_library[form] = of_linked_cxx_library(form);

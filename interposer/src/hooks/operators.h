@@ -24,9 +24,9 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds out which operators of others serve. Once, when the next allocator was found: who is linked with the program or
- * preloaded is known then. A library that is opened later and replaces operators is not: where its own calls do not
- * lead to its operators, they lead to ours.
+ * Finds out which operators of others serve. At the start: once the next allocator was found, or if malloc is not ours.
+ * Who is linked with the program or preloaded is known then. A library that is opened later and replaces operators is
+ * not: where its own calls do not lead to its operators, they lead to ours. No effect the second time.
  */
 void operators_find(void);
 

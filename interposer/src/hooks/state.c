@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <string.h>
+#include <stdint.h>
 
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
@@ -21,12 +21,15 @@ bool malloc_is_replaced;
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
-/* By the definitions: a malloc of the program's own may not be ready for a call. */
-static bool program_malloc_is_ours(void) {
-  void *(*allocate)(size_t) = malloc;
-  void *own;
-  memcpy(&own, &allocate, sizeof own);
+static bool program_calls_ours(void) {
+  const void *own = (const void *)(uintptr_t)malloc;
   return (first_object() ? first_definition("malloc", first_object(), NULL) : program_function("malloc")) == own;
+}
+
+bool program_malloc_is_ours(void) {
+  static enum { UNKNOWN, OURS, ANOTHERS } whose;
+  if (whose == UNKNOWN) whose = program_calls_ours() ? OURS : ANOTHERS;
+  return whose == OURS;
 }
 
 /*
@@ -60,7 +63,7 @@ static void resolve(void) {
   malloc_is_replaced = malloc_leads_here && !calls_arrive();
   if (malloc_is_replaced) malloc_leads_here = false;
   bool found = next_allocator_find(malloc_leads_here);
-  if (found && next_allocator_is_a_sanitizer()) malloc_leads_here = false;
+  if (found && is_of_sanitizer((const void *)(uintptr_t)next.malloc)) malloc_leads_here = false;
   if (found) operators_find();
   if (found && malloc_leads_here) {
     next_allocator_warm_up();

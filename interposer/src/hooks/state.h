@@ -57,6 +57,12 @@ extern HIDDEN enum size_source size_source;
 extern HIDDEN size_t huge_threshold;
 
 /*
+ * Whether a program that calls malloc comes to us. Found out once, at the start, by the loader's tables: the program's
+ * malloc may not be ready for a call.
+ */
+bool program_malloc_is_ours(void);
+
+/*
  * Whether the process's malloc is ours. False for a library that was loaded late or stands behind another
  * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, and nothing is
  * ever counted. False over a sanitizer too, which is called only where the program calls malloc.

@@ -122,7 +122,8 @@ const void *function_in(const struct link_map *object, const char *name) {
   const ElfW(Sym) *symbol = tables.gnu_hash ? by_gnu_hash(&tables, name) : tables.hash ? by_hash(&tables, name) : NULL;
   if (!symbol || symbol->st_shndx == SHN_UNDEF) return NULL;
   unsigned type = ELF64_ST_TYPE(symbol->st_info);
-  return type == STT_FUNC || type == STT_NOTYPE ? (const void *)(object->l_addr + symbol->st_value) : NULL;
+  bool is_function = type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC; /* its resolver stands for it */
+  return is_function ? (const void *)(object->l_addr + symbol->st_value) : NULL;
 }
 
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end) {
