@@ -107,10 +107,18 @@ class AgentTest {
       assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
           .singleElement()
           .asString()
-          .contains("cannot serve metrics on 127.0.0.1:" + taken.getLocalPort());
+          .contains("cannot serve metrics on 127.0.0.1:" + taken.getLocalPort() + ": ")
+          .endsWith("; choose another port, or port=0 for any that is free");
       assertThat(result.output()).doesNotContain("\tat ").contains("active=true", "main ends");
       assertThat(result.exitCode()).isZero();
     }
+  }
+
+  @Test
+  void portZeroTakesAFreePortAndSaysWhich() {
+    Result result = application("=port=0").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output()).containsPattern("; http://127\\.0\\.0\\.1:[1-9]\\d*/metrics\n");
   }
 
   @Test
