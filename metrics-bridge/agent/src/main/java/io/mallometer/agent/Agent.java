@@ -77,7 +77,7 @@ final class Agent {
 
   static synchronized Payload payload(Instrumentation instrumentation) throws Exception {
     if (payload == null) {
-      payload = Payload.load();
+      payload = Payload.load(instrumentation);
       openDiagnostics(instrumentation, payload.module());
     }
     return payload;

@@ -1,6 +1,7 @@
 package io.mallometer.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
@@ -144,6 +145,49 @@ class AgentTest {
         .containsExactly("mallometer: not started: MALLOMETER_ENABLED=off");
     assertThat(result.output()).contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();
+  }
+
+  /** JDK 24 and newer print one for the first native code that is loaded outside a named module. */
+  @Test
+  void theWarningOfNativeAccessIsTheApplicationsOwn() {
+    for (Path jdk : jdksThatWarnOfNativeAccess()) {
+      Result result =
+          application("")
+              .java(jdk)
+              .preload(LIBRARY)
+              .run(LoadsNativeCode.class, LIBRARY.toAbsolutePath().normalize().toString());
+
+      assertThat(result.output())
+          .contains("counts native memory", "main ends")
+          .containsOnlyOnce("WARNING: A restricted method")
+          .containsPattern(
+              "WARNING: .* has been called by \\S+LoadsNativeCode in an unnamed module");
+    }
+  }
+
+  @Test
+  void nativeAccessThatIsDeniedStaysDenied() {
+    for (Path jdk : jdksThatWarnOfNativeAccess()) {
+      Result result =
+          application("")
+              .java(jdk)
+              .options("--illegal-native-access=deny")
+              .preload(LIBRARY)
+              .run(Application.class);
+
+      assertThat(result.output())
+          .containsPattern(
+              "mallometer: UNAVAILABLE \\(native access is denied\\): .*"
+                  + " --enable-native-access=ALL-UNNAMED ")
+          .contains("main ends")
+          .doesNotContain("WARNING");
+    }
+  }
+
+  private static List<Path> jdksThatWarnOfNativeAccess() {
+    List<Path> jdks = ChildJvm.jdksSince(24);
+    assumeTrue(!jdks.isEmpty(), "no JDK 24 or newer, which can warn of native access");
+    return jdks;
   }
 
   /** With nothing but the application itself on the class path. */

@@ -49,9 +49,11 @@ public final class Entry {
   }
 
   /**
-   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already.
+   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already;
+   * and without the JDK's warning of native access.
    */
   static Mallometer open(MallometerOptions options) {
+    NativeAccess.allow();
     System.setProperty(LIBRARY_PATH, "");
     return Mallometer.open(options);
   }
