@@ -1,0 +1,190 @@
+"""What the rows run: mallometer's own files as the build left them, small programs compiled here, and jars from Maven.
+
+All of it lies in one directory, target/anywhere, so that a confined process can be given that directory and no more.
+"""
+
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import places
+from launch import Failed
+from launch import Launch
+
+REPOSITORY = places.REPOSITORY
+PROGRAMS = places.PROGRAMS
+OLDEST_BOOT = "2.7.18"
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>io.mallometer.anywhere</groupId>
+  <artifactId>jars</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencyManagement><dependencies>{imported}</dependencies></dependencyManagement>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+
+
+def dependency(coordinates, extra=""):
+    group, artifact, *version = coordinates.split(":")
+    versions = "".join(f"<version>{each}</version>" for each in version)
+    return f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>{versions}{extra}</dependency>"
+
+
+def run(*command, **options):
+    """Runs a tool of the build."""
+    done = subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, **options
+    )
+    if done.returncode != 0:
+        raise Failed(f"{command[0]} failed:\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout
+
+
+class Workshop:
+    """Makes what is asked for once. The jars from Maven are kept for the next run, everything else is made anew."""
+
+    def __init__(self, java_home):
+        self.java_home = pathlib.Path(java_home)
+        self.work = REPOSITORY / "target/anywhere"
+        self._kept = REPOSITORY / "target/anywhere-jars"
+        self._parent = (REPOSITORY / "pom.xml").read_text()
+        self._lock = threading.RLock()
+
+    def prepare(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        for directory in ("root", "cache", "own", "classes"):
+            (self.work / directory).mkdir(parents=True)
+        self._kept.mkdir(parents=True, exist_ok=True)
+        # Confined processes of any user read all of this.
+        os.chmod(self.work, 0o755)
+        for target, names in {
+            "libmallometer.so": "interposer/target/native/linux-x86-64/libmallometer.so",
+            "mallometer-agent.jar": "metrics-bridge/agent/target/mallometer-agent.jar",
+            "own/interposer.jar": "interposer/target/mallometer-interposer-*-SNAPSHOT.jar",
+            "own/core.jar": "metrics-bridge/core/target/mallometer-metrics-bridge-*-SNAPSHOT.jar",
+            "own/starter.jar": "spring-starter/target/mallometer-spring-boot-starter-*-SNAPSHOT.jar",
+        }.items():
+            found = list(REPOSITORY.glob(names))
+            if len(found) != 1:
+                raise Failed(f"{names} is not there; build first: mvn package -DskipTests")
+            shutil.copyfile(found[0], self.work / target)
+        os.chmod(self.work / "libmallometer.so", 0o755)
+        run("gcc", "-O1", "-Wall", "-o", self.work / "sandbox", PROGRAMS / "sandbox.c")
+        run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-I", REPOSITORY / "interposer/include", "-o",
+            self.work / "probe.so", PROGRAMS / "probe.c")  # fmt: skip
+        javac = [self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "-d", self.work / "classes"]
+        run(*javac, "--release", "8", PROGRAMS / "Work.java")
+        run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
+
+    @functools.cached_property
+    def app(self):
+        """A directory with the classes of the Spring application, which any Spring Boot runs."""
+        with self._lock:
+            classes = self.work / "app"
+            run(self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "--release", "8", "-d", classes, "-cp",
+                f"{self.boot(OLDEST_BOOT)}/*", PROGRAMS / "anywhere/App.java")  # fmt: skip
+            return "app"
+
+    def app_tests(self, boot):
+        """The same for the application's tests."""
+        with self._lock:
+            run(self.java_home / "bin/javac", "-nowarn", "-d", self.work / "app-tests", "-cp",
+                f"{self.work / self.app}:{self.boot(boot, tests=True)}/*", PROGRAMS / "anywhere/AppTest.java")  # fmt: skip
+            return "app-tests"
+
+    def property(self, name):
+        """A version that the parent pom names."""
+        return re.search(f"<{re.escape(name)}>([^<]+)<", self._parent).group(1)
+
+    def _plugin(self, name):
+        return re.search(rf"<artifactId>{name}</artifactId>\s*<version>([^<]+)<", self._parent).group(1)
+
+    def boot(self, version, tests=False):
+        """The jars of a web application of a Spring Boot with the Actuator, and of its tests if asked."""
+        return self.jars(
+            f"boot-{version}" + ("-tests" if tests else ""),
+            "org.springframework.boot:spring-boot-starter-web",
+            "org.springframework.boot:spring-boot-starter-actuator",
+            *(("org.springframework.boot:spring-boot-starter-test", "org.junit.platform:junit-platform-console") if tests else ()),
+            bom=f"org.springframework.boot:spring-boot-dependencies:{version}",
+        )
+
+    def jna(self):
+        return self.jars("jna", f"net.java.dev.jna:jna:{self.property('jna.version')}")
+
+    def jars(self, name, *coordinates, bom=""):
+        """A directory with these and what they need, in the work directory; resolved once."""
+        with self._lock:
+            kept = self._kept / name
+            if not kept.is_dir():
+                imported = dependency(bom, "<type>pom</type><scope>import</scope>") if bom else ""
+                pom = POM.format(imported=imported, dependencies="".join(map(dependency, coordinates)))
+                with tempfile.TemporaryDirectory(dir=self._kept) as directory:
+                    file = pathlib.Path(directory, "pom.xml")
+                    file.write_text(pom)
+                    plugin = f"org.apache.maven.plugins:maven-dependency-plugin:{self._plugin('maven-dependency-plugin')}"
+                    run("mvn", "-B", "-q", "-ntp", "-f", file, f"{plugin}:copy-dependencies",
+                        f"-DoutputDirectory={directory}/jars", "-DincludeScope=runtime",
+                        env=os.environ | {"JAVA_HOME": str(self.java_home)})  # fmt: skip
+                    os.chmod(f"{directory}/jars", 0o755)
+                    os.rename(f"{directory}/jars", kept)
+            if not (self.work / name).exists():
+                shutil.copytree(kept, self.work / name, copy_function=os.link)
+            return self.work / name
+
+    # What is put together of these, as a process at some place sees it.
+
+    def here(self):
+        return places.Here(str(self.work))
+
+    def confined(self, *features, **more):
+        return places.Confined(str(self.work), features, **more)
+
+    def preload(self, place):
+        return {"LD_PRELOAD": f"{place.work}/libmallometer.so"}
+
+    def agent(self, place, options="port=0"):
+        return f"-javaagent:{place.work}/mallometer-agent.jar={options}"
+
+    def java(self, jdk, place, *words):
+        """A program without a framework: words are options, the main class and arguments."""
+        return Launch((jdk.java(), "-Xmx64m", "-cp", f"{place.work}/classes", *words), self.private(place), place)
+
+    def spring(self, jdk, place, boot, starter, *words, arguments=()):
+        """The Spring application: words are options of the JVM."""
+        directories = [self.app, self.boot(boot).name + "/*"]
+        if starter:
+            directories += ["own/*", self.jna().name + "/*"]
+        return Launch(
+            (
+                jdk.java(),
+                "-Xmx128m",
+                "-XX:TieredStopAtLevel=1",
+                *words,
+                # So that two runs print the same.
+                "-Dlogging.pattern.console=%p %c %m%n",
+                "-cp",
+                ":".join(f"{place.work}/{directory}" for directory in directories),
+                "anywhere.App",
+                "--server.port=0",
+                "--spring.main.banner-mode=off",
+                "--spring.main.log-startup-info=false",
+                *arguments,
+            ),
+            self.private(place),
+            place,
+        )
+
+    def private(self, place):
+        """So that nothing is unpacked into the directories of the user who runs this."""
+        if isinstance(place, places.Confined):
+            return {}
+        return {"XDG_CACHE_HOME": f"{place.work}/cache"}
