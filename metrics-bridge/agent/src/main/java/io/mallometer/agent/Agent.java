@@ -100,6 +100,11 @@ final class Agent {
   }
 
   static String reason(Throwable e) {
+    for (@Nullable Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SecurityException forbidden) {
+        return Main.forbidden(forbidden);
+      }
+    }
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 

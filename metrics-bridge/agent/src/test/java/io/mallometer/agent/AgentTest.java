@@ -9,6 +9,8 @@ import io.mallometer.Published;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -144,6 +146,30 @@ class AgentTest {
     assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
         .containsExactly("mallometer: not started: MALLOMETER_ENABLED=off");
     assertThat(result.output()).contains("bean=false", "main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  /** An agent that throws ends the JVM. */
+  @Test
+  void aSecurityManagerThatForbidsItIsOneLine() throws Exception {
+    assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
+    URI own = Application.class.getProtectionDomain().getCodeSource().getLocation().toURI();
+    Path policy =
+        Files.writeString(
+            cache.resolve("policy"),
+            "grant codeBase \"" + own + "-\" { permission java.security.AllPermission; };");
+    Result result =
+        application("")
+            .options("-Djava.security.manager", "-Djava.security.policy==" + policy)
+            .preload(LIBRARY)
+            .run(Application.class);
+
+    assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
+        .singleElement()
+        .asString()
+        .startsWith("mallometer: not started: a security manager forbids it: access denied ")
+        .contains("Grant java.security.AllPermission to the agent's jar");
+    assertThat(result.output()).contains("main ends");
     assertThat(result.exitCode()).isZero();
   }
 

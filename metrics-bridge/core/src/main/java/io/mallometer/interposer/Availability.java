@@ -43,7 +43,11 @@ final class Availability {
   private Availability() {}
 
   static Interposer ofThisProcess() {
-    return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
+    try {
+      return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
+    } catch (SecurityException e) {
+      return new AbsentInterposer(forbidden(e));
+    }
   }
 
   /**
@@ -140,6 +144,10 @@ final class Availability {
 
   private static Interposer link() {
     try {
+      Optional<String> obstacle = JnaDirectory.obstacle();
+      if (obstacle.isPresent()) {
+        return new AbsentInterposer(jnaCannotLoad(obstacle.get()));
+      }
       int version =
           NativeLibrary.getProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
       return version == ABI_VERSION
@@ -179,8 +187,15 @@ final class Availability {
         Remedy.preload());
   }
 
+  private static Status forbidden(Throwable failure) {
+    return unavailable("a security manager forbids it: " + failure.getMessage(), Remedy.permit());
+  }
+
   /** Why JNA could not be used, or the function not be found through it. */
   static Status unreachable(Throwable failure) {
+    if (hasCause(failure, SecurityException.class)) {
+      return forbidden(failure);
+    }
     if (hasCause(failure, IllegalCallerException.class)) {
       return unavailable("native access is denied", Remedy.allowNativeAccess());
     }
@@ -195,7 +210,11 @@ final class Availability {
       return unavailable(
           "the preloaded library lacks a function that this bridge needs", Remedy.preload());
     }
-    return unavailable("JNA cannot load its native part: " + failure, Remedy.unpackJna());
+    return jnaCannotLoad(failure.toString());
+  }
+
+  private static Status jnaCannotLoad(String why) {
+    return unavailable("JNA cannot load its native part: " + why, Remedy.unpackJna());
   }
 
   private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {

@@ -38,7 +38,7 @@ final class Remedy {
       return unpackJnaTo(String.valueOf(BundledLibrary.extract().getParent()));
     } catch (IOException e) {
       return unpackJnaTo("DIR")
-          + " with a directory DIR that can be written and mapped from ("
+          + ", where DIR is a directory that can be written to and is not mounted noexec ("
           + e.getMessage()
           + ")";
     }
@@ -60,6 +60,11 @@ final class Remedy {
 
   private static String preloaded() {
     return System.getenv().getOrDefault("LD_PRELOAD", "");
+  }
+
+  static String permit() {
+    return "Grant java.security.AllPermission to the jars of mallometer and JNA in the policy,"
+        + " or start without a security manager";
   }
 
   static String addJna() {
