@@ -1,7 +1,10 @@
 """What is looked at while a program runs: whether mallometer counts, and whether call sites have Java names."""
 
+import pathlib
 import re
 import urllib.request
+
+from launch import Failed
 
 OLDEST_JAVA = 17
 
@@ -44,5 +47,17 @@ def beans(method=""):
 
         process.wait_for(seen, f"the MBeans count{', and a call site has ' + method if method else ''}", 30)
         return f"counts, and a call site has {method}" if method else "counts"
+
+    return observe
+
+
+def never_loaded(prefix, file):
+    """That no class of a package was loaded, by the JVM's log of classes."""
+
+    def observe(process):
+        loaded = [line for line in pathlib.Path(file).read_text().splitlines() if f" {prefix}" in line]
+        if loaded:
+            raise Failed(f"classes were loaded: {loaded[:3]}")
+        return f"{prefix}* never loaded"
 
     return observe

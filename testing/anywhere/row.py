@@ -6,6 +6,7 @@ has an expectation: what mallometer says, which is one line at most, and what is
 """
 
 import dataclasses
+import os
 import re
 
 import launch
@@ -19,9 +20,12 @@ FAILED = "FAILED"
 NOT_RUN = "not run"
 
 # Beyond this much later, by share and in seconds together, a start is not noise any more. The cost of the start is
-# measured elsewhere; here two rows run beside each other.
+# measured elsewhere; here two rows run beside each other. The seconds are those of a machine with a processor to spare,
+# and more on one that has more to do than processors.
 LATER_SHARE = 0.5
-LATER_SECONDS = 0.7
+LATER_SECONDS = 0.5
+TURNS = 2
+MOST_TURNS = 6
 
 OURS = re.compile(r"^mallometer: |^[A-Z]+ io\.mallometer\.")
 OBSERVED = re.compile(r"^observed: ")
@@ -43,7 +47,7 @@ class Row:
     waits: whether the programs say "ready" and wait for the end of their input
     how: real, or simulated with what stands for what
     counts: the names of the programs that count, as the preloaded probe tells
-    runs: how often each is run; 1 leaves out the comparison of the starts
+    compares_starts: whether the starts are compared, for which each program runs several times
     tolerates: regular expressions for lines of others that mallometer causes, each with the reason
     replaces: regular expressions for what differs between any two runs besides, with what is put in their place
     needs: a function that returns why this row cannot be run here, or an empty text
@@ -59,7 +63,7 @@ class Row:
     waits: bool = True
     how: str = REAL
     counts: tuple = ()
-    runs: int = 3
+    compares_starts: bool = True
     tolerates: dict = dataclasses.field(default_factory=dict)
     replaces: tuple = ()
     needs: object = None
@@ -123,23 +127,35 @@ def judge(row):
         return Result(row, NOT_RUN, trouble=obstacle)
     result = Result(row, PASSED)
     try:
-        plain, starts = launch.run(row.plain, row.waits), []
-        plain_starts = [plain.started]
-        for turn in range(row.runs):
-            if turn > 0:
-                plain_starts.append(launch.run(row.plain, row.waits).started)
-            outcome = launch.run(row.mallometer, row.waits, observation(row) if turn == 0 else None)
-            starts.append(outcome.started)
-            if turn == 0:
-                result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))
-            compare(row, plain, outcome)
-            expect(row, outcome, observed=turn == 0)
-        result.plain_start, result.start = min(plain_starts), min(starts)
-        if row.runs > 1 and result.start > result.plain_start * (1 + LATER_SHARE) + LATER_SECONDS:
-            raise Failed(f"it starts in {result.start:.2f} s instead of {result.plain_start:.2f} s")
+        plain = launch.run(row.plain, row.waits)
+        outcome = launch.run(row.mallometer, row.waits, observation(row))
+        result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))
+        compare(row, plain, outcome)
+        expect(row, outcome, observed=True)
+        if row.compares_starts:
+            result.plain_start, result.start = starts(row, plain, outcome)
     except Exception as failed:  # whatever it is, the other rows go on
         result.verdict, result.trouble = FAILED, str(failed) if isinstance(failed, Failed) else repr(failed)
     return result
+
+
+def starts(row, plain, outcome):
+    """The quickest start of each. More turns only help: where the first ones look bad, there are more of them."""
+    plain_start, start = plain.started, outcome.started
+    for turn in range(2, MOST_TURNS + 1):
+        plain_start = min(plain_start, launch.run(row.plain, row.waits).started)
+        outcome = launch.run(row.mallometer, row.waits)
+        compare(row, plain, outcome)
+        expect(row, outcome, observed=False)
+        start = min(start, outcome.started)
+        if turn >= TURNS and start <= plain_start * (1 + LATER_SHARE) + LATER_SECONDS * crowd():
+            return plain_start, start
+    raise Failed(f"it starts in {start:.2f} s instead of {plain_start:.2f} s")
+
+
+def crowd():
+    """How many processes wait for each processor, at least one."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def observation(row):

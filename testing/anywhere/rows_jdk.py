@@ -52,7 +52,6 @@ def of_jdk(workshop, jdk, place, where, quick=False):
         starter,
         says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
         observe=observe.beans("App.keepDeflaters") if java else None,
-        runs=2,
     )
 
 

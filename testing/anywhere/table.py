@@ -12,14 +12,14 @@ END = "<!-- End of the rows. -->"
 def verdicts(results):
     counted = collections.Counter(result.verdict for result in results)
     simulated = sum(
-        1 for result in results if isinstance(result.row, row.Row) and result.row.how != row.REAL and result.start is not None
+        1 for result in results if isinstance(result.row, row.Row) and result.row.how != row.REAL and result.verdict in (row.PASSED, row.FAILED)
     )
     parts = [f"{count} {verdict}" for verdict, count in counted.items()]
     return f"{len(results)} rows: {', '.join(parts)}; {simulated} of those that ran are simulated"
 
 
 def start(result):
-    if result.start is None or result.row.runs == 1:
+    if result.start is None:
         return ""
     return f"{result.plain_start:.2f} s, {result.start:.2f} s"
 

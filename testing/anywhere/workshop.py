@@ -32,6 +32,15 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 """
 
 
+# So that two runs of a Spring application print the same.
+QUIET = (
+    "-Dlogging.pattern.console=%p %c %m%n",
+    "-Dspring.main.banner-mode=off",
+    "-Dspring.main.log-startup-info=false",
+    "-Dserver.port=0",
+)
+
+
 def dependency(coordinates, extra=""):
     group, artifact, *version = coordinates.split(":")
     versions = "".join(f"<version>{each}</version>" for each in version)
@@ -145,43 +154,45 @@ class Workshop:
     def here(self):
         return places.Here(str(self.work))
 
-    def confined(self, *features, **more):
-        return places.Confined(str(self.work), features, **more)
+    def confined(self, jdk, *features, **more):
+        """A place that has this JDK."""
+        bound = () if jdk.home.startswith("/usr/") else (f"bind={jdk.home}",)
+        return places.Confined(str(self.work), features + bound, **more)
 
     def preload(self, place):
         return {"LD_PRELOAD": f"{place.work}/libmallometer.so"}
 
     def agent(self, place, options="port=0"):
-        return f"-javaagent:{place.work}/mallometer-agent.jar={options}"
+        return f"-javaagent:{place.work}/mallometer-agent.jar{options and '='}{options}"
 
     def java(self, jdk, place, *words):
         """A program without a framework: words are options, the main class and arguments."""
         return Launch((jdk.java(), "-Xmx64m", "-cp", f"{place.work}/classes", *words), self.private(place), place)
 
+    def bridge(self, jdk, place, opens, *words):
+        """A program that opens the bridge itself, if it does, and logs its status."""
+        class_path = f"{place.work}/classes:{place.work}/own/*:{place.work}/{self.jna().name}/*"
+        command = (jdk.java(), "-Xmx64m", "-cp", class_path, *words, "Bridge", *(("open",) if opens else ()))
+        return Launch(command, self.private(place), place)
+
     def spring(self, jdk, place, boot, starter, *words, arguments=()):
         """The Spring application: words are options of the JVM."""
-        directories = [self.app, self.boot(boot).name + "/*"]
+        main = ("anywhere.App", *arguments)
+        return self._spring(jdk, place, starter, words, [self.app, self.boot(boot).name + "/*"], main)
+
+    def spring_tests(self, jdk, place, boot, starter, *words):
+        """The tests of the Spring application."""
+        jars = self.boot(boot, tests=True).name + "/*"
+        main = ("org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors",
+                "--select-class", "anywhere.AppTest")  # fmt: skip
+        return self._spring(jdk, place, starter, words, [self.app, self.app_tests(boot), jars], main)
+
+    def _spring(self, jdk, place, starter, words, directories, main):
         if starter:
-            directories += ["own/*", self.jna().name + "/*"]
-        return Launch(
-            (
-                jdk.java(),
-                "-Xmx128m",
-                "-XX:TieredStopAtLevel=1",
-                *words,
-                # So that two runs print the same.
-                "-Dlogging.pattern.console=%p %c %m%n",
-                "-cp",
-                ":".join(f"{place.work}/{directory}" for directory in directories),
-                "anywhere.App",
-                "--server.port=0",
-                "--spring.main.banner-mode=off",
-                "--spring.main.log-startup-info=false",
-                *arguments,
-            ),
-            self.private(place),
-            place,
-        )
+            directories = directories + ["own/*", self.jna().name + "/*"]
+        class_path = ":".join(f"{place.work}/{directory}" for directory in directories)
+        options = ("-Xmx128m", "-XX:TieredStopAtLevel=1", *words, *QUIET, "-cp", class_path)
+        return Launch((jdk.java(), *options, *main), self.private(place), place)
 
     def private(self, place):
         """So that nothing is unpacked into the directories of the user who runs this."""

@@ -9,6 +9,7 @@
 #   no-proc     there is no /proc
 #   hidepid     /proc shows a user's own processes only
 #   nobody      uid 65534, and no HOME
+#   bind=PATH   that directory of this system is there too
 #   loopback    in a network namespace of its own: its loopback interface is started
 set -eu
 work=$1
@@ -41,6 +42,13 @@ mount --rbind /usr usr
 mount --bind /etc etc
 mount --bind "$work" anywhere
 for place in etc anywhere; do mount -o remount,bind,ro "$place"; done
+for feature in $features; do
+  case $feature in bind=*)
+    mkdir -p ".${feature#bind=}"
+    mount --bind "${feature#bind=}" ".${feature#bind=}"
+    ;;
+  esac
+done
 for device in null zero full random urandom tty; do
   : >"dev/$device"
   mount --bind "/dev/$device" "dev/$device"
@@ -56,8 +64,8 @@ fi
 if ! has read-only; then
   options=mode=1777
   if has noexec; then options=$options,noexec; fi
-  writable='tmp home dev/shm var/tmp'
-  if has no-tmp; then writable='home dev/shm var/tmp'; fi
+  writable='tmp root home dev/shm var/tmp'
+  if has no-tmp; then writable='root home dev/shm var/tmp'; fi
   for place in $writable; do
     mkdir -p "$place"
     mount -t tmpfs -o "$options" anywhere "$place"
@@ -72,7 +80,4 @@ unset OLDPWD
 if has nobody; then
   exec chroot "$root" /usr/bin/env -u HOME setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
 fi
-HOME=/home/user
-export HOME
-if [ -d "$root/home" ] && ! has read-only; then mkdir -p "$root/home/user"; fi
 exec chroot "$root" "$@"
