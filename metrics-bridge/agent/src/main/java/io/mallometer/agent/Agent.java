@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ final class Agent {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
+  /** What the payload cannot do without; programs of the JDK and images by jlink may lack them. */
+  private static final List<String> MODULES = List.of("java.logging", "java.management");
+
   /**
    * Who answers in this process: one, however often the agent is loaded. Guarded by the class: the
    * JVM makes the only instance there can be, and loads again into the same class.
@@ -46,10 +50,28 @@ final class Agent {
         say("not started: " + ENABLED_VARIABLE + "=" + enabled);
         return;
       }
+      String missing = missingModules();
+      if (!missing.isEmpty()) {
+        say(
+            "not started: this JVM lacks the modules "
+                + missing
+                + "; add them by the option --add-modules, or to the image by jlink");
+        return;
+      }
       Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
+  }
+
+  private static String missingModules() {
+    StringJoiner missing = new StringJoiner(",");
+    for (String module : MODULES) {
+      if (ModuleLayer.boot().findModule(module).isEmpty()) {
+        missing.add(module);
+      }
+    }
+    return missing.toString();
   }
 
   /**

@@ -149,6 +149,20 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
+  @Test
+  void aJvmWithFewModulesIsOneLine() {
+    Result result =
+        application("=port=0")
+            .options("--limit-modules", "java.base,java.instrument")
+            .preload(LIBRARY)
+            .run(LivedASecond.class);
+
+    assertThat(result.output())
+        .isEqualToNormalizingNewlines(
+            "mallometer: not started: this JVM lacks the modules java.logging,java.management;"
+                + " add them by the option --add-modules, or to the image by jlink\nmain ends\n");
+  }
+
   /** An agent that throws ends the JVM. */
   @Test
   void aSecurityManagerThatForbidsItIsOneLine() throws Exception {

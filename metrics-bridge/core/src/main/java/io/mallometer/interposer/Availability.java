@@ -35,6 +35,8 @@ final class Availability {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
+  private static final String JNA = "com.sun.jna.";
+
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
 
   /** Set by GraalVM. */
@@ -199,8 +201,11 @@ final class Availability {
     if (hasCause(failure, IllegalCallerException.class)) {
       return unavailable("native access is denied", Remedy.allowNativeAccess());
     }
-    if (hasCause(failure, ClassNotFoundException.class)) {
-      return unavailable("JNA is not on the class path", Remedy.addJna());
+    Optional<String> missing = missingClass(failure);
+    if (missing.isPresent()) {
+      return missing.get().startsWith(JNA)
+          ? unavailable("JNA is not on the class path", Remedy.addJna())
+          : unavailable("JNA needs the class " + missing.get(), Remedy.addModule());
     }
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
@@ -215,6 +220,15 @@ final class Availability {
 
   private static Status jnaCannotLoad(String why) {
     return unavailable("JNA cannot load its native part: " + why, Remedy.unpackJna());
+  }
+
+  private static Optional<String> missingClass(Throwable failure) {
+    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ClassNotFoundException) {
+        return Optional.ofNullable(cause.getMessage());
+      }
+    }
+    return Optional.empty();
   }
 
   private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {

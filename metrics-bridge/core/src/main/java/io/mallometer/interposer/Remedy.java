@@ -71,6 +71,10 @@ final class Remedy {
     return "Add the dependency net.java.dev.jna:jna, version 5.12 or newer";
   }
 
+  static String addModule() {
+    return "Add the module java.logging, by the option --add-modules or to the image by jlink";
+  }
+
   static String container() {
     return "Run it in a Linux x86-64 container with glibc:"
         + " docker run --platform linux/amd64 ... eclipse-temurin:25-jre";
