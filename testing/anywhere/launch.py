@@ -16,6 +16,7 @@ import time
 
 SECONDS = 90
 READY = "ready"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 # Of the surroundings only what programs need; and nothing that could bring mallometer or options into a plain process.
 INHERITED = ("PATH", "HOME", "LANG", "USER", "TERM")
@@ -86,7 +87,7 @@ class Process:
             for line in stream:
                 if name == "output" and line.strip() == READY and self.ready_after is None:
                     self.ready_after = time.monotonic() - self._began
-                self.lines[name].append(line.rstrip("\n"))
+                self.lines[name].append(COLOUR.sub("", line.rstrip("\n")))
 
     def ended(self):
         return self.process.poll() is not None

@@ -58,6 +58,8 @@ def of_17(workshop, jdk):
     yield from bridge(
         "native image", r"a native image cannot read the library; a JVM can", NATIVE_IMAGE, how=f"simulated: {NATIVE_IMAGE} in a JVM"
     )
+    few = ("--limit-modules", "java.base,java.instrument")
+    yield from agent("few modules", r"lacks the modules java\.logging,java\.management; add them by the option --add-modules", *few)
     taken = socket.socket()
     HELD.append(taken)
     taken.bind(("127.0.0.1", 0))

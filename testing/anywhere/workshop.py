@@ -86,6 +86,7 @@ class Workshop:
                 raise Failed(f"{names} is not there; build first: mvn package -DskipTests")
             shutil.copyfile(found[0], self.work / target)
         os.chmod(self.work / "libmallometer.so", 0o755)
+        shutil.copytree(PROGRAMS, self.work / "programs")
         run("gcc", "-O1", "-Wall", "-o", self.work / "sandbox", PROGRAMS / "sandbox.c")
         run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-I", REPOSITORY / "interposer/include", "-o",
             self.work / "probe.so", PROGRAMS / "probe.c")  # fmt: skip
@@ -149,6 +150,24 @@ class Workshop:
                 shutil.copytree(kept, self.work / name, copy_function=os.link)
             return self.work / name
 
+    def maven_project(self):
+        """A project with the plugins of this one, compiled once so that Maven can do it again without a network."""
+        project = self.work / "maven-project"
+        if not project.exists():
+            (project / "src/main/java").mkdir(parents=True)
+            shutil.copyfile(PROGRAMS / "Work.java", project / "src/main/java/Work.java")
+            plugins = "".join(
+                dependency(f"org.apache.maven.plugins:{name}:{self._plugin(name)}").replace("dependency>", "plugin>")
+                for name in ("maven-resources-plugin", "maven-compiler-plugin")
+            )
+            build = f"<build><plugins>{plugins}</plugins></build>"
+            properties = "<properties><maven.compiler.release>8</maven.compiler.release>" \
+                "<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>"
+            pom = POM.format(imported="", dependencies="").replace("<packaging>pom</packaging>", properties)
+            (project / "pom.xml").write_text(pom.replace("</project>", build + "</project>"))
+            run("mvn", "-B", "-q", "-ntp", "-f", project, "compile", env=os.environ | {"JAVA_HOME": str(self.java_home)})
+            shutil.rmtree(project / "target")
+
     # What is put together of these, as a process at some place sees it.
 
     def here(self):
@@ -164,6 +183,10 @@ class Workshop:
 
     def agent(self, place, options="port=0"):
         return f"-javaagent:{place.work}/mallometer-agent.jar{options and '='}{options}"
+
+    def script(self, text, place, **variables):
+        """A shell script."""
+        return Launch(("/bin/sh", "-c", text), variables, place)
 
     def java(self, jdk, place, *words):
         """A program without a framework: words are options, the main class and arguments."""

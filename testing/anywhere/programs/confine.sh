@@ -46,6 +46,7 @@ for feature in $features; do
   case $feature in bind=*)
     mkdir -p ".${feature#bind=}"
     mount --bind "${feature#bind=}" ".${feature#bind=}"
+    mount -o remount,bind,ro ".${feature#bind=}"
     ;;
   esac
 done
