@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# A Debian sid beside this system, for what this system has not: the newest C library, and JDKs from 8 to those in early
+# access. To be sourced after requirements.sh.
+#
+# The root is made once, in two minutes, and kept: in $MALLOMETER_SID_ROOT, else in the user's cache. What it holds is of
+# the day it was made; to have a newer one, remove it. Needs root, for chroot and mounts, which in_root.sh keeps to the
+# command that it runs. debootstrap takes the mirror from $DEBIAN_MIRROR if that is set.
+
+sid_root=${MALLOMETER_SID_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/mallometer/sid}
+
+# make_sid_root PACKAGE... : makes the root if it is absent, and installs what it lacks of these packages.
+make_sid_root() {
+  local package missing=()
+  ((EUID == 0)) || fail "this needs root: it runs programs of another Debian in $sid_root"
+  require debootstrap:debootstrap unshare:util-linux chroot:coreutils
+  [[ -e $sid_root/etc/debian_version ]] || new_sid_root
+  for package in "$@"; do
+    in_sid_root dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || missing+=("$package")
+  done
+  ((${#missing[@]} == 0)) || install_in_sid_root "${missing[@]}"
+}
+
+# One that was interrupted is no root: it has its name when it is whole.
+new_sid_root() {
+  local part=$sid_root.part
+  say "making a Debian sid in $sid_root"
+  rm -rf --one-file-system "$part"
+  mkdir -p "$part"
+  unshare --mount debootstrap --variant=minbase sid "$part" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$part.log" 2>&1 ||
+    fail "debootstrap failed: $(tail -n 5 "$part.log")"
+  printf '#!/bin/sh\nexit 101\n' >"$part/usr/sbin/policy-rc.d"
+  chmod 755 "$part/usr/sbin/policy-rc.d"
+  rm "$part.log"
+  mv "$part" "$sid_root"
+}
+
+# A mirror may serve a state of sid that is older than sid promises to be.
+install_in_sid_root() {
+  say "installing $* in $sid_root"
+  in_sid_root apt-get -qq -o Acquire::Check-Valid-Until=false update
+  in_sid_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "$@" >/dev/null
+}
+
+# in_sid_root COMMAND... : runs a command there.
+in_sid_root() {
+  bin/lib/in_root.sh "$sid_root" "$@"
+}
+
+# sid_jdk VERSION: prints the home of a JDK of the root, to be used from outside: its programs run in the root.
+sid_jdk() {
+  local inside home=$sid_root.jdks/$1 program
+  inside=$(find "$sid_root/usr/lib/jvm" -maxdepth 1 -type d -name "java-$1-openjdk-*" -printf '/usr/lib/jvm/%f')
+  [[ -n $inside ]] || fail "there is no JDK $1 in $sid_root"
+  mkdir -p "$home/bin"
+  # JDK 8 of Debian has none.
+  cp "$sid_root$inside/release" "$home/release" 2>/dev/null || printf 'JAVA_VERSION="%s"\n' "$1" >"$home/release"
+  # shellcheck disable=SC2016 # for the script
+  printf '#!/bin/sh\nexec %q %q %q/bin/"${0##*/}" "$@"\n' "$PWD/bin/lib/in_root.sh" "$sid_root" "$inside" >"$home/inside"
+  chmod 755 "$home/inside"
+  for program in "$sid_root$inside"/bin/*; do
+    ln -sf ../inside "$home/bin/${program##*/}"
+  done
+  printf '%s\n' "$home"
+}
