@@ -1,5 +1,6 @@
 package io.mallometer.agent;
 
+import java.io.PrintStream;
 import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +26,12 @@ import org.jspecify.annotations.Nullable;
 final class Agent {
 
   private static final int FAILURE = 1;
+
+  /**
+   * Taken before the application's main method can put a stream of its own in its place, which
+   * would be the application's log, or not made for several threads.
+   */
+  private static final PrintStream STANDARD_ERROR = System.err;
 
   /** The kill switch, which the library and the bridge read too. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
@@ -131,6 +138,6 @@ final class Agent {
   }
 
   static void say(String line) {
-    System.err.println("mallometer: " + line.replace('\n', ' '));
+    STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' '));
   }
 }

@@ -163,6 +163,15 @@ class AgentTest {
                 + " add them by the option --add-modules, or to the image by jlink\nmain ends\n");
   }
 
+  @Test
+  void theLineIsNoneOfTheApplicationsOwn() {
+    Result result = application("").preload(LIBRARY).run(HasItsOwnErrors.class);
+
+    assertThat(result.output())
+        .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n")
+        .contains("own errors=\n");
+  }
+
   /** An agent that throws ends the JVM. */
   @Test
   void aSecurityManagerThatForbidsItIsOneLine() throws Exception {

@@ -14,7 +14,8 @@ public final class LoadsNativeCode {
     System.out.println("main ends");
   }
 
-  private static boolean polls() {
+  /** Whether the bridge runs. */
+  static boolean polls() {
     return Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().equals("mallometer-poller"));
   }
