@@ -1,10 +1,12 @@
 package io.mallometer.agent;
 
+import java.io.PrintStream;
 import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +27,19 @@ final class Agent {
 
   private static final int FAILURE = 1;
 
+  /**
+   * Taken before the application's main method can put a stream of its own in its place, which
+   * would be the application's log, or not made for several threads.
+   */
+  private static final PrintStream STANDARD_ERROR = System.err;
+
   /** The kill switch, which the library and the bridge read too. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
+
+  /** What the payload cannot do without; programs of the JDK and images by jlink may lack them. */
+  private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
    * Who answers in this process: one, however often the agent is loaded. Guarded by the class: the
@@ -46,10 +57,28 @@ final class Agent {
         say("not started: " + ENABLED_VARIABLE + "=" + enabled);
         return;
       }
+      String missing = missingModules();
+      if (!missing.isEmpty()) {
+        say(
+            "not started: this JVM lacks the modules "
+                + missing
+                + "; add them by the option --add-modules, or to the image by jlink");
+        return;
+      }
       Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
+  }
+
+  private static String missingModules() {
+    StringJoiner missing = new StringJoiner(",");
+    for (String module : MODULES) {
+      if (ModuleLayer.boot().findModule(module).isEmpty()) {
+        missing.add(module);
+      }
+    }
+    return missing.toString();
   }
 
   /**
@@ -77,7 +106,7 @@ final class Agent {
 
   static synchronized Payload payload(Instrumentation instrumentation) throws Exception {
     if (payload == null) {
-      payload = Payload.load();
+      payload = Payload.load(instrumentation);
       openDiagnostics(instrumentation, payload.module());
     }
     return payload;
@@ -100,10 +129,15 @@ final class Agent {
   }
 
   static String reason(Throwable e) {
+    for (@Nullable Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SecurityException forbidden) {
+        return Main.forbidden(forbidden);
+      }
+    }
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
   static void say(String line) {
-    System.err.println("mallometer: " + line.replace('\n', ' '));
+    STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' '));
   }
 }

@@ -77,14 +77,14 @@ final class AgentOptions {
           "unknown option \"" + name + "\"; there are " + String.join(", ", NAMES));
     }
     if (name.equals("port") && !isPort(value)) {
-      throw new IllegalArgumentException("port \"" + value + "\" is not between 1 and 65535");
+      throw new IllegalArgumentException("port \"" + value + "\" is not between 0 and 65535");
     }
   }
 
   private static boolean isPort(String text) {
     try {
       int port = Integer.parseInt(text);
-      return port >= 1 && port <= HIGHEST_PORT;
+      return port >= 0 && port <= HIGHEST_PORT;
     } catch (NumberFormatException e) {
       return false;
     }

@@ -21,10 +21,15 @@ public final class Main {
 
   /** Called by the JVM before the application's main method. */
   public static void premain(@Nullable String options, Instrumentation instrumentation) {
-    if (javaVersion() >= OLDEST_JAVA) {
-      Agent.premain(options, instrumentation);
-    } else {
-      System.err.println(tooOld("not started: the agent") + ". The application runs on without it");
+    try {
+      if (javaVersion() >= OLDEST_JAVA) {
+        Agent.premain(options, instrumentation);
+      } else {
+        System.err.println(
+            tooOld("not started: the agent") + ". The application runs on without it");
+      }
+    } catch (SecurityException e) {
+      System.err.println("mallometer: not started: " + forbidden(e));
     }
   }
 
@@ -62,6 +67,14 @@ public final class Main {
     } catch (NumberFormatException e) {
       return 0;
     }
+  }
+
+  /** What to say where a security manager forbids something. */
+  static String forbidden(SecurityException e) {
+    return "a security manager forbids it: "
+        + e.getMessage()
+        + ". Grant java.security.AllPermission to the agent's jar in the policy,"
+        + " or start without a security manager";
   }
 
   private static String tooOld(String what) {

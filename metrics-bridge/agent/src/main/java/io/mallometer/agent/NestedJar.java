@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,18 @@ final class NestedJar {
 
   private int unsigned(int position) {
     return Short.toUnsignedInt(jar.getShort(position));
+  }
+
+  /** The packages that have classes. */
+  Set<String> packages() {
+    Set<String> packages = new HashSet<>();
+    for (String name : entries.keySet()) {
+      int end = name.lastIndexOf('/');
+      if (end > 0 && name.endsWith(".class")) {
+        packages.add(name.substring(0, end).replace('/', '.'));
+      }
+    }
+    return packages;
   }
 
   /** What an entry holds; null if there is none, or it is damaged. */

@@ -1,6 +1,7 @@
 package io.mallometer.agent;
 
 import java.io.OutputStream;
+import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +22,11 @@ final class Payload {
   }
 
   /** Loads what runs inside an application into a class loader of its own. */
-  static Payload load() throws Exception {
-    return new Payload(
-        PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE)
-            .loadClass(ENTRY));
+  static Payload load(Instrumentation instrumentation) throws Exception {
+    PayloadLoader loader =
+        PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
+    PayloadModule.define(loader, instrumentation);
+    return new Payload(loader.loadClass(ENTRY));
   }
 
   /** What its classes are in. */

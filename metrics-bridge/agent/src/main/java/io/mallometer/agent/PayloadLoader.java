@@ -11,7 +11,9 @@ import java.net.URLStreamHandler;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +59,15 @@ final class PayloadLoader extends ClassLoader {
     return new PayloadLoader(jars, parent);
   }
 
+  /** The packages of all classes. */
+  Set<String> packages() {
+    Set<String> packages = new HashSet<>();
+    for (NestedJar jar : jars) {
+      packages.addAll(jar.packages());
+    }
+    return packages;
+  }
+
   private byte @Nullable [] read(String name) {
     byte @Nullable [] found = null;
     for (int i = 0; i < jars.size() && found == null; i++) {
@@ -87,6 +98,12 @@ final class PayloadLoader extends ClassLoader {
     } catch (MalformedURLException e) {
       return null;
     }
+  }
+
+  /** Of a class in a named module, which has no other resources than a class outside one. */
+  @Override
+  protected @Nullable URL findResource(String unused, String name) {
+    return findResource(name);
   }
 
   @Override

@@ -28,8 +28,13 @@ class AgentOptionsTest {
         .isEqualTo(Map.of("port", "9464", "host", "0.0.0.0", "record", "/var/lib/app/box"));
   }
 
+  @Test
+  void portZeroIsAnyThatIsFree() throws IOException {
+    assertThat(AgentOptions.parse("port=0")).isEqualTo(Map.of("port", "0"));
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"port", "port=", "port=0", "port=65536", "port=x", "9464", "path=/m"})
+  @ValueSource(strings = {"port", "port=", "port=-1", "port=65536", "port=x", "9464", "path=/m"})
   void whatIsNotUnderstoodIsRefused(String options) {
     assertThatIllegalArgumentException().isThrownBy(() -> AgentOptions.parse(options));
   }

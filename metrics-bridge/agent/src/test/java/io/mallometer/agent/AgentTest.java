@@ -1,6 +1,7 @@
 package io.mallometer.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
@@ -8,6 +9,8 @@ import io.mallometer.Published;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -107,10 +110,18 @@ class AgentTest {
       assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
           .singleElement()
           .asString()
-          .contains("cannot serve metrics on 127.0.0.1:" + taken.getLocalPort());
+          .contains("cannot serve metrics on 127.0.0.1:" + taken.getLocalPort() + ": ")
+          .endsWith("; choose another port, or port=0 for any that is free");
       assertThat(result.output()).doesNotContain("\tat ").contains("active=true", "main ends");
       assertThat(result.exitCode()).isZero();
     }
+  }
+
+  @Test
+  void portZeroTakesAFreePortAndSaysWhich() {
+    Result result = application("=port=0").preload(LIBRARY).run(Application.class);
+
+    assertThat(result.output()).containsPattern("; http://127\\.0\\.0\\.1:[1-9]\\d*/metrics\n");
   }
 
   @Test
@@ -136,6 +147,96 @@ class AgentTest {
         .containsExactly("mallometer: not started: MALLOMETER_ENABLED=off");
     assertThat(result.output()).contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void aJvmWithFewModulesIsOneLine() {
+    Result result =
+        application("=port=0")
+            .options("--limit-modules", "java.base,java.instrument")
+            .preload(LIBRARY)
+            .run(LivedASecond.class);
+
+    assertThat(result.output())
+        .isEqualToNormalizingNewlines(
+            "mallometer: not started: this JVM lacks the modules java.logging,java.management;"
+                + " add them by the option --add-modules, or to the image by jlink\nmain ends\n");
+  }
+
+  @Test
+  void theLineIsNoneOfTheApplicationsOwn() {
+    Result result = application("").preload(LIBRARY).run(HasItsOwnErrors.class);
+
+    assertThat(result.output())
+        .containsPattern("mallometer: \\S+ counts native memory \\(glibc [\\d.]+\\)\n")
+        .contains("own errors=\n");
+  }
+
+  /** An agent that throws ends the JVM. */
+  @Test
+  void aSecurityManagerThatForbidsItIsOneLine() throws Exception {
+    assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
+    URI own = Application.class.getProtectionDomain().getCodeSource().getLocation().toURI();
+    Path policy =
+        Files.writeString(
+            cache.resolve("policy"),
+            "grant codeBase \"" + own + "-\" { permission java.security.AllPermission; };");
+    Result result =
+        application("")
+            .options("-Djava.security.manager", "-Djava.security.policy==" + policy)
+            .preload(LIBRARY)
+            .run(Application.class);
+
+    assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
+        .singleElement()
+        .asString()
+        .startsWith("mallometer: not started: a security manager forbids it: access denied ")
+        .contains("Grant java.security.AllPermission to the agent's jar");
+    assertThat(result.output()).contains("main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  /** JDK 24 and newer print one for the first native code that is loaded outside a named module. */
+  @Test
+  void theWarningOfNativeAccessIsTheApplicationsOwn() {
+    for (Path jdk : jdksThatWarnOfNativeAccess()) {
+      Result result =
+          application("")
+              .java(jdk)
+              .preload(LIBRARY)
+              .run(LoadsNativeCode.class, LIBRARY.toAbsolutePath().normalize().toString());
+
+      assertThat(result.output())
+          .contains("counts native memory", "main ends")
+          .containsOnlyOnce("WARNING: A restricted method")
+          .containsPattern(
+              "WARNING: .* has been called by \\S+LoadsNativeCode in an unnamed module");
+    }
+  }
+
+  @Test
+  void nativeAccessThatIsDeniedStaysDenied() {
+    for (Path jdk : jdksThatWarnOfNativeAccess()) {
+      Result result =
+          application("")
+              .java(jdk)
+              .options("--illegal-native-access=deny")
+              .preload(LIBRARY)
+              .run(Application.class);
+
+      assertThat(result.output())
+          .containsPattern(
+              "mallometer: UNAVAILABLE \\(native access is denied\\): .*"
+                  + " --enable-native-access=ALL-UNNAMED ")
+          .contains("main ends")
+          .doesNotContain("WARNING");
+    }
+  }
+
+  private static List<Path> jdksThatWarnOfNativeAccess() {
+    List<Path> jdks = ChildJvm.jdksSince(24);
+    assumeTrue(!jdks.isEmpty(), "no JDK 24 or newer, which can warn of native access");
+    return jdks;
   }
 
   /** With nothing but the application itself on the class path. */

@@ -65,7 +65,7 @@ public final class BlackBox {
    * Records if the environment says so, or the library does already, or {@link #want} is called.
    */
   public BlackBox(Interposer interposer, Clock clock, LongSupplier nanoTime) {
-    this(interposer, clock, nanoTime, System.getenv(VARIABLE));
+    this(interposer, clock, nanoTime, environment());
   }
 
   BlackBox(
@@ -75,6 +75,15 @@ public final class BlackBox {
     this.nanoTime = nanoTime;
     this.wanted = path(environment);
     this.asked = new AtomicBoolean(wanted.isPresent());
+  }
+
+  private static @Nullable String environment() {
+    try {
+      return System.getenv(VARIABLE);
+    } catch (SecurityException e) {
+      // The status says that a security manager is in the way.
+      return null;
+    }
   }
 
   /** Asks for a recording, from the next poll on. The first who asks decides where. */

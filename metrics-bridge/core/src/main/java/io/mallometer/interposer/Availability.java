@@ -35,6 +35,8 @@ final class Availability {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
+  private static final String JNA = "com.sun.jna.";
+
   private static final String VERSION_FUNCTION = "mallometer_abi_version";
 
   /** Set by GraalVM. */
@@ -43,7 +45,11 @@ final class Availability {
   private Availability() {}
 
   static Interposer ofThisProcess() {
-    return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
+    try {
+      return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
+    } catch (SecurityException e) {
+      return new AbsentInterposer(forbidden(e));
+    }
   }
 
   /**
@@ -140,6 +146,10 @@ final class Availability {
 
   private static Interposer link() {
     try {
+      Optional<String> obstacle = JnaDirectory.obstacle();
+      if (obstacle.isPresent()) {
+        return new AbsentInterposer(jnaCannotLoad(obstacle.get()));
+      }
       int version =
           NativeLibrary.getProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
       return version == ABI_VERSION
@@ -179,13 +189,23 @@ final class Availability {
         Remedy.preload());
   }
 
+  private static Status forbidden(Throwable failure) {
+    return unavailable("a security manager forbids it: " + failure.getMessage(), Remedy.permit());
+  }
+
   /** Why JNA could not be used, or the function not be found through it. */
   static Status unreachable(Throwable failure) {
+    if (hasCause(failure, SecurityException.class)) {
+      return forbidden(failure);
+    }
     if (hasCause(failure, IllegalCallerException.class)) {
       return unavailable("native access is denied", Remedy.allowNativeAccess());
     }
-    if (hasCause(failure, ClassNotFoundException.class)) {
-      return unavailable("JNA is not on the class path", Remedy.addJna());
+    Optional<String> missing = missingClass(failure);
+    if (missing.isPresent()) {
+      return missing.get().startsWith(JNA)
+          ? unavailable("JNA is not on the class path", Remedy.addJna())
+          : unavailable("JNA needs the class " + missing.get(), Remedy.addModule());
     }
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
@@ -195,7 +215,20 @@ final class Availability {
       return unavailable(
           "the preloaded library lacks a function that this bridge needs", Remedy.preload());
     }
-    return unavailable("JNA cannot load its native part: " + failure, Remedy.unpackJna());
+    return jnaCannotLoad(failure.toString());
+  }
+
+  private static Status jnaCannotLoad(String why) {
+    return unavailable("JNA cannot load its native part: " + why, Remedy.unpackJna());
+  }
+
+  private static Optional<String> missingClass(Throwable failure) {
+    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ClassNotFoundException) {
+        return Optional.ofNullable(cause.getMessage());
+      }
+    }
+    return Optional.empty();
   }
 
   private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {

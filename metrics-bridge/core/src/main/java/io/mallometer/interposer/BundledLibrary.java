@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -219,6 +221,12 @@ public final class BundledLibrary {
   }
 
   private static String describe(Exception e) {
+    if (e instanceof AccessDeniedException) {
+      return "permission denied";
+    }
+    if (e instanceof FileSystemException file && file.getReason() != null) {
+      return file.getReason();
+    }
     return e.getClass() == IOException.class && e.getMessage() != null
         ? e.getMessage()
         : e.getClass().getSimpleName() + " " + e.getMessage();

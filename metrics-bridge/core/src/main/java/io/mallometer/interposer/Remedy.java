@@ -38,7 +38,7 @@ final class Remedy {
       return unpackJnaTo(String.valueOf(BundledLibrary.extract().getParent()));
     } catch (IOException e) {
       return unpackJnaTo("DIR")
-          + " with a directory DIR that can be written and mapped from ("
+          + ", where DIR is a directory that can be written to and is not mounted noexec ("
           + e.getMessage()
           + ")";
     }
@@ -62,8 +62,17 @@ final class Remedy {
     return System.getenv().getOrDefault("LD_PRELOAD", "");
   }
 
+  static String permit() {
+    return "Grant java.security.AllPermission to the jars of mallometer and JNA in the policy,"
+        + " or start without a security manager";
+  }
+
   static String addJna() {
     return "Add the dependency net.java.dev.jna:jna, version 5.12 or newer";
+  }
+
+  static String addModule() {
+    return "Add the module java.logging, by the option --add-modules or to the image by jlink";
   }
 
   static String container() {

@@ -41,9 +41,19 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     this.leaks = leaks;
   }
 
-  /** Registers with the platform's MBean server. */
+  /**
+   * Registers with the platform's MBean server. Never throws: where a security manager forbids it,
+   * nothing is registered, and the status says so.
+   */
   public static NativeMemoryMBeans register(Mallometer mallometer) {
-    return register(mallometer, ManagementFactory.getPlatformMBeanServer());
+    try {
+      return register(mallometer, ManagementFactory.getPlatformMBeanServer());
+    } catch (SecurityException e) {
+      return new NativeMemoryMBeans(
+          List.of(),
+          new LargeAllocationNotifications(mallometer),
+          new LeakNotifications(mallometer));
+    }
   }
 
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
@@ -94,7 +104,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
 
   /** Whether the MBeans that answer under the names are these. */
   public boolean registered() {
-    return registrations.stream().allMatch(Registration::registered);
+    return !registrations.isEmpty() && registrations.stream().allMatch(Registration::registered);
   }
 
   /** Unregisters. Does nothing the second time. */

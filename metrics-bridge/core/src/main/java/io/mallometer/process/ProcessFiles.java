@@ -20,9 +20,13 @@ class ProcessFiles {
 
   private static final Path SELF = Path.of("/proc/self");
 
-  /** Whether this system has them. */
+  /** Whether this system has them, and they may be read. */
   boolean present() {
-    return Files.isReadable(SELF.resolve("smaps"));
+    try {
+      return Files.isReadable(SELF.resolve("smaps"));
+    } catch (SecurityException e) {
+      return false;
+    }
   }
 
   /** The text of a file; empty if it is not there or may not be read. */

@@ -84,4 +84,17 @@ class AvailabilityTest {
         .isEqualTo("unknown");
     assertThat(Availability.allocator(Optional.empty())).isEqualTo("unknown");
   }
+
+  @Test
+  void aMissingClassOfTheJdkIsNotJnaMissing() {
+    Throwable jna = new NoClassDefFoundError("com/sun/jna/NativeLibrary");
+    jna.initCause(new ClassNotFoundException("com.sun.jna.NativeLibrary"));
+    Throwable logging = new NoClassDefFoundError("java/util/logging/Level");
+    logging.initCause(new ClassNotFoundException("java.util.logging.Level"));
+
+    assertThat(Availability.unreachable(jna).reason()).isEqualTo("JNA is not on the class path");
+    assertThat(Availability.unreachable(logging).reason())
+        .isEqualTo("JNA needs the class java.util.logging.Level");
+    assertThat(Availability.unreachable(logging).remedy()).contains("--add-modules");
+  }
 }

@@ -223,6 +223,26 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE");
   }
 
+  /** JNA would log an exception with its stack. */
+  @Test
+  void jnaIsLeftAloneWhereItHasNoDirectory() {
+    Path missing = directory.resolve("missing");
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .environment("XDG_CACHE_HOME", "/proc/1")
+            .options("-Duser.home=/proc/1", "-Djava.io.tmpdir=" + missing, "-verbose:class")
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=JNA cannot load its native part: " + missing + " does not exist")
+        .containsPattern("remedy=LD_PRELOAD=.* -Djna\\.tmpdir=" + missing + "/mallometer-\\w+/")
+        .contains("done")
+        .doesNotContain("JNA Warning")
+        .doesNotContain("com.sun.jna.Native ");
+  }
+
   @Test
   void jnaIsForbiddenToUnpack() {
     Result result =
@@ -274,6 +294,27 @@ class WhenThingsGoWrongTest {
           .contains("done")
           .doesNotContain("WARNING");
     }
+  }
+
+  /** Of the classes in this program only its own may do anything. */
+  @Test
+  void aSecurityManagerForbidsIt() throws Exception {
+    assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
+    Path own = Path.of(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    String policy = "grant codeBase \"file:%s/-\" { permission java.security.AllPermission; };";
+    Path file = Files.writeString(directory.resolve("policy"), policy.formatted(own));
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .options("-Djava.security.manager", "-Djava.security.policy==" + file)
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=a security manager forbids it: access denied")
+        .contains("remedy=Grant java.security.AllPermission to the jars of mallometer and JNA")
+        .contains("done");
+    assertThat(result.exitCode()).isZero();
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.mallometer.Snapshot;
 import io.mallometer.Status;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.BindException;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -48,9 +49,11 @@ public final class Entry {
   }
 
   /**
-   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already.
+   * Opens the bridge without JNA's question to ldconfig: what it reads is in the process already;
+   * and without the JDK's warning of native access.
    */
   static Mallometer open(MallometerOptions options) {
+    NativeAccess.allow();
     System.setProperty(LIBRARY_PATH, "");
     return Mallometer.open(options);
   }
@@ -65,10 +68,16 @@ public final class Entry {
   private static String serve(Mallometer mallometer, ServerOptions server) {
     try {
       return AgentServer.start(mallometer, server).address() + "/metrics";
+    } catch (BindException e) {
+      return cannotServe(server, e) + "; choose another port, or port=0 for any that is free";
     } catch (IOException | RuntimeException e) {
-      String reason = e.getMessage() == null ? e.toString() : e.getMessage();
-      return "cannot serve metrics on " + server.host() + ":" + server.port() + ": " + reason;
+      return cannotServe(server, e);
     }
+  }
+
+  private static String cannotServe(ServerOptions server, Exception e) {
+    String reason = e.getMessage() == null ? e.toString() : e.getMessage();
+    return "cannot serve metrics on " + server.host() + ":" + server.port() + ": " + reason;
   }
 
   /**

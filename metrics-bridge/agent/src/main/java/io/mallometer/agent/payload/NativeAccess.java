@@ -1,0 +1,37 @@
+package io.mallometer.agent.payload;
+
+import java.lang.reflect.Method;
+
+/**
+ * Gives the payload's module the right to load native code, without which JDK 24 and newer print a
+ * warning. Where native access is denied it stays so: the status says what to do.
+ */
+final class NativeAccess {
+
+  private static final String MODES = "jdk.internal.module.ModuleBootstrap";
+  private static final String WARN = "WARN";
+
+  private NativeAccess() {}
+
+  /**
+   * Does nothing unless the payload is a named module, to which these parts of the JDK are open.
+   */
+  static void allow() {
+    Module own = NativeAccess.class.getModule();
+    try {
+      if (own.isNamed() && WARN.equals(mode())) {
+        Method allow = Module.class.getDeclaredMethod("implAddEnableNativeAccess");
+        allow.setAccessible(true);
+        allow.invoke(own);
+      }
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      // A JDK of another kind; then it warns.
+      return;
+    }
+  }
+
+  /** What {@code --illegal-native-access} says: ALLOW, WARN or DENY. */
+  private static String mode() throws ReflectiveOperationException {
+    return Class.forName(MODES).getMethod("illegalNativeAccess").invoke(null).toString();
+  }
+}

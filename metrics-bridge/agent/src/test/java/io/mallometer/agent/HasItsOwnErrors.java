@@ -1,0 +1,21 @@
+package io.mallometer.agent;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+
+/** An application that puts a stream of its own in the place of standard error, and lives on. */
+public final class HasItsOwnErrors {
+
+  private HasItsOwnErrors() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws InterruptedException {
+    ByteArrayOutputStream errors = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(errors, true));
+    while (!LoadsNativeCode.polls()) {
+      Thread.sleep(5);
+    }
+    Thread.sleep(1_000);
+    System.out.println("own errors=" + errors);
+  }
+}

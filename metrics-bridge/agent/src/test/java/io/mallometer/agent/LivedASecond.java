@@ -1,0 +1,15 @@
+package io.mallometer.agent;
+
+/**
+ * An application that needs nothing but java.base, and lives as long as the agent takes to start.
+ */
+public final class LivedASecond {
+
+  private LivedASecond() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws InterruptedException {
+    Thread.sleep(1_000);
+    System.out.println("main ends");
+  }
+}

@@ -1,0 +1,175 @@
+"""One process: how it is started, and what came of it.
+
+A process is in a session of its own and has a time limit; whatever it leaves behind in that session is killed, so that
+nothing outlives its row.
+"""
+
+import contextlib
+import dataclasses
+import os
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+
+SECONDS = 90
+READY = "ready"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+# Of the surroundings only what programs need; and nothing that could bring mallometer or options into a plain process.
+INHERITED = ("PATH", "HOME", "LANG", "USER", "TERM")
+
+
+class Failed(Exception):
+    """A row did not come up to its expectation; the message says in what."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """A command, the variables that it gets, and where it runs."""
+
+    command: tuple
+    variables: dict = dataclasses.field(default_factory=dict)
+    place: object = None
+
+    def with_variables(self, **variables):
+        return dataclasses.replace(self, variables=self.variables | variables)
+
+    def line(self):
+        """The words of the whole command, with the variables set for the program alone: what leads to it has none."""
+        return self.place.enter(self.variables, self.command)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a process did. Times are in seconds after its start; that of the line "ready", or else of its end."""
+
+    exit_code: int
+    output: list
+    errors: list
+    started: float
+    counted: list
+    seen: str = ""
+
+
+class Process:
+    """A running process, whose output is read as it comes."""
+
+    def __init__(self, launch):
+        self.lines = {"output": [], "errors": []}
+        self.ready_after = None
+        self._probe, probed = os.pipe()
+        environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        self._began = time.monotonic()
+        self.process = subprocess.Popen(
+            launch.with_variables(ANYWHERE_PROBE=str(probed)).line(),
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            pass_fds=[probed],
+            start_new_session=True,
+        )
+        os.close(probed)
+        self._readers = [
+            threading.Thread(target=self._read, args=(self.process.stdout, "output"), daemon=True),
+            threading.Thread(target=self._read, args=(self.process.stderr, "errors"), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self, stream, name):
+        with contextlib.suppress(ValueError, OSError):
+            for line in stream:
+                if name == "output" and line.strip() == READY and self.ready_after is None:
+                    self.ready_after = time.monotonic() - self._began
+                self.lines[name].append(COLOUR.sub("", line.rstrip("\n")))
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def wait_for(self, condition, what, seconds=20):
+        """Asks until the condition is something true, which is returned."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = condition()
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise Failed(f"not within {seconds} s: {what}")
+            time.sleep(0.05)
+
+    def wait_until_ready(self):
+        self.wait_for(lambda: self.ready_after is not None or self.ended(), "it is ready", SECONDS)
+        if self.ready_after is None:
+            raise Failed("it ended before it was ready")
+
+    def line(self, pattern):
+        """The first line so far that matches; None if there is none."""
+        for line in self.lines["errors"] + self.lines["output"]:
+            found = re.search(pattern, line)
+            if found:
+                return found
+        return None
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        """Ends the input, and waits for the process."""
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        try:
+            exit_code = self.process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"it did not end within {SECONDS} s") from None
+        after = time.monotonic() - self._began
+        for reader in self._readers:
+            reader.join(5)
+        return exit_code, self.ready_after or after
+
+    def counted(self):
+        """What the preloaded probe wrote: a program and its allocations for each process that ended."""
+        text = b""
+        while select.select([self._probe], [], [], 0)[0]:
+            some = os.read(self._probe, 4096)
+            if not some:
+                break
+            text += some
+        return [(line.split()[0], int(line.split()[-1])) for line in text.decode().splitlines()]
+
+    def kill(self):
+        """Kills what is left of the session."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+        os.close(self._probe)
+
+
+def run(launch, waits, observe=None):
+    """Runs a process to its end.
+
+    waits: whether it says when it is ready, and then waits for the end of its input
+    observe: is called meanwhile with the Process, and returns what it saw, as text
+    """
+    process = Process(launch)
+    try:
+        if waits:
+            process.wait_until_ready()
+        seen = observe(process) if observe else ""
+        exit_code, started = process.end()
+        return Outcome(exit_code, process.lines["output"], process.lines["errors"], started, process.counted(), seen or "")
+    except Failed as failed:
+        said = "\n".join((process.lines["errors"] + process.lines["output"])[-30:])
+        raise Failed(f"{failed}\n{said}") from failed
+    finally:
+        process.kill()

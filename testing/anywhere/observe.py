@@ -1,0 +1,63 @@
+"""What is looked at while a program runs: whether mallometer counts, and whether call sites have Java names."""
+
+import pathlib
+import re
+import urllib.request
+
+from launch import Failed
+
+OLDEST_JAVA = 17
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def agent(method=""):
+    """Asks the agent where its line says that it listens. The method is one that a call site's stack must have."""
+
+    def observe(process):
+        url = process.line(r"(http://\S+)/metrics").group(1)
+        process.wait_for(lambda: counted(get(f"{url}/metrics")), "the agent's series count")
+        if not method:
+            return "counts"
+        process.wait_for(lambda: method in get(f"{url}/collapsed"), f"a call site with the Java method {method}")
+        return f"counts, and a call site has {method}"
+
+    return observe
+
+
+def counted(series):
+    found = re.search(r"^native_malloc_allocations_total(?:\{[^}]*\})? ([0-9.E]+)", series, re.M)
+    return found and float(found.group(1)) > 0
+
+
+def beans(method=""):
+    """Makes the Spring application tell of the MBeans that the starter registered."""
+
+    def observe(process):
+        def seen():
+            process.say("observe")
+            answer = process.wait_for(lambda: process.line(r"^observed: (.*)"), "an answer")
+            text = answer.group(1)
+            process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
+            counts = re.search(r"active=true allocations=[1-9]", text)
+            return counts and method in text
+
+        process.wait_for(seen, f"the MBeans count{', and a call site has ' + method if method else ''}", 30)
+        return f"counts, and a call site has {method}" if method else "counts"
+
+    return observe
+
+
+def never_loaded(prefix, file):
+    """That no class of a package was loaded, by the JVM's log of classes."""
+
+    def observe(process):
+        loaded = [line for line in pathlib.Path(file).read_text().splitlines() if f" {prefix}" in line]
+        if loaded:
+            raise Failed(f"classes were loaded: {loaded[:3]}")
+        return f"{prefix}* never loaded"
+
+    return observe

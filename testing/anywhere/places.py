@@ -1,0 +1,74 @@
+"""Where a process runs: here, in the root directory of another Debian, or confined."""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+
+def with_variables(variables, command):
+    return ["env", *(f"{name}={value}" for name, value in variables.items()), *command]
+
+
+@dataclasses.dataclass(frozen=True)
+class Here:
+    """This system."""
+
+    work: str
+
+    def enter(self, variables, command):
+        return with_variables(variables, command)
+
+    def obstacle(self):
+        return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherRoot:
+    """Another Debian, made by bin/lib/sid_root.sh, in which this repository is where it is here."""
+
+    work: str
+    root: str
+
+    def enter(self, variables, command):
+        return [str(REPOSITORY / "bin/lib/in_root.sh"), self.root, *with_variables(variables, command)]
+
+    def obstacle(self):
+        return "" if os.geteuid() == 0 else "another root directory needs root"
+
+
+@dataclasses.dataclass(frozen=True)
+class Confined:
+    """A root directory of its own, with less in it than usual: programs/confine.sh."""
+
+    host_work: str
+    features: tuple = ()
+    namespaces: tuple = ("--mount",)
+    sandboxed: bool = False
+    work: str = "/anywhere"
+
+    def enter(self, variables, command):
+        if self.sandboxed:
+            inside = [f"{self.work}/sandbox", *(f"{name}={value}" for name, value in variables.items()), *command]
+        else:
+            inside = with_variables(variables, command)
+        return [
+            "unshare",
+            *self.namespaces,
+            str(PROGRAMS / "confine.sh"),
+            self.host_work,
+            *self.features,
+            "--",
+            *inside,
+        ]
+
+    def obstacle(self):
+        if os.geteuid() != 0:
+            return "a namespace of mounts needs root"
+        tried = subprocess.run(
+            self.enter({}, ["/bin/true"]), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30
+        )
+        return "" if tried.returncode == 0 else f"the kernel refuses: {tried.stderr.strip().splitlines()[-1:]}"

@@ -1,0 +1,21 @@
+import io.mallometer.Mallometer;
+import io.mallometer.Status;
+import java.io.IOException;
+
+/** A program that opens the bridge itself, or does not, and logs the status in a line of its own. */
+public final class Bridge {
+
+  private Bridge() {}
+
+  public static void main(String[] arguments) throws IOException {
+    if (arguments.length > 0 && arguments[0].equals("open")) {
+      Status status = Mallometer.open().status();
+      System.err.println("mallometer: " + status);
+    }
+    System.out.println("ready");
+    while (System.in.read() >= 0) {
+      // The runner ends the input.
+    }
+    System.exit(7);
+  }
+}

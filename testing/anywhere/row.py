@@ -1,0 +1,201 @@
+"""A row of the matrix: a program as it is, and the same program with mallometer, which must not differ.
+
+What must be equal is the exit code and the output, without the lines that are mallometer's own. The start may differ by
+noise: processes take turns, and the quickest of each kind are compared, because noise only ever adds. Beside that a row
+has an expectation: what mallometer says, which is one line at most, and what is seen of it while the program runs.
+"""
+
+import dataclasses
+import os
+import re
+
+import launch
+from launch import Failed
+
+REAL = "real"
+SIMULATED = "simulated"
+
+PASSED = "passed"
+FAILED = "FAILED"
+NOT_RUN = "not run"
+
+# Beyond this much later, by share and in seconds together, a start is not noise any more. The cost of the start is
+# measured elsewhere; here two rows run beside each other. The seconds are those of a machine with a processor to spare,
+# and more on one that has more to do than processors.
+LATER_SHARE = 0.5
+LATER_SECONDS = 0.5
+TURNS = 2
+MOST_TURNS = 6
+
+OURS = re.compile(r"^mallometer: |^[A-Z]+ io\.mallometer\.")
+OBSERVED = re.compile(r"^observed: ")
+
+# What no two runs of a program have in common.
+VARIES = ((r"\b\d+(\.\d+)? (ms|milliseconds|seconds|s)\b", "some time"), (r"port(\(s\):)? \d+", "port"))
+
+# The JVM's own words about how the agent came in.
+PICKED_UP = re.compile(r"^Picked up JAVA_TOOL_OPTIONS: ")
+
+
+@dataclasses.dataclass
+class Row:
+    """See above.
+
+    says: a regular expression for the one line of mallometer's; None if it is silent
+    may_be_silent: whether a program that is over soon may end without that line
+    processes: how many JVMs there are, each of which may have that line
+    observe: is called with the Process while it runs, and returns what it saw
+    waits: whether the programs say "ready" and wait for the end of their input
+    how: real, or simulated with what stands for what
+    counts: the names of the programs that count, as the preloaded probe tells
+    compares_starts: whether the starts are compared, for which each program runs several times
+    tolerates: regular expressions for lines of others that mallometer causes, each with the reason
+    replaces: regular expressions for what differs between any two runs besides, with what is put in their place
+    needs: a function that returns why this row cannot be run here, or an empty text
+    """
+
+    topic: str
+    name: str
+    plain: launch.Launch
+    mallometer: launch.Launch
+    says: str = None
+    may_be_silent: bool = False
+    processes: int = 1
+    observe: object = None
+    waits: bool = True
+    how: str = REAL
+    counts: tuple = ()
+    compares_starts: bool = True
+    tolerates: dict = dataclasses.field(default_factory=dict)
+    replaces: tuple = ()
+    needs: object = None
+    quick: bool = False
+
+    def title(self):
+        return f"{self.topic}: {self.name}"
+
+    def obstacle(self):
+        for place in (self.plain.place, self.mallometer.place):
+            obstacle = place.obstacle()
+            if obstacle:
+                return obstacle
+        return self.needs() if self.needs else ""
+
+
+@dataclasses.dataclass
+class Absent:
+    """What could not be had, or is not there to be run."""
+
+    topic: str
+    name: str
+    reason: str
+    verdict: str = "could not be had"
+    quick: bool = False
+
+    def title(self):
+        return f"{self.topic}: {self.name}"
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of a row."""
+
+    row: object
+    verdict: str
+    printed: str = ""
+    trouble: str = ""
+    plain_start: float = None
+    start: float = None
+    seconds: float = 0.0
+
+
+def ours(outcome):
+    return [line for line in outcome.errors + outcome.output if OURS.match(line)]
+
+
+def theirs(lines, row):
+    """What is left for the comparison."""
+    dropped = [OURS, OBSERVED, PICKED_UP, *map(re.compile, row.tolerates)]
+    kept = [line for line in lines if not any(pattern.search(line) for pattern in dropped)]
+    for pattern, replacement in (*VARIES, *row.replaces):
+        kept = [re.sub(pattern, replacement, line) for line in kept]
+    return kept
+
+
+def judge(row):
+    """Runs the programs in turns."""
+    obstacle = row.obstacle()
+    if obstacle:
+        return Result(row, NOT_RUN, trouble=obstacle)
+    result = Result(row, PASSED)
+    try:
+        plain = launch.run(row.plain, row.waits)
+        outcome = launch.run(row.mallometer, row.waits, observation(row))
+        result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))
+        compare(row, plain, outcome)
+        expect(row, outcome, observed=True)
+        if row.compares_starts:
+            result.plain_start, result.start = starts(row, plain, outcome)
+    except Exception as failed:  # whatever it is, the other rows go on
+        result.verdict, result.trouble = FAILED, str(failed) if isinstance(failed, Failed) else repr(failed)
+    return result
+
+
+def starts(row, plain, outcome):
+    """The quickest start of each. More turns only help: where the first ones look bad, there are more of them."""
+    plain_start, start = plain.started, outcome.started
+    for turn in range(2, MOST_TURNS + 1):
+        plain_start = min(plain_start, launch.run(row.plain, row.waits).started)
+        outcome = launch.run(row.mallometer, row.waits)
+        compare(row, plain, outcome)
+        expect(row, outcome, observed=False)
+        start = min(start, outcome.started)
+        if turn >= TURNS and start <= plain_start * (1 + LATER_SHARE) + LATER_SECONDS * crowd():
+            return plain_start, start
+    raise Failed(f"it starts in {start:.2f} s instead of {plain_start:.2f} s")
+
+
+def crowd():
+    """How many processes wait for each processor, at least one."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
+def observation(row):
+    """Waits for the one line first: what comes later than the program's end is not to be missed."""
+    if not row.waits:
+        return row.observe
+
+    def observe(process):
+        if row.says and not row.may_be_silent:
+            process.wait_for(lambda: process.line(OURS.pattern), f"a line that matches {row.says}")
+        return row.observe(process) if row.observe else ""
+
+    return observe
+
+
+def compare(row, plain, outcome):
+    if plain.exit_code != outcome.exit_code:
+        said = "\n".join((outcome.errors + outcome.output)[-20:])
+        raise Failed(f"exit code {outcome.exit_code} instead of {plain.exit_code}\n{said}")
+    for name in ("output", "errors"):
+        before, after = theirs(getattr(plain, name), row), theirs(getattr(outcome, name), row)
+        if before != after:
+            more = [line for line in after if line not in before]
+            less = [line for line in before if line not in after]
+            raise Failed(f"its {name} differ: more {more}, less {less}")
+
+
+def expect(row, outcome, observed):
+    lines = ours(outcome)
+    if row.says is None and lines:
+        raise Failed(f"it is not silent: {lines[0]}")
+    if len(lines) > row.processes:
+        raise Failed("more than one line:\n" + "\n".join(lines))
+    for line in lines:
+        if not re.search(row.says, line):
+            raise Failed(f"the line is not /{row.says}/: {line}")
+    if observed and row.says and not row.may_be_silent and not lines:
+        raise Failed(f"there is no line /{row.says}/")
+    for name in row.counts:
+        if not any(program == name and allocations > 0 for program, allocations in outcome.counted):
+            raise Failed(f"{name} does not count; what does: {outcome.counted}")

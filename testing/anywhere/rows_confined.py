@@ -1,0 +1,68 @@
+"""Systems with less in them than usual, with the library alone, the agent and the starter. All are real: root directories,
+mounts, users and filters of the kernel's, made for each process.
+"""
+
+import observe
+from row import Row
+
+TOPIC = "confined"
+
+# The one sentence of the status, and what to do, where JNA finds no place to unpack its native part to.
+NO_PLACE = (
+    r"JNA cannot load its native part: /\S+ (does not exist|cannot be written to|is mounted noexec)\b.*"
+    r" -Djna\.tmpdir=DIR .*, where DIR is a directory that can be written to and is not mounted noexec"
+)
+
+COUNTS = "counts native memory"
+
+# What is taken away, how, and whether mallometer can count there.
+PLACES = {
+    "uid 65534 without HOME": (("nobody",), {}, True),
+    "read-only root": (("read-only",), {}, False),
+    "no /tmp": (("no-tmp",), {}, True),
+    "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, False),
+    "all that can be written to is noexec": (("noexec",), {}, False),
+    "no /proc": (("no-proc",), {}, True),
+    "hidepid, uid 65534": (("hidepid", "nobody"), {}, True),
+    "seccomp": ((), {"sandboxed": True}, True),
+}
+QUICK = "all that can be written to is noexec"
+
+# Without it the JDK's launcher does not find its own libraries where there is no /proc.
+LIBRARIES = "{}/lib"
+
+
+def rows(context):
+    workshop = context.workshop
+    jdk = context.jdks[17]
+    boot = workshop.property("spring-boot-4.version")
+    for name, (features, more, counts) in PLACES.items():
+        place = workshop.confined(jdk, *features, **more)
+        variables = {"LD_LIBRARY_PATH": LIBRARIES.format(jdk.home)} if "no-proc" in features else {}
+        preload = variables | workshop.preload(place)
+        plain = workshop.java(jdk, place, "Work").with_variables(**variables)
+        yield Row(
+            TOPIC,
+            f"{name}, library alone",
+            plain,
+            plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so"),
+            counts=("java",),
+        )
+        yield Row(
+            TOPIC,
+            f"{name}, agent",
+            plain,
+            workshop.java(jdk, place, workshop.agent(place), "Work").with_variables(**preload),
+            says=COUNTS if counts else NO_PLACE,
+            observe=observe.agent("Work.keepDeflater") if counts else None,
+            quick=name == QUICK,
+        )
+        no_server = "-Dspring.main.web-application-type=none"
+        yield Row(
+            TOPIC,
+            f"{name}, starter",
+            workshop.spring(jdk, place, boot, False, no_server).with_variables(**variables),
+            workshop.spring(jdk, place, boot, True, no_server).with_variables(**preload),
+            says=None if counts else NO_PLACE,
+            observe=observe.beans("App.keepDeflaters") if counts else None,
+        )

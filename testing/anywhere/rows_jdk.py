@@ -1,0 +1,60 @@
+"""Every Java from 8 to early access, with the library alone, the agent and the starter."""
+
+import observe
+import places
+from row import NOT_RUN, Absent, Row
+
+TOPIC = "JDK"
+VERSIONS = (8, 11, 17, 21, 25, 26, 27, 28)
+QUICK = (17, 25)
+
+TOO_OLD = r"needs Java 17 or newer, and this (JVM )?is Java {}"
+
+
+def rows(context):
+    for version in VERSIONS:
+        jdk = context.other_jdks.get(version)
+        if jdk:
+            place = places.OtherRoot(str(context.workshop.work), context.other_root)
+            yield from of_jdk(context.workshop, jdk, place, "Debian sid")
+        else:
+            yield Absent(TOPIC, f"{version}", context.no_other_root or f"Debian sid has no JDK {version}", NOT_RUN)
+    for version in QUICK:
+        if version in context.jdks:
+            yield from of_jdk(context.workshop, context.jdks[version], context.workshop.here(), "this system", quick=True)
+
+
+def of_jdk(workshop, jdk, place, where, quick=False):
+    java = jdk.version >= observe.OLDEST_JAVA
+    name = f"{jdk.version} on {where}"
+    plain = workshop.java(jdk, place, "Work")
+    preloaded = plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so")
+    yield Row(TOPIC, f"{name}, library alone", plain, preloaded, counts=("java",))
+    agent = workshop.java(jdk, place, workshop.agent(place), "Work").with_variables(**workshop.preload(place))
+    yield Row(
+        TOPIC,
+        f"{name}, agent",
+        plain,
+        agent,
+        says="counts native memory" if java else TOO_OLD.format(jdk.version),
+        observe=observe.agent("Work.keepDeflater") if java else None,
+        quick=quick,
+    )
+    if quick:
+        return
+    boot = newest_boot(workshop, java)
+    without = workshop.spring(jdk, place, boot, False, *jdk.allow_native_access())
+    starter = workshop.spring(jdk, place, boot, True, *jdk.allow_native_access()).with_variables(**workshop.preload(place))
+    yield Row(
+        TOPIC,
+        f"{name}, starter on Spring Boot {boot}",
+        without,
+        starter,
+        says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
+        observe=observe.beans("App.keepDeflaters") if java else None,
+    )
+
+
+def newest_boot(workshop, java):
+    """The newest Spring Boot that runs there."""
+    return workshop.property("spring-boot-4.version") if java else "2.7.18"

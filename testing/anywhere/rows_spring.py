@@ -1,0 +1,62 @@
+"""Spring Boot before and since 3.5, the first that the starter supports."""
+
+import observe
+from row import Row
+
+TOPIC = "Spring Boot"
+BEFORE = ("2.7.18", "3.2.12", "3.4.13")
+SINCE = ("spring-boot-3.version", "spring-boot-4.0.version", "spring-boot-4.version")
+QUICK = "3.4.13"
+
+WARNINGS = {r"^WARNING: .*(native|restricted|Restricted|System::load)": "the JDK's warning, from JNA", "^$": "its end"}
+
+
+def rows(context):
+    workshop = context.workshop
+    here = workshop.here()
+    jdk = context.jdks[17]
+    for boot in BEFORE:
+        yield Row(
+            TOPIC,
+            f"{boot} on Java 17",
+            workshop.spring(jdk, here, boot, False),
+            workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
+            says=f"Native memory is not shown: mallometer needs Spring Boot 3.5 or newer, and this is {boot}",
+            quick=boot == QUICK,
+        )
+    for boot in map(workshop.property, SINCE):
+        for jdk in (context.jdks[version] for version in (17, 25) if version in context.jdks):
+            allowed = jdk.allow_native_access()
+            yield Row(
+                TOPIC,
+                f"{boot} on Java {jdk.version}",
+                workshop.spring(jdk, here, boot, False, *allowed),
+                workshop.spring(jdk, here, boot, True, *allowed).with_variables(**workshop.preload(here)),
+                observe=observe.beans("App.keepDeflaters"),
+            )
+    newest = workshop.property(SINCE[-1])
+    jdk = context.jdks[17]
+    yield Row(
+        TOPIC,
+        f"{newest} on Java 17, started without the library",
+        workshop.spring(jdk, here, newest, False),
+        workshop.spring(jdk, here, newest, True),
+        says=r"the library is not preloaded\. What to do: LD_PRELOAD=\S+/libmallometer\.so \S+/java ",
+    )
+    yield Row(
+        TOPIC,
+        f"{newest} on Java 17, MALLOMETER_ENABLED=off",
+        workshop.spring(jdk, here, newest, False),
+        workshop.spring(jdk, here, newest, True).with_variables(MALLOMETER_ENABLED="off", **workshop.preload(here)),
+        says=r"not counted: MALLOMETER_ENABLED=off\. What to do: Start without MALLOMETER_ENABLED=off",
+    )
+    if 25 in context.jdks:
+        jdk = context.jdks[25]
+        yield Row(
+            TOPIC,
+            f"{newest} on Java 25, native access not allowed: the JDK prints its warning",
+            workshop.spring(jdk, here, newest, False),
+            workshop.spring(jdk, here, newest, True).with_variables(**workshop.preload(here)),
+            observe=observe.beans(),
+            tolerates=WARNINGS,
+        )

@@ -1,0 +1,114 @@
+"""bin/test --anywhere: mallometer wherever it may come to be, row by row.
+
+Each file rows_*.py beside this one has a function rows(context), which yields the rows of a topic; see row.py.
+
+    run.py [--quick] [--only REGEX] [--list] [--other-root ROOT] [--write FILE]
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import importlib
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+import time
+
+import jdks
+import launch
+import row
+import table
+import workshop
+
+# Processes that wait for each other make starts look slow, so no more rows run beside each other.
+BESIDE = 2
+
+
+@dataclasses.dataclass
+class Context:
+    """What the rows are made from. The other JDKs are those of another Debian's root directory."""
+
+    workshop: workshop.Workshop
+    jdks: dict
+    other_jdks: dict
+    other_root: str
+    no_other_root: str
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only rows that together take less than a minute")
+    parser.add_argument("--only", default="", help="only rows whose title matches")
+    parser.add_argument("--list", action="store_true", help="only say which rows there are")
+    parser.add_argument("--other-root", default="", help="the root directory of a Debian with more JDKs")
+    parser.add_argument("--write", default="", help="put the table into this file, between its two marks")
+    return parser.parse_args(arguments)
+
+
+def all_rows(context, options):
+    for file in sorted(pathlib.Path(__file__).parent.glob("rows_*.py")):
+        for each in importlib.import_module(file.stem).rows(context):
+            if (each.quick or not options.quick) and re.search(options.only, each.title()):
+                yield each
+
+
+def judged(each):
+    if isinstance(each, row.Absent):
+        return row.Result(each, each.verdict, trouble=each.reason)
+    began = time.monotonic()
+    result = row.judge(each)
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def judge_all(rows):
+    """In the order of the rows, each told as soon as it is done."""
+    told = threading.Lock()
+
+    def judge_and_tell(each):
+        result = judged(each)
+        with told:
+            print(f"{result.seconds:6.1f} s  {result.verdict:8}  {each.title()}", flush=True)
+            if result.trouble:
+                print("            " + result.trouble.replace("\n", "\n            "), flush=True)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(BESIDE) as pool:
+        return list(pool.map(judge_and_tell, rows))
+
+
+def main(arguments):
+    options = parse(arguments)
+    # Killed from outside, the children are killed as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    homes = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
+    here = jdks.installed(more=filter(None, homes))
+    if 17 not in here:
+        sys.exit("run.py: there is no JDK 17")
+    shop = workshop.Workshop(here[17].home)
+    shop.prepare()
+    root = options.other_root
+    context = Context(
+        shop, here, jdks.installed(root) if root else {}, root, "" if root else "needs the root directory of Debian sid"
+    )
+    rows = list(all_rows(context, options))
+    if options.list:
+        for each in rows:
+            print(each.title())
+        return 0
+    results = judge_all(rows)
+    print()
+    print(table.text(results))
+    if options.write:
+        table.write(pathlib.Path(options.write), results)
+    return 1 if any(result.verdict == row.FAILED for result in results) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except launch.Failed as failed:
+        sys.exit(f"run.py: {failed}")

@@ -1,0 +1,62 @@
+"""The results as a table: for a terminal, and in Markdown for docs/compatibility.md."""
+
+import collections
+import re
+
+import row
+
+BEGIN = "<!-- The rows below are written by bin/test --anywhere --write. -->"
+END = "<!-- End of the rows. -->"
+
+
+def verdicts(results):
+    counted = collections.Counter(result.verdict for result in results)
+    simulated = sum(
+        1 for result in results if isinstance(result.row, row.Row) and result.row.how != row.REAL and result.verdict in (row.PASSED, row.FAILED)
+    )
+    parts = [f"{count} {verdict}" for verdict, count in counted.items()]
+    return f"{len(results)} rows: {', '.join(parts)}; {simulated} of those that ran are simulated"
+
+
+def start(result):
+    if result.start is None:
+        return ""
+    return f"{result.plain_start:.2f} s, {result.start:.2f} s"
+
+
+def text(results):
+    lines = []
+    for result in results:
+        lines.append(f"{result.verdict:8}  {start(result):16}  {result.row.title()}")
+        if result.printed:
+            lines.append(f"{'':28}  {result.printed}")
+    return "\n".join(lines + [verdicts(results)])
+
+
+def escaped(printed):
+    return printed.replace("|", "\\|").replace("<", "&lt;")
+
+
+def neutral(printed, results):
+    """Without what is of this machine: the directory of the run, and ports."""
+    works = {str(each.row.plain.place.work) for each in results if isinstance(each.row, row.Row)}
+    for work in sorted(works, key=len, reverse=True):
+        printed = printed.replace(work, "/opt")
+    return re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:9464", printed)
+
+
+def markdown(results):
+    lines = ["| where | how | start without, with | what came of it |", "|---|---|---|---|"]
+    for result in results:
+        how = getattr(result.row, "how", "")
+        came = result.verdict if result.verdict != row.PASSED else ""
+        detail = result.trouble.splitlines()[0] if result.trouble else neutral(result.printed, results)
+        says = ": ".join(filter(None, (came, escaped(detail)))) or "counts, and says nothing"
+        lines.append(f"| {result.row.title()} | {how} | {start(result)} | {says} |")
+    return "\n".join([verdicts(results) + ".", "", *lines])
+
+
+def write(file, results):
+    before, rest = file.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    file.write_text(f"{before}{BEGIN}\n\n{markdown(results)}\n\n{END}{after}")

@@ -1,0 +1,224 @@
+"""What the rows run: mallometer's own files as the build left them, small programs compiled here, and jars from Maven.
+
+All of it lies in one directory, target/anywhere, so that a confined process can be given that directory and no more.
+"""
+
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import places
+from launch import Failed
+from launch import Launch
+
+REPOSITORY = places.REPOSITORY
+PROGRAMS = places.PROGRAMS
+OLDEST_BOOT = "2.7.18"
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>io.mallometer.anywhere</groupId>
+  <artifactId>jars</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencyManagement><dependencies>{imported}</dependencies></dependencyManagement>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+
+
+# So that two runs of a Spring application print the same.
+QUIET = (
+    "-Dlogging.pattern.console=%p %c %m%n",
+    "-Dspring.main.banner-mode=off",
+    "-Dspring.main.log-startup-info=false",
+    "-Dserver.port=0",
+)
+
+
+def dependency(coordinates, extra=""):
+    group, artifact, *version = coordinates.split(":")
+    versions = "".join(f"<version>{each}</version>" for each in version)
+    return f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>{versions}{extra}</dependency>"
+
+
+def run(*command, **options):
+    """Runs a tool of the build."""
+    done = subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, **options
+    )
+    if done.returncode != 0:
+        raise Failed(f"{command[0]} failed:\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout
+
+
+class Workshop:
+    """Makes what is asked for once. The jars from Maven are kept for the next run, everything else is made anew."""
+
+    def __init__(self, java_home):
+        self.java_home = pathlib.Path(java_home)
+        self.work = REPOSITORY / "target/anywhere"
+        self._kept = REPOSITORY / "target/anywhere-jars"
+        self._parent = (REPOSITORY / "pom.xml").read_text()
+        self._lock = threading.RLock()
+
+    def prepare(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+        for directory in ("root", "cache", "own", "classes"):
+            (self.work / directory).mkdir(parents=True)
+        self._kept.mkdir(parents=True, exist_ok=True)
+        # Confined processes of any user read all of this.
+        os.chmod(self.work, 0o755)
+        for target, names in {
+            "libmallometer.so": "interposer/target/native/linux-x86-64/libmallometer.so",
+            "mallometer-agent.jar": "metrics-bridge/agent/target/mallometer-agent.jar",
+            "own/interposer.jar": "interposer/target/mallometer-interposer-*-SNAPSHOT.jar",
+            "own/core.jar": "metrics-bridge/core/target/mallometer-metrics-bridge-*-SNAPSHOT.jar",
+            "own/starter.jar": "spring-starter/target/mallometer-spring-boot-starter-*-SNAPSHOT.jar",
+        }.items():
+            found = list(REPOSITORY.glob(names))
+            if len(found) != 1:
+                raise Failed(f"{names} is not there; build first: mvn package -DskipTests")
+            shutil.copyfile(found[0], self.work / target)
+        os.chmod(self.work / "libmallometer.so", 0o755)
+        shutil.copytree(PROGRAMS, self.work / "programs")
+        run("gcc", "-O1", "-Wall", "-o", self.work / "sandbox", PROGRAMS / "sandbox.c")
+        run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-I", REPOSITORY / "interposer/include", "-o",
+            self.work / "probe.so", PROGRAMS / "probe.c")  # fmt: skip
+        javac = [self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "-d", self.work / "classes"]
+        run(*javac, "--release", "8", PROGRAMS / "Work.java")
+        run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
+
+    @functools.cached_property
+    def app(self):
+        """A directory with the classes of the Spring application, which any Spring Boot runs."""
+        with self._lock:
+            classes = self.work / "app"
+            run(self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "--release", "8", "-d", classes, "-cp",
+                f"{self.boot(OLDEST_BOOT)}/*", PROGRAMS / "anywhere/App.java")  # fmt: skip
+            return "app"
+
+    def app_tests(self, boot):
+        """The same for the application's tests."""
+        with self._lock:
+            run(self.java_home / "bin/javac", "-nowarn", "-d", self.work / "app-tests", "-cp",
+                f"{self.work / self.app}:{self.boot(boot, tests=True)}/*", PROGRAMS / "anywhere/AppTest.java")  # fmt: skip
+            return "app-tests"
+
+    def property(self, name):
+        """A version that the parent pom names."""
+        return re.search(f"<{re.escape(name)}>([^<]+)<", self._parent).group(1)
+
+    def _plugin(self, name):
+        return re.search(rf"<artifactId>{name}</artifactId>\s*<version>([^<]+)<", self._parent).group(1)
+
+    def boot(self, version, tests=False):
+        """The jars of a web application of a Spring Boot with the Actuator, and of its tests if asked."""
+        return self.jars(
+            f"boot-{version}" + ("-tests" if tests else ""),
+            "org.springframework.boot:spring-boot-starter-web",
+            "org.springframework.boot:spring-boot-starter-actuator",
+            *(("org.springframework.boot:spring-boot-starter-test", "org.junit.platform:junit-platform-console") if tests else ()),
+            bom=f"org.springframework.boot:spring-boot-dependencies:{version}",
+        )
+
+    def jna(self):
+        return self.jars("jna", f"net.java.dev.jna:jna:{self.property('jna.version')}")
+
+    def jars(self, name, *coordinates, bom=""):
+        """A directory with these and what they need, in the work directory; resolved once."""
+        with self._lock:
+            kept = self._kept / name
+            if not kept.is_dir():
+                imported = dependency(bom, "<type>pom</type><scope>import</scope>") if bom else ""
+                pom = POM.format(imported=imported, dependencies="".join(map(dependency, coordinates)))
+                with tempfile.TemporaryDirectory(dir=self._kept) as directory:
+                    file = pathlib.Path(directory, "pom.xml")
+                    file.write_text(pom)
+                    plugin = f"org.apache.maven.plugins:maven-dependency-plugin:{self._plugin('maven-dependency-plugin')}"
+                    run("mvn", "-B", "-q", "-ntp", "-f", file, f"{plugin}:copy-dependencies",
+                        f"-DoutputDirectory={directory}/jars", "-DincludeScope=runtime",
+                        env=os.environ | {"JAVA_HOME": str(self.java_home)})  # fmt: skip
+                    os.chmod(f"{directory}/jars", 0o755)
+                    os.rename(f"{directory}/jars", kept)
+            if not (self.work / name).exists():
+                shutil.copytree(kept, self.work / name, copy_function=os.link)
+            return self.work / name
+
+    def maven_project(self):
+        """A project with the plugins of this one, compiled once so that Maven can do it again without a network."""
+        project = self.work / "maven-project"
+        if not project.exists():
+            (project / "src/main/java").mkdir(parents=True)
+            shutil.copyfile(PROGRAMS / "Work.java", project / "src/main/java/Work.java")
+            plugins = "".join(
+                dependency(f"org.apache.maven.plugins:{name}:{self._plugin(name)}").replace("dependency>", "plugin>")
+                for name in ("maven-resources-plugin", "maven-compiler-plugin")
+            )
+            build = f"<build><plugins>{plugins}</plugins></build>"
+            properties = "<properties><maven.compiler.release>8</maven.compiler.release>" \
+                "<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>"
+            pom = POM.format(imported="", dependencies="").replace("<packaging>pom</packaging>", properties)
+            (project / "pom.xml").write_text(pom.replace("</project>", build + "</project>"))
+            run("mvn", "-B", "-q", "-ntp", "-f", project, "compile", env=os.environ | {"JAVA_HOME": str(self.java_home)})
+            shutil.rmtree(project / "target")
+
+    # What is put together of these, as a process at some place sees it.
+
+    def here(self):
+        return places.Here(str(self.work))
+
+    def confined(self, jdk, *features, **more):
+        """A place that has this JDK."""
+        bound = () if jdk.home.startswith("/usr/") else (f"bind={jdk.home}",)
+        return places.Confined(str(self.work), features + bound, **more)
+
+    def preload(self, place):
+        return {"LD_PRELOAD": f"{place.work}/libmallometer.so"}
+
+    def agent(self, place, options="port=0"):
+        return f"-javaagent:{place.work}/mallometer-agent.jar{options and '='}{options}"
+
+    def script(self, text, place, **variables):
+        """A shell script."""
+        return Launch(("/bin/sh", "-c", text), variables, place)
+
+    def java(self, jdk, place, *words):
+        """A program without a framework: words are options, the main class and arguments."""
+        return Launch((jdk.java(), "-Xmx64m", "-cp", f"{place.work}/classes", *words), self.private(place), place)
+
+    def bridge(self, jdk, place, opens, *words):
+        """A program that opens the bridge itself, if it does, and logs its status."""
+        class_path = f"{place.work}/classes:{place.work}/own/*:{place.work}/{self.jna().name}/*"
+        command = (jdk.java(), "-Xmx64m", "-cp", class_path, *words, "Bridge", *(("open",) if opens else ()))
+        return Launch(command, self.private(place), place)
+
+    def spring(self, jdk, place, boot, starter, *words, arguments=()):
+        """The Spring application: words are options of the JVM."""
+        main = ("anywhere.App", *arguments)
+        return self._spring(jdk, place, starter, words, [self.app, self.boot(boot).name + "/*"], main)
+
+    def spring_tests(self, jdk, place, boot, starter, *words):
+        """The tests of the Spring application."""
+        jars = self.boot(boot, tests=True).name + "/*"
+        main = ("org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors",
+                "--select-class", "anywhere.AppTest")  # fmt: skip
+        return self._spring(jdk, place, starter, words, [self.app, self.app_tests(boot), jars], main)
+
+    def _spring(self, jdk, place, starter, words, directories, main):
+        if starter:
+            directories = directories + ["own/*", self.jna().name + "/*"]
+        class_path = ":".join(f"{place.work}/{directory}" for directory in directories)
+        options = ("-Xmx128m", "-XX:TieredStopAtLevel=1", *words, *QUIET, "-cp", class_path)
+        return Launch((jdk.java(), *options, *main), self.private(place), place)
+
+    def private(self, place):
+        """So that nothing is unpacked into the directories of the user who runs this."""
+        if isinstance(place, places.Confined):
+            return {}
+        return {"XDG_CACHE_HOME": f"{place.work}/cache"}
