@@ -124,11 +124,11 @@ def theirs(lines, row):
 
 def judge(row):
     """Runs the programs in turns."""
-    obstacle = row.obstacle()
-    if obstacle:
-        return Result(row, NOT_RUN, trouble=obstacle)
     result = Result(row, PASSED)
     try:
+        obstacle = row.obstacle()
+        if obstacle:
+            return Result(row, NOT_RUN, trouble=obstacle)
         plain = launch.run(row.plain, row.waits)
         outcome = launch.run(row.mallometer, row.waits, observation(row))
         result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))

@@ -168,6 +168,21 @@ class Workshop:
             run("mvn", "-B", "-q", "-ntp", "-f", project, "compile", env=os.environ | {"JAVA_HOME": str(self.java_home)})
             shutil.rmtree(project / "target")
 
+    def tomcat(self, version):
+        """The home of a Tomcat, as its distribution is."""
+        with self._lock:
+            kept = self._kept / f"tomcat-{version}"
+            if not kept.is_dir():
+                with tempfile.TemporaryDirectory(dir=self._kept) as directory:
+                    plugin = f"org.apache.maven.plugins:maven-dependency-plugin:{self._plugin('maven-dependency-plugin')}"
+                    run("mvn", "-B", "-q", "-ntp", f"{plugin}:unpack", f"-Dartifact=org.apache.tomcat:tomcat:{version}:zip",
+                        f"-DoutputDirectory={directory}", cwd=directory,
+                        env=os.environ | {"JAVA_HOME": str(self.java_home)})  # fmt: skip
+                    os.rename(next(pathlib.Path(directory).glob("apache-tomcat-*")), kept)
+            if not (self.work / "tomcat").exists():
+                shutil.copytree(kept, self.work / "tomcat")
+            return self.work / "tomcat"
+
     # What is put together of these, as a process at some place sees it.
 
     def here(self):

@@ -1,0 +1,26 @@
+"""What takes minutes or needs the network is made when the first row that needs it runs, and once."""
+
+import functools
+import threading
+
+
+def once(function):
+    """Makes a function that a Row takes as its "needs": it returns an empty text, or raises what the first call raised."""
+    lock = threading.Lock()
+
+    @functools.cache
+    def call():
+        try:
+            function()
+        except Exception as failed:
+            return failed
+        return None
+
+    def needs():
+        with lock:
+            failed = call()
+        if failed:
+            raise failed
+        return ""
+
+    return needs

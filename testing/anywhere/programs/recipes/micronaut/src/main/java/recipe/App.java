@@ -1,0 +1,20 @@
+package recipe;
+
+import io.micronaut.context.ApplicationContext;
+import io.micronaut.runtime.Micronaut;
+import io.micronaut.runtime.server.EmbeddedServer;
+
+/** Runs until its input ends, and then ends with an exit code of its own. */
+public class App {
+
+  public static void main(String[] arguments) throws Exception {
+    ApplicationContext context = Micronaut.build(arguments).mainClass(App.class).banner(false).start();
+    System.out.println("observed: " + context.getBean(EmbeddedServer.class).getURL() + "/prometheus");
+    System.out.println("ready");
+    while (System.in.read() >= 0) {
+      // The runner ends the input.
+    }
+    context.close();
+    System.exit(7);
+  }
+}

@@ -1,0 +1,23 @@
+package recipe;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.QuarkusApplication;
+import io.quarkus.runtime.annotations.QuarkusMain;
+
+/** Runs until its input ends, and then ends with an exit code of its own. */
+@QuarkusMain
+public class App implements QuarkusApplication {
+
+  public static void main(String[] arguments) {
+    Quarkus.run(App.class, arguments);
+  }
+
+  @Override
+  public int run(String... arguments) throws Exception {
+    System.out.println("ready");
+    while (System.in.read() >= 0) {
+      // The runner ends the input.
+    }
+    return 7;
+  }
+}

@@ -1,0 +1,30 @@
+package recipe;
+
+import io.mallometer.Mallometer;
+import io.mallometer.micrometer.NativeMemoryMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.util.List;
+
+/** Native memory in the application's own registry, if the runner asks for it. */
+@ApplicationScoped
+public class NativeMemory {
+
+  private Mallometer mallometer;
+
+  void start(@Observes StartupEvent event, MeterRegistry registry) {
+    if (Boolean.getBoolean("recipe.bind")) {
+      mallometer = Mallometer.open();
+      new NativeMemoryMetrics(mallometer, List.of()).bindTo(registry);
+    }
+  }
+
+  void stop(@Observes ShutdownEvent event) {
+    if (mallometer != null) {
+      mallometer.close();
+    }
+  }
+}

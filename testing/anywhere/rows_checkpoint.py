@@ -1,0 +1,69 @@
+"""Checkpoints: what of mallometer's is open while one could be taken. No JVM with CRaC is on Maven Central, in Debian or on
+npm; CRIU is in Debian, and does not know each kernel.
+"""
+
+import os
+import re
+
+from row import Absent, Row
+
+TOPIC = "checkpoint"
+
+# A socket of java.nio's own, which it keeps to close others by: any program that used a channel has it.
+OF_JAVA = r"(/lib/modules|\.jar|^socket:\S+)$"
+
+BLACK_BOX = "anywhere.box"
+
+
+def rows(context):
+    shop = context.workshop
+    jdk = context.jdks[17]
+    here = shop.here()
+    plain = shop.java(jdk, here, "Work")
+    box = f"{shop.work}/{BLACK_BOX}"
+    for name, options, sockets, more in (
+        ("agent without a port", "", 1, set()),
+        ("agent with a port", "port=0", 3, {"anon_inode:[eventpoll]", "anon_inode:[eventfd]"}),
+        ("agent with a black box", f"record={box}", 1, {box}),
+    ):
+        yield Row(
+            TOPIC,
+            f"what is open, {name}",
+            plain,
+            shop.java(jdk, here, shop.agent(here, options), "Work").with_variables(**shop.preload(here)),
+            says="counts native memory",
+            observe=open_files(sockets, more),
+            compares_starts=False,
+        )
+    yield Absent(TOPIC, "CRaC", "no JVM with CRaC is on Maven Central, in Debian or on npm")
+    yield Absent(TOPIC, "CRIU", "Debian 12's CRIU 3.17.1 does not know the kernel here: criu check fails")
+
+
+def open_files(sockets, more):
+    """No more than named: files that are open for a moment may be seen, so it is asked until they are gone."""
+
+    def seen(process):
+        directory = f"/proc/{process.process.pid}/fd"
+        found = process.wait_for(lambda: right(targets(directory), sockets, more), f"no more is open than {sockets} sockets and {more}")
+        return f"open: {', '.join(sorted(found)) or 'nothing'}"
+
+    return seen
+
+
+def right(found, sockets, more):
+    besides = {re.sub(r"^/.*/", "", each) for each in found if not re.search(OF_JAVA, each)}
+    allowed = {re.sub(r"^/.*/", "", each) for each in more}
+    own = [each for each in found if each.startswith("socket:")]
+    return [f"{len(own)} sockets", *besides] if besides == allowed and len(own) <= sockets else None
+
+
+def targets(directory):
+    """What the descriptors from 3 on are, without the runner's own pipe."""
+    found = []
+    for descriptor in os.listdir(directory):
+        if int(descriptor) > 2:
+            try:
+                found.append(os.readlink(f"{directory}/{descriptor}"))
+            except FileNotFoundError:
+                continue
+    return [each for each in found if not each.startswith("pipe:")]

@@ -1,0 +1,57 @@
+"""Runtimes that jlink made: with the modules that docs/agent.md names, with those besides that show more, and with less."""
+
+import functools
+import re
+
+import observe
+import workshop
+from launch import Failed, Launch
+from prepare import once
+from row import Row
+
+TOPIC = "jlink"
+
+# As docs/agent.md names them; java.base is always there.
+NEEDED = ("java.instrument", "java.logging", "java.management", "jdk.management")
+DOCUMENTATION = "docs/agent.md"
+
+COUNTS = r"counts native memory"
+LACKS = r"^mallometer: .*(lacks|needs) the class {}\S*[:,].* jlink --add-modules \S*{}\b"
+
+
+def rows(context):
+    for version in (17, 25):
+        if version in context.jdks:
+            yield from of_jdk(context.workshop, context.jdks[version])
+
+
+def of_jdk(shop, jdk):
+    yield row(shop, jdk, "the modules that the documentation names", NEEDED, COUNTS, "port=0", observe.agent("Work.keepDeflater"))
+    yield row(shop, jdk, "these and Flight Recorder", (*NEEDED, "jdk.jfr"), COUNTS, "port=0", observe.agent())
+    for module, package in (("java.logging", "java.util.logging"), ("java.management", "(java.lang.management|javax.management)")):
+        less = tuple(each for each in NEEDED if each not in (module, "jdk.management" if module == "java.management" else ""))
+        yield row(shop, jdk, f"without {module}", less, LACKS.format(re.sub(r"\.", r"[./]", package), module), "")
+
+
+def row(shop, jdk, name, modules, says, options, seen=None):
+    here = shop.here()
+    runtime = shop.work / f"jlink-{jdk.version}-{'-'.join(modules)}"
+    command = (f"{runtime}/bin/java", "-Xmx64m", "-cp", f"{here.work}/classes")
+    plain = Launch((*command, "Work"), shop.private(here), here)
+    agent = Launch((*command, shop.agent(here, options), "Work"), shop.private(here) | shop.preload(here), here)
+    return Row(
+        TOPIC,
+        f"JDK {jdk.version}, {name}",
+        plain,
+        agent,
+        says=says,
+        observe=seen,
+        needs=once(functools.partial(make, jdk, modules, runtime)),
+    )
+
+
+def make(jdk, modules, runtime):
+    documented = (workshop.REPOSITORY / DOCUMENTATION).read_text()
+    if ",".join(NEEDED) not in documented:
+        raise Failed(f"{DOCUMENTATION} does not name {','.join(NEEDED)}")
+    workshop.run(f"{jdk.home}/bin/jlink", "--add-modules", ",".join(modules), "--output", runtime)

@@ -1,0 +1,185 @@
+"""The recipes of docs/recipes.md: applications of other frameworks, with the agent and with a registry of their own, and
+Tomcat with two web applications that have the starter.
+
+Maven builds them with a local repository of their own, target/anywhere-m2, into which mallometer's artifacts are put as
+mvn install would put them into the user's.
+"""
+
+import functools
+import os
+import re
+import shutil
+import threading
+import zipfile
+
+import observe
+import workshop
+from launch import Failed, Launch
+from prepare import once
+from row import Row
+
+TOPIC = "recipe"
+TOMCAT = "10.1.44"
+BIND = "-Drecipe.bind=true"
+COUNTS = "counts native memory"
+
+# What differs between two starts of the same application.
+VARIES = ((r"in \d+\.\d+s", "in some time"), (r"127\.0\.0\.1:\d+", "127.0.0.1:port"))
+
+ARTIFACTS = {
+    "mallometer-parent": (".", ""),
+    "mallometer-interposer": ("interposer", "interposer.jar"),
+    "mallometer-metrics-bridge": ("metrics-bridge/core", "core.jar"),
+}
+
+# One Maven at a time writes into the repository.
+BUILDING = threading.Lock()
+
+
+def rows(context):
+    shop = context.workshop
+    jdk = context.jdks[17]
+    yield from of_project(shop, jdk, "an application without a framework", "plain", ("-cp", "{}/classes:{}/lib/*", "recipe.App"))
+    yield from of_project(shop, jdk, "Quarkus 3.27", "quarkus", ("-jar", "{}/quarkus-app/quarkus-run.jar"), "/q/metrics")
+    yield from of_project(shop, jdk, "Micronaut 4.9", "micronaut", ("-cp", "{}/classes:{}/lib/*", "recipe.App"))
+    yield tomcat(shop, jdk)
+
+
+def of_project(shop, jdk, name, project, words, path=""):
+    here = shop.here()
+    target = f"{here.work}/recipes/{project}/target"
+    words = tuple(word.replace("{}", target) for word in words)
+    needs = once(functools.partial(build, shop, project))
+
+    def java(*options):
+        return Launch((jdk.java(), "-Xmx128m", *options, *words), shop.private(here), here)
+
+    for how, preloaded, says, seen in (
+        ("agent", java(shop.agent(here)), COUNTS, observe.agent()),
+        ("its own registry", java(BIND), None, scraped(path)),
+    ):
+        yield Row(
+            TOPIC,
+            f"{name}, {how}",
+            java(),
+            preloaded.with_variables(**shop.preload(here)),
+            says=says,
+            observe=seen,
+            replaces=VARIES,
+            needs=needs,
+        )
+
+
+def scraped(path):
+    """Asks the application's own address for its registry."""
+
+    def seen(process):
+        url = process.line(r"(?:observed: |Listening on: )(http://\S+)").group(1) + path
+        process.wait_for(lambda: counting(url), "the registry has native_malloc_live_bytes")
+        return "the registry counts"
+
+    return seen
+
+
+def counting(url):
+    series = observe.get(url)
+    return re.search(r"^native_malloc_live_bytes(\{[^}]*\})? [1-9]", series, re.M) and observe.counted(series)
+
+
+def allocated(url):
+    return float(re.search(r"^native_malloc_allocated_bytes_total(?:\{[^}]*\})? (\S+)", observe.get(url), re.M).group(1))
+
+
+def build(shop, project):
+    with BUILDING:
+        repository = workshop.REPOSITORY / "target/anywhere-m2"
+        version = re.search(r"<version>([^<]+)<", (workshop.REPOSITORY / "pom.xml").read_text()).group(1)
+        for artifact, (directory, jar) in ARTIFACTS.items():
+            place = repository / "io/mallometer" / artifact / version
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(workshop.REPOSITORY / directory / "pom.xml", place / f"{artifact}-{version}.pom")
+            if jar:
+                shutil.copyfile(shop.work / "own" / jar, place / f"{artifact}-{version}.jar")
+        copy = shop.work / "recipes" / project
+        shutil.copytree(workshop.PROGRAMS / "recipes" / project, copy)
+        workshop.run("mvn", "-B", "-q", "-ntp", "-f", copy, f"-Dmaven.repo.local={repository}", "package",
+            env=os.environ | {"JAVA_HOME": str(shop.java_home)})  # fmt: skip
+
+
+def tomcat(shop, jdk):
+    here = shop.here()
+    home = shop.work / "tomcat"
+
+    def server(kind):
+        # Tomcat writes into its base, so each process has one, and leaves it to the next.
+        base = f"{shop.work}/tomcat-base-{kind}"
+        command = (jdk.java(), "-Xmx192m", "-XX:TieredStopAtLevel=1", f"-Dcatalina.home={home}", f"-Dcatalina.base={base}",
+            f"-Drecipe.base={shop.work}/tomcat-{kind}", f"-Djava.util.logging.config.file={home}/conf/logging.properties",
+            "-Djava.util.logging.manager=org.apache.juli.ClassLoaderLogManager", "-cp",
+            f"{shop.work}/tomcat-launcher:{home}/bin/bootstrap.jar:{home}/bin/tomcat-juli.jar", "InTomcat")  # fmt: skip
+        script = f'rm -rf {base}; exec "$@"'
+        return Launch(("sh", "-c", script, "sh", *command), shop.private(here), here)
+
+    return Row(
+        TOPIC,
+        f"Tomcat {TOMCAT} with two web applications that have the starter, of which one is undeployed",
+        server("plain"),
+        server("starter").with_variables(**shop.preload(here)),
+        observe=two_applications,
+        replaces=(*VARIES, (r"^\S+ \S+ (WARNING|SEVERE) \[[^]]*\]", r"\1")),
+        tolerates={r"^\d\d-\w+-\d{4} \S+ INFO ": "Tomcat's log of the undeployment, which the plain one has not"},
+        needs=once(functools.partial(make_tomcat, shop)),
+    )
+
+
+def make_tomcat(shop):
+    boot = shop.property("spring-boot-3.version")
+    spring = shop.jars("recipe-tomcat", "org.springframework.boot:spring-boot-starter-web",
+        "org.springframework.boot:spring-boot-starter-actuator", "io.micrometer:micrometer-registry-prometheus",
+        bom=f"org.springframework.boot:spring-boot-dependencies:{boot}")  # fmt: skip
+    home = shop.tomcat(TOMCAT)
+    programs = workshop.PROGRAMS / "recipes/tomcat"
+    javac = (shop.java_home / "bin/javac", "-nowarn", "-proc:none", "-d")
+    workshop.run(*javac, shop.work / "tomcat-launcher", "-cp", f"{home}/bin/bootstrap.jar", programs / "InTomcat.java")
+    workshop.run(*javac, shop.work / "tomcat-classes", "-cp", f"{spring}/*", programs / "WebApp.java")
+    shutil.copy(programs / "application.properties", shop.work / "tomcat-classes")
+    jars = [jar for jar in spring.glob("*.jar") if not jar.name.startswith("tomcat-embed-")]
+    own = [*(shop.work / "own").glob("*.jar"), *shop.jna().glob("*.jar")]
+    for kind, more in (("plain", []), ("starter", own)):
+        base = shop.work / f"tomcat-{kind}"
+        (base / "webapps").mkdir(parents=True)
+        (base / "temp").mkdir()
+        shutil.copytree(home / "conf", base / "conf")
+        shutil.copy(programs / "server.xml", base / "conf")
+        for name in ("one", "two"):
+            with zipfile.ZipFile(base / "webapps" / f"{name}.war", "w") as war:
+                for jar in jars + more:
+                    war.write(jar, f"WEB-INF/lib/{jar.name}")
+                for file in (shop.work / "tomcat-classes").rglob("*.*"):
+                    war.write(file, f"WEB-INF/classes/{file.relative_to(shop.work / 'tomcat-classes')}")
+
+
+def two_applications(process):
+    """Both count; when one is gone, the other goes on, with each MBean there once all the time."""
+
+    def asked():
+        process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
+        process.say("observe")
+        line = process.wait_for(lambda: process.line(r"^observed: port=(\d+) applications=\[(.*)\] beans=\[(.*)\]"), "an answer")
+        return line.group(1), line.group(2).split(", "), line.group(3)
+
+    port, applications, beans = asked()
+    if applications != ["one", "two"]:
+        raise Failed(f"there are {applications}")
+    for name in applications:
+        url = f"http://127.0.0.1:{port}/{name}/actuator/prometheus"
+        process.wait_for(lambda url=url: counting(url), f"{name} counts")
+    if beans != "Allocator, CallSites, LeakDetector, NativeMemory":
+        raise Failed(f"the MBeans are {beans}")
+    process.say("undeploy one")
+    process.wait_for(lambda: asked()[1] == ["two"], "one is undeployed", 60)
+    before = allocated(url)
+    process.wait_for(lambda: allocated(url) > before, "two goes on counting", 30)
+    if asked()[2] != beans:
+        raise Failed(f"afterwards the MBeans are {asked()[2]}")
+    return "both count, and one after the other is undeployed"
