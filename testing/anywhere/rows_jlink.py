@@ -1,7 +1,6 @@
 """Runtimes that jlink made: with the modules that docs/agent.md names, with those besides that show more, and with less."""
 
 import functools
-import re
 
 import observe
 import workshop
@@ -16,7 +15,8 @@ NEEDED = ("java.instrument", "java.logging", "java.management", "jdk.management"
 DOCUMENTATION = "docs/agent.md"
 
 COUNTS = r"counts native memory"
-LACKS = r"^mallometer: .*(lacks|needs) the class {}\S*[:,].* jlink --add-modules \S*{}\b"
+NOT_STARTED = r"not started: the module {} is missing\. Add --add-modules java\.logging,java\.management to .* jlink's"
+COARSER = r"counts native memory .*; the heap is not told apart, because the module jdk\.management is missing\. "
 
 
 def rows(context):
@@ -28,9 +28,14 @@ def rows(context):
 def of_jdk(shop, jdk):
     yield row(shop, jdk, "the modules that the documentation names", NEEDED, COUNTS, "port=0", observe.agent("Work.keepDeflater"))
     yield row(shop, jdk, "these and Flight Recorder", (*NEEDED, "jdk.jfr"), COUNTS, "port=0", observe.agent())
-    for module, package in (("java.logging", "java.util.logging"), ("java.management", "(java.lang.management|javax.management)")):
-        less = tuple(each for each in NEEDED if each not in (module, "jdk.management" if module == "java.management" else ""))
-        yield row(shop, jdk, f"without {module}", less, LACKS.format(re.sub(r"\.", r"[./]", package), module), "")
+    for module, gone, says in (
+        ("jdk.management", (), COARSER),
+        ("java.management", ("jdk.management",), NOT_STARTED.format("java.management")),
+        ("java.logging", (), NOT_STARTED.format("java.logging")),
+    ):
+        modules = tuple(each for each in NEEDED if each != module and each not in gone)
+        seen = observe.agent("Work.keepDeflater") if says == COARSER else None
+        yield row(shop, jdk, f"without {module}", modules, says, "port=0" if seen else "", seen)
 
 
 def row(shop, jdk, name, modules, says, options, seen=None):

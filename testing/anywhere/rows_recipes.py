@@ -26,6 +26,12 @@ COUNTS = "counts native memory"
 # What differs between two starts of the same application.
 VARIES = ((r"in \d+\.\d+s", "in some time"), (r"127\.0\.0\.1:\d+", "127.0.0.1:port"))
 
+TOLERATED = {
+    r"^\d\d-\w+-\d{4} \S+ INFO ": "Tomcat's log of the undeployment, which the plain one has not",
+    r" started a thread named \[JNA Cleaner\]": "Tomcat warns of JNA's thread, as docs/recipes.md says",
+    r"^ (java\.base@\S+/java\.lang\.|com\.sun\.jna\.internal\.Cleaner)": "the stack of that thread",
+}
+
 ARTIFACTS = {
     "mallometer-parent": (".", ""),
     "mallometer-interposer": ("interposer", "interposer.jar"),
@@ -127,7 +133,7 @@ def tomcat(shop, jdk):
         server("starter").with_variables(**shop.preload(here)),
         observe=two_applications,
         replaces=(*VARIES, (r"^\S+ \S+ (WARNING|SEVERE) \[[^]]*\]", r"\1")),
-        tolerates={r"^\d\d-\w+-\d{4} \S+ INFO ": "Tomcat's log of the undeployment, which the plain one has not"},
+        tolerates=TOLERATED,
         needs=once(functools.partial(make_tomcat, shop)),
     )
 
