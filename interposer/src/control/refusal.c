@@ -2,14 +2,13 @@
 #include "control/refusal.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "platform/kernel.h"
+#include "platform/system_calls.h"
 
 #define INTERNAL_PREFIX "__libc_"
 
@@ -67,7 +66,7 @@ static struct dynamic_tables tables_of(const struct dl_phdr_info *object) {
 bool file_names_internals(const char *path) {
   static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the end of another */
   struct stat status;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = call_open(path, O_RDONLY | O_NONBLOCK);
   if (file < 0) return false;
   bool found = false;
   if (status_of_file(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -78,7 +77,7 @@ bool file_names_internals(const char *path) {
       munmap(mapped, bytes);
     }
   }
-  close(file);
+  call_close(file);
   return found;
 }
 

@@ -2,7 +2,6 @@
 #include "leak/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
+#include "platform/system_calls.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
 #include "sample/slots.h"
@@ -88,7 +88,7 @@ static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
   if (descriptor < 0) return -errno;
   if (ioctl((int)descriptor, IOCTL_REFRESH, TOUCHES) == 0) return (int)descriptor;
   int error = -errno;
-  close((int)descriptor);
+  call_close((int)descriptor);
   return error;
 }
 
@@ -113,7 +113,7 @@ static void close_breakpoint(int descriptor) {
   while (count > 0) path[length++] = digits[--count];
   path[length] = '\0';
   ssize_t read = readlink(path, target, sizeof target);
-  if (read == sizeof perf - 1 && memcmp(target, perf, sizeof perf - 1) == 0) close(descriptor);
+  if (read == sizeof perf - 1 && memcmp(target, perf, sizeof perf - 1) == 0) call_close(descriptor);
 }
 
 /* ---- What was seen ------------------------------------------------------------------------------------ */
@@ -511,13 +511,13 @@ enum watch_trial watch_self_test(void) {
   int descriptor = open_breakpoint(&word, MALLOMETER_ACCESS, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  close(descriptor);
+  call_close(descriptor);
   if (test_touches == 0 || test_touches > TOUCHES || test_late > 0) return WATCH_COMES_LATE;
   sigprocmask(SIG_BLOCK, &trap, NULL);
   descriptor = open_breakpoint(&word, MALLOMETER_WRITE, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  close(descriptor);
+  call_close(descriptor);
   sigprocmask(SIG_UNBLOCK, &trap, NULL);
   return WATCH_WORKS;
 }
