@@ -148,7 +148,8 @@ struct mallometer_report {
    * (16,384) had no room for: sampled by their size alone. */
   uint64_t samples_by_size_only;
   /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
-   * 64), and those that could not be followed until they are freed. */
+   * 64), and those that could not be followed until they are freed: there was no room either, or they were freed past
+   * the library, as the next sample at their address shows. */
   uint64_t samples_without_site;
   uint64_t samples_not_followed;
   /* Sampled objects that are live. */

@@ -332,11 +332,23 @@ static bool deserves_site(const struct sample *sample) {
 }
 
 /*
+ * What was sampled at this address before and is not any more was freed past us (by __libc_free, for example), nobody
+ * knows when.
+ */
+static void forget_object_before(const void *object) {
+  struct live_sample before = live_sample_remove(object);
+  if (before.site == NO_SITE) return;
+  __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
+  live_sample_freed(before);
+}
+
+/*
  * A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
  * `cut` says that there were more frames than these.
  */
 static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample));
+  forget_object_before(sample->object);
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return sample->object;
