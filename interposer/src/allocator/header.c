@@ -26,12 +26,16 @@ static uint64_t magic(const void *object) {
   return (uint64_t)(uint32_t)(0x6d616c6cu ^ (uint32_t)((uintptr_t)object >> 4)) << 32;
 }
 
+static bool all_have_headers;
+
+void header_start(bool over_glibc) { all_have_headers = over_glibc; }
+
 /*
  * The header of a page-aligned object lies on the page before. Ours are always mapped; before an object of another
- * allocator there may be nothing. glibc has its own header there.
+ * allocator there may be nothing. glibc has its own header there, so over glibc nobody has to ask the kernel.
  */
 static bool page_before_is_mapped(const void *object) {
-  if ((uintptr_t)object % SMALLEST_PAGE != 0) return true;
+  if (all_have_headers || (uintptr_t)object % SMALLEST_PAGE != 0) return true;
   uintptr_t page = (uintptr_t)getpagesize();
   if ((uintptr_t)object % page != 0) return true;
   unsigned char resident;

@@ -19,6 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Before the first object: whether what lies below is glibc. */
+void header_start(bool over_glibc);
+
 /* As the allocator's functions of the same kind; NULL with ENOMEM also when size and header overflow. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);

@@ -7,6 +7,7 @@
 
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
+#include "allocator/header.h"
 #include "allocator/next.h"
 #include "platform/glibc_versions.h"
 #include "platform/interposed.h"
@@ -97,4 +98,7 @@ void hook_choose_route(void) {
   } while (wanted != wanted_state());
 }
 
-void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }
+void hook_use_headers(void) {
+  header_start(next_allocator_is_glibc());
+  size_source = SIZE_FROM_HEADER;
+}
