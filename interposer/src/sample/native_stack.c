@@ -86,6 +86,8 @@ static struct {
 } remembered[REMEMBERED_RULES];
 
 #define OFFSET_BITS 29
+/* There is none: the stack ends here, as nearly every one does at a known place. */
+#define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack(const struct frame_rule *rule) {
   const uint64_t mask = ((uint64_t)1 << OFFSET_BITS) - 1;
@@ -113,14 +115,14 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
-    return true;
+    return packed != NO_RULE;
   }
-  if (!frame_rule_at(pc, object, rule)) return false;
-  if (!fits(rule->cfa_offset) || !fits(rule->saved_offset)) return true;
-  packed = pack(rule);
+  bool found = frame_rule_at(pc, object, rule);
+  if (found && (!fits(rule->cfa_offset) || !fits(rule->saved_offset))) return true;
+  packed = found ? pack(rule) : NO_RULE;
   __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
   __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);
-  return true;
+  return found;
 }
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
