@@ -160,7 +160,7 @@ struct mallometer_report {
    * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
    */
   uint64_t samples_truncated;
-  /* Samples of Java threads whose Java frames the JVM did not tell. */
+  /* Samples of Java threads whose Java frames the JVM did not tell, or which had too little stack left to ask it. */
   uint64_t samples_without_java;
   /* Time spent on samples, in nanoseconds; part of overhead_ns. Not measured with an interval of 1. */
   uint64_t sampling_ns;
@@ -179,6 +179,11 @@ struct mallometer_report {
   /* Java frames whose method found no room (16,384), and native frames whose module did (1,024): they have no names. */
   uint64_t frames_without_method;
   uint64_t frames_without_module;
+  /*
+   * Samples of call sites without a stack, which share one site: the thread was on another stack than its own (a
+   * coroutine's, an alternate one), or of its own too little was left to follow it.
+   */
+  uint64_t samples_without_stack;
 };
 
 /* Whether stacks have Java frames. */
@@ -223,7 +228,8 @@ struct mallometer_event {
   uint64_t requested_bytes;
   /* The kernel's thread id. */
   uint32_t thread_id;
-  /* Valid entries of stack; 0 if the stack was not recorded (MALLOMETER_STACKS=off, or a sandbox forbids it). */
+  /* Valid entries of stack; 0 if it was not recorded (MALLOMETER_STACKS=off, or as mallometer_report's
+   * samples_without_stack). */
   uint32_t frames;
   /* NUL-terminated. */
   char thread_name[16];

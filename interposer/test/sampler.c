@@ -33,7 +33,7 @@ static void add_sample(struct sums *to, size_t bytes, double probability) {
 
 bool call_sites_on(void) { return sums != NULL; }
 
-void *call_sites_take(const struct sample *sample) {
+void *call_sites_take(struct sample *sample) {
   add_sample(sums, sample->bytes, sample->probability);
   probability_of_last = sample->probability;
   return sample->object;

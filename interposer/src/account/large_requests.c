@@ -25,7 +25,7 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   entry->requested_bytes = requested;
   entry->thread_id = (uint32_t)syscall(SYS_gettid);
   entry->frames = count < MALLOMETER_EVENT_FRAMES ? count : MALLOMETER_EVENT_FRAMES;
-  memcpy(entry->stack, frames, entry->frames * sizeof *frames);
+  if (frames) memcpy(entry->stack, frames, entry->frames * sizeof *frames);
   if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }

@@ -507,6 +507,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.tables_bytes = call_sites_footprint();
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
+  current.samples_without_stack = sites.without_stack;
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   strncpy(current.reason, reason, sizeof current.reason - 1);

@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
+#include "platform/own_stack.h"
 #include "platform/system_calls.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
@@ -245,11 +246,11 @@ static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What a handler may still take of the alternate stack that it runs on; SIZE_MAX if it runs on another. */
-static size_t left_of_alternate_stack(const ucontext_t *context) {
+/* What a handler may still take of the alternate stack that it runs on, or of the thread's own; 0 on others. */
+static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
   size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
-  return left < context->uc_stack.ss_size ? left : SIZE_MAX;
+  return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
 /* Of the calling thread. */
@@ -284,7 +285,7 @@ static void on_trap(int number, siginfo_t *information, void *context) {
   uint32_t kind = (uint32_t)trap.data & 15;
   if (information->si_code != CODE_OF_PERF || index >= WATCHES || kind < 1 || kind > KINDS) {
     pass_on(number, information, context);
-  } else if (!(trap.flags & CAME_LATE) && left_of_alternate_stack(context) >= call_sites_stack_use()) {
+  } else if (!(trap.flags & CAME_LATE) && left_of_stack(context) >= call_sites_stack_use()) {
     struct watch *watch = &watches[index];
     if (hold(&watch->busy)) {
       if (trap.data == data_of(watch, kind) && watch->since_ns && is_still_there(watch)) note(watch, kind, context);

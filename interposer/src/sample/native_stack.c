@@ -8,15 +8,11 @@
 #include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
 
-/* Higher above the stack pointer, the thread's control block is not the end of this stack. */
-#define LARGEST_STACK ((uintptr_t)64 << 20)
 #define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
 
 static enum unwinding unwinding;
 static bool objects_are_known;
-
-/* Where the stack of the process's first thread begins; the loader's. */
-extern void *__libc_stack_end __attribute__((weak));
+static bool kernel_tells; /* what is readable; a sandbox may forbid it */
 
 /* ---- What may be read --------------------------------------------------------------------------------- */
 
@@ -25,31 +21,12 @@ struct readable {
   uintptr_t begin, end, limit;
 };
 
-static bool is_above(uintptr_t end, uintptr_t stack) { return stack < end && end - stack < LARGEST_STACK; }
-
-/* The end of the stack that the system gave this thread, if it runs on that; otherwise 0. Threads have their control
- * block there. */
-static uintptr_t end_of_own_stack(uintptr_t stack) {
-  uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
-  if (is_above(control_block, stack)) return page_of(control_block);
-  uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-  return is_above(first, stack) ? page_of(first) + SMALLEST_PAGE : 0;
-}
-
-/* Stacks of one's own are looked at once, and again where they have become deeper. */
-static struct readable readable_stack(struct thread_block *block, uintptr_t stack) {
-  uintptr_t end = end_of_own_stack(stack), begin = page_of(stack), next = begin + SMALLEST_PAGE;
-  if (!end) return (struct readable){begin, next, begin + LARGEST_UNKNOWN_STACK};
-  if (!block) return (struct readable){begin, next, end};
-  if (block->stack_end != end || block->stack_begin > end) block->stack_begin = end;
-  if (begin < block->stack_begin) {
-    uintptr_t readable = begin + readable_pages(begin, (block->stack_begin - begin) / SMALLEST_PAGE) * SMALLEST_PAGE;
-    /* There is a hole in between: another stack. */
-    if (readable != block->stack_begin) return (struct readable){begin, readable, readable};
-    block->stack_begin = begin;
-    block->stack_end = end;
-  }
-  return (struct readable){begin, end, end};
+static struct readable readable_stack(uintptr_t stack) {
+  uintptr_t begin = page_of(stack);
+  struct own_stack own;
+  if (own_stack_holds(stack, &own)) return (struct readable){begin, own.end, own.end};
+  return (struct readable){begin, begin + SMALLEST_PAGE,
+                           begin + (kernel_tells ? LARGEST_UNKNOWN_STACK : SMALLEST_PAGE)};
 }
 
 static __attribute__((noinline)) bool becomes_known(struct readable *stack, uintptr_t end) {
@@ -179,16 +156,17 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* Whether the kernel tells what is readable from what is not: no program has memory at 0. A sandbox may forbid it. */
-static bool stacks_can_be_read(void) {
+/* No program has memory at 0. */
+static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
 }
 
 enum unwinding native_stack_start(enum unwinding wanted) {
+  own_stacks_start();
+  kernel_tells = kernel_tells_what_is_readable();
   objects_are_known = loaded_objects_start();
   if (wanted == UNWIND_BY_TABLES && !objects_are_known) wanted = UNWIND_BY_FRAME_POINTERS;
-  if (!stacks_can_be_read()) wanted = UNWIND_OFF;
   return unwinding = wanted;
 }
 
@@ -206,19 +184,17 @@ static uintptr_t program_frame_pointer(void) {
 #endif
 }
 
-uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
-                      struct registers *caller) {
+uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller) {
   struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
-  return native_stack_at(block, here, frames, capacity, caller);
+  return native_stack_at(here, frames, capacity, caller);
 }
 
-uint32_t native_stack_at(struct thread_block *block, struct registers here, uint64_t *frames, uint32_t capacity,
-                         struct registers *caller) {
+uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller) {
   struct registers end = {0, 0, 0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
-  struct readable stack = readable_stack(block, here.stack_pointer);
+  struct readable stack = readable_stack(here.stack_pointer);
   uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end)
                                                  : walk_by_frame_pointers(&stack, here, frames, capacity);
   if (caller) *caller = end;

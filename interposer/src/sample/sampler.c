@@ -139,38 +139,24 @@ static double wanted(uint64_t path, double visits, size_t bytes) {
   return by_number > by_size ? by_number : by_size;
 }
 
-/* An allocation that may be sampled. */
-struct candidate {
-  struct thread_block *block;
-  void *object;
-  size_t requested;
-  size_t bytes;
-  struct move move;
-  struct origin origin;
-};
-
-static void *record(const struct sample *sample) {
-  if (sampler_interval() == 1) return call_sites_take(sample);
-  uint64_t begin = monotonic_ns();
-  void *object = call_sites_take(sample);
-  governor_spend(&governor, begin, monotonic_ns());
-  return object;
-}
-
-/* What is done with a candidate changes where its object is. */
-static void take(struct candidate *c, double probability) {
+/* What is done with an allocation changes where its object is. */
+static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)c->bytes / probability), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
   if (!call_sites_on()) return;
-  c->object = record(&(struct sample){c->block, c->object, c->requested, c->bytes, probability, c->move, c->origin});
+  allocation->probability = probability;
+  uint64_t begin = sampler_interval() == 1 ? 0 : monotonic_ns();
+  allocation->object = call_sites_take(allocation);
+  if (begin) governor_spend(&governor, begin, monotonic_ns());
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
-static unsigned consider(uint32_t random, double visits, struct candidate *c) {
-  double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
+static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
+  double probability =
+      wanted(path_of(allocation->origin, size_class(allocation->requested)), visits, allocation->bytes);
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
-  if (happens(random, probability * visits)) take(c, probability);
+  if (happens(random, probability * visits)) take(allocation, probability);
   return next_level;
 }
 
@@ -190,17 +176,17 @@ uint64_t sampler_random(struct thread_block *block) {
 }
 
 /* With an interval of 1 all counters stay at zero, where they began. */
-static void take_every(struct candidate *c, uint8_t *left) {
-  take(c, 1);
+static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
+  take(allocation, 1);
 }
 
-__attribute__((noinline)) static void visit(struct candidate *candidate) {
-  struct thread_block *block = candidate->block;
-  size_t bucket = filter_bucket(candidate->origin, size_class(candidate->requested));
+__attribute__((noinline)) static void visit(struct sample *allocation) {
+  struct thread_block *block = allocation->block;
+  size_t bucket = filter_bucket(allocation->origin, size_class(allocation->requested));
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
   if (sampler_interval() == 1) {
-    take_every(candidate, left);
+    take_every(allocation, left);
     return;
   }
   unsigned level = *level_of_left & LEVEL_MASK;
@@ -208,32 +194,32 @@ __attribute__((noinline)) static void visit(struct candidate *candidate) {
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(*level_of_left & UNFINISHED)) {
-    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), candidate), level, (uint32_t)bits);
+    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), allocation), level, (uint32_t)bits);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
 }
 
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin) {
-  struct candidate candidate = {block, object, requested, bytes, move, origin};
+  struct sample allocation = {block, object, requested, bytes, move, origin, 1};
   unsigned of_program = floating_point_enter();
-  visit(&candidate);
+  visit(&allocation);
   floating_point_leave(of_program);
-  return candidate.object;
+  return allocation.object;
 }
 
-__attribute__((noinline)) static void visit_always(struct candidate *candidate) {
-  consider((uint32_t)(sampler_random(candidate->block) >> 32), 1, candidate);
+__attribute__((noinline)) static void visit_always(struct sample *allocation) {
+  consider((uint32_t)(sampler_random(allocation->block) >> 32), 1, allocation);
 }
 
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin) {
-  struct candidate candidate = {block, object, requested, bytes, move, origin};
+  struct sample allocation = {block, object, requested, bytes, move, origin, 1};
   if (!sampler_interval()) return object;
   unsigned of_program = floating_point_enter();
-  visit_always(&candidate);
+  visit_always(&allocation);
   floating_point_leave(of_program);
-  return candidate.object;
+  return allocation.object;
 }
 
 struct sampler_totals sampler_totals(void) {
