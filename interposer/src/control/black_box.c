@@ -16,6 +16,7 @@
 #include "control/log.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
+#include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
 #define LONGEST_PATH 700u
@@ -137,6 +138,7 @@ static void *record_until_the_end(void *unused) {
     count(&record);
     take_memory(&record, &reading);
     if (!write_due(&record, due, sequences)) break;
+    sampler_measure();
     __atomic_store_n(&thread_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     sleep_to_next_second(start);
   }

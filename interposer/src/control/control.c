@@ -124,6 +124,7 @@ void hook_warns_of_internals(const char *file) {
 /* Called with the first event of the process, when the C library has its environment but hardly anything has run. */
 void hook_starts(void) {
   char path[4096];
+  clock_start();
   struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
   sampler_configure(configuration.sample_interval);

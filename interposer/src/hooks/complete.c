@@ -45,7 +45,8 @@ static void count_failure(void) {
 
 __attribute__((noinline)) static void count_huge_with_stack(size_t requested, struct origin origin) {
   uint64_t frames[MALLOMETER_EVENT_FRAMES];
-  record_huge_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL));
+  uint32_t work = 0;
+  record_huge_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
 }
 
 static void count_huge(size_t requested, struct origin origin) {

@@ -215,7 +215,7 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
   if (!record) return;
   struct mallometer_access *access = &record->access;
   access->site = watch->site;
-  access->monotonic_ns = monotonic_ns();
+  access->monotonic_ns = coarse_monotonic_ns();
   access->born_ns = watch->born_ns;
   access->thread_id = (uint32_t)syscall(SYS_gettid);
   access->frames = frames;
@@ -338,7 +338,7 @@ static bool is_wanted(uint32_t site) {
 }
 
 static void watch_instead(struct watch *watch, const struct slot_object *object) {
-  uint64_t now = monotonic_ns();
+  uint64_t now = coarse_monotonic_ns();
   if (watch->since_ns && now - watch->since_ns < TURN_NS && is_still_there(watch)) return;
   disarm(watch);
   watch->number++;

@@ -12,6 +12,7 @@
 #include "sample/placement.h"
 #include "sample/slots.h"
 #include "sample/stack_tree.h"
+#include "sample/work.h"
 
 enum {
   SITES = MOST_SITES,
@@ -169,10 +170,10 @@ static uint32_t reserve_site(void) {
   return number;
 }
 
-static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count) {
+static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count, uint32_t *work) {
   uint32_t stack;
   if (__atomic_load_n(&sites_taken, __ATOMIC_RELAXED) == SITES) return NO_SITE;
-  if (!stack_tree_add(&memory->stacks, frames, count, &stack)) return NO_SITE;
+  if (!stack_tree_add(&memory->stacks, frames, count, &stack, work)) return NO_SITE;
   uint32_t number = reserve_site();
   if (number == NO_SITE) return NO_SITE;
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
@@ -190,14 +191,14 @@ static uint32_t instead_of(uint32_t fresh, uint32_t found) {
 }
 
 /* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
-static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new) {
+static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   uint32_t fresh = NO_SITE;
   for (uint64_t i = 0; i < PROBES; i++) {
     uint32_t *slot = &memory->slots[(hash + i) % SITE_SLOTS];
     uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (found == 0) {
-      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count);
+      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count, work);
       if (fresh == NO_SITE) return NO_SITE;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
@@ -301,8 +302,7 @@ void live_sample_freed(struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* To some four milliseconds, which takes a fourth of the time. */
-static uint32_t time_of_birth(void) { return (uint32_t)(clock_ns(CLOCK_MONOTONIC_COARSE) / BIRTH_UNIT); }
+static uint32_t time_of_birth(void) { return (uint32_t)(coarse_monotonic_ns() / BIRTH_UNIT); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
@@ -350,6 +350,7 @@ static void forget_object_before(const void *object) {
  */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   forget_object_before(sample->object);
+  sample->work += WORK_SAMPLE;
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return sample->object;
@@ -357,14 +358,17 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
   struct live_sample live = {site, time_of_birth(), sample->probability, sample->bytes};
   void *moved = sample->move.alignment ? placement_move(sample, &live) : NULL;
-  if (moved) return moved; /* its slot knows what the table would */
+  if (moved) {
+    sample->work += WORK_SLOT;
+    return moved; /* its slot knows what the table would */
+  }
   live_sample_put_back(sample->object, live);
   return sample->object;
 }
 
 /* `cut` says that there were more frames than these. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
-  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample));
+  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample), &sample->work);
   if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return add_to_site(sample, site);
 }
@@ -376,7 +380,7 @@ static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
 }
 
 static uint32_t native_frames(struct sample *sample, uint64_t *frames, struct registers *caller, bool *cut) {
-  uint32_t found = native_stack(sample->origin, frames, MOST_NATIVE_FRAMES + 1, caller);
+  uint32_t found = native_stack(sample->origin, frames, MOST_NATIVE_FRAMES + 1, caller, &sample->work);
   return keep_at_most(MOST_NATIVE_FRAMES, found, cut);
 }
 
@@ -395,8 +399,12 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
   bool cut = false;
   uint32_t count = native_frames(sample, frames, &caller, &cut);
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
+  sample->work += WORK_JAVA;
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
-  if (found > 0) count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+  if (found > 0) {
+    sample->work += (uint32_t)found * WORK_JAVA_FRAME;
+    count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+  }
   return add_with_stack(sample, frames, count, cut);
 }
 
@@ -417,7 +425,7 @@ bool call_sites_may_follow(struct origin origin) {
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
   __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
-  return add_to_site(sample, site_of(NULL, 0, deserves_site(sample)));
+  return add_to_site(sample, site_of(NULL, 0, deserves_site(sample), &sample->work));
 }
 
 static void *thread_to_walk(const struct java_stacks *stacks, const struct sample *sample) {
@@ -458,7 +466,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   struct thread_block *block = own_block();
   struct registers caller;
   if (!is_thread_block(block)) block = NULL;
-  uint32_t count = native_stack_at(here, frames, capacity, &caller);
+  uint32_t work = 0, count = native_stack_at(here, frames, capacity, &caller, &work);
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }

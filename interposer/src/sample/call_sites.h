@@ -67,6 +67,8 @@ struct sample {
   struct move move;
   struct origin origin;
   double probability;
+  /* What was done with it (sample/work.h). */
+  uint32_t work;
 };
 
 /*

@@ -7,7 +7,9 @@
 #include "platform/loaded_objects.h"
 #include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
+#include "sample/work.h"
 
+#define REHEARSED_FRAMES 16
 #define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
 
 static enum unwinding unwinding;
@@ -85,15 +87,18 @@ static void unpack(uint64_t packed, struct frame_rule *rule) {
   rule->saved_offset = unpack_offset(packed);
 }
 
-static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
+static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
+
+static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
-  uint64_t *place_of_key = &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key;
+  uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
     return packed != NO_RULE;
   }
+  *work += WORK_RULE;
   bool found = frame_rule_at(pc, object, rule);
   if (found && (!fits(rule->cfa_offset) || !fits(rule->saved_offset))) return true;
   packed = found ? pack(rule) : NO_RULE;
@@ -114,9 +119,10 @@ static bool find_object_of(uintptr_t return_address, struct loaded_object *objec
 }
 
 /* Goes to the caller's frame. */
-static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object) {
+static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object,
+                        uint32_t *work) {
   struct frame_rule rule;
-  if (!rule_at(r->pc - 1, object, &rule)) return false;
+  if (!rule_at(r->pc - 1, object, &rule, work)) return false;
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
   uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
   if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
@@ -129,13 +135,13 @@ static bool leave_frame(struct readable *stack, struct registers *r, const struc
 }
 
 static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
-                               struct registers *caller) {
+                               struct registers *caller, uint32_t *work) {
   struct loaded_object object = {0};
   uint32_t count = 0;
   while (find_object_of(r.pc, &object)) {
     if (count == capacity) return count;
     frames[count++] = r.pc;
-    if (!leave_frame(stack, &r, &object)) return count;
+    if (!leave_frame(stack, &r, &object, work)) return count;
   }
   *caller = r;
   return count;
@@ -184,20 +190,33 @@ static uintptr_t program_frame_pointer(void) {
 #endif
 }
 
-uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller) {
+uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                      uint32_t *work) {
   struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
-  return native_stack_at(here, frames, capacity, caller);
+  return native_stack_at(here, frames, capacity, caller, work);
 }
 
-uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller) {
+uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                         uint32_t *work) {
   struct registers end = {0, 0, 0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
   struct readable stack = readable_stack(here.stack_pointer);
-  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end)
+  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end, work)
                                                  : walk_by_frame_pointers(&stack, here, frames, capacity);
+  *work += count * WORK_FRAME;
   if (caller) *caller = end;
   errno = saved_errno;
   return count;
+}
+
+uint32_t native_stack_rehearse(void) {
+  uint64_t frames[REHEARSED_FRAMES];
+  struct origin here = {__builtin_return_address(0), __builtin_dwarf_cfa()};
+  uint32_t work = 0;
+  if (!has_room(here.stack, ROOM_FOR_NATIVE_STACK)) return 0;
+  __atomic_store_n(place_of((uintptr_t)here.caller - 1), 0, __ATOMIC_RELAXED);
+  native_stack(here, frames, REHEARSED_FRAMES, NULL, &work);
+  return work;
 }

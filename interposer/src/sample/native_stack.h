@@ -42,12 +42,20 @@ struct registers {
 /*
  * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how
  * many, at most `capacity`; 0 if nothing is known. Sets `caller`, unless NULL, to what called the outermost of them:
- * code outside any loaded object; all 0 if the stack was not followed up to there. Allocates nothing, locks nothing,
- * keeps errno.
+ * code outside any loaded object; all 0 if the stack was not followed up to there. Adds what it did to `work`
+ * (sample/work.h). Allocates nothing, locks nothing, keeps errno.
  */
-uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller);
+uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                      uint32_t *work);
 
 /* The same from given registers on; the first address written is theirs. */
-uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller);
+uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                         uint32_t *work);
+
+/*
+ * Follows the calling thread's stack as a sample does, one rule of it as if that was not known. Returns what it did, 0
+ * if nothing. Not inside of malloc.
+ */
+uint32_t native_stack_rehearse(void);
 
 #endif

@@ -8,8 +8,13 @@
 #include "platform/floating_point.h"
 #include "sample/call_sites.h"
 #include "sample/governor.h"
+#include "sample/native_stack.h"
+#include "sample/work.h"
 
 #define K 4u
+#define USUAL_UNIT_PS 25000u /* sample/work.h */
+/* The first finds little in the processor's caches, the others all: together they take what samples take. */
+#define REHEARSALS 3u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
 /* The counter ended before an allocation was chosen: it counts to 256 only. Such a visit is none. */
@@ -18,6 +23,7 @@
 #define PROBES 8u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
+static uint64_t unit_ps = USUAL_UNIT_PS; /* what a unit of work takes, in picoseconds */
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 static uint64_t samples;
@@ -139,15 +145,21 @@ static double wanted(uint64_t path, double visits, size_t bytes) {
   return by_number > by_size ? by_number : by_size;
 }
 
+static void bill(uint32_t work) {
+  uint64_t took = work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000;
+  coarse_clock_passes(took);
+  uint64_t now = coarse_monotonic_ns();
+  governor_spend(&governor, now - took, now);
+}
+
 /* What is done with an allocation changes where its object is. */
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
   if (!call_sites_on()) return;
   allocation->probability = probability;
-  uint64_t begin = sampler_interval() == 1 ? 0 : monotonic_ns();
   allocation->object = call_sites_take(allocation);
-  if (begin) governor_spend(&governor, begin, monotonic_ns());
+  if (sampler_interval() != 1) bill(allocation->work);
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
@@ -166,6 +178,18 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
  */
 static unsigned towards(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
+}
+
+/* A step at a time: one measurement that was interrupted must not count for much. */
+void sampler_measure(void) {
+  uint64_t before = monotonic_ns(), begin = monotonic_ns();
+  uint32_t work = 0;
+  for (unsigned i = 0; i < REHEARSALS; i++) work += native_stack_rehearse();
+  uint64_t took = monotonic_ns() - begin, of_clock = begin - before;
+  if (work == 0) return;
+  uint64_t measured = (took > of_clock ? took - of_clock : 0) * 1000 / work;
+  uint64_t known = __atomic_load_n(&unit_ps, __ATOMIC_RELAXED), least = known - known / 8, most = known + known / 8;
+  __atomic_store_n(&unit_ps, measured < least ? least : measured > most ? most : measured, __ATOMIC_RELAXED);
 }
 
 uint64_t sampler_random(struct thread_block *block) {
@@ -201,7 +225,7 @@ __attribute__((noinline)) static void visit(struct sample *allocation) {
 
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin) {
-  struct sample allocation = {block, object, requested, bytes, move, origin, 1};
+  struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
   unsigned of_program = floating_point_enter();
   visit(&allocation);
   floating_point_leave(of_program);
@@ -214,7 +238,7 @@ __attribute__((noinline)) static void visit_always(struct sample *allocation) {
 
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin) {
-  struct sample allocation = {block, object, requested, bytes, move, origin, 1};
+  struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
   if (!sampler_interval()) return object;
   unsigned of_program = floating_point_enter();
   visit_always(&allocation);
