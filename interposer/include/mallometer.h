@@ -126,8 +126,8 @@ struct mallometer_report {
    * Not the recording's file, which is page cache, nor addresses that are only reserved.
    */
   uint64_t footprint_bytes;
-  /* Time spent in mallometer_snapshot, on samples and by the library's threads since the process started, in
-   * nanoseconds.
+  /* Time spent in mallometer_snapshot, on samples (sampling_ns) and by the library's threads since the process started,
+   * in nanoseconds.
    */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
@@ -150,7 +150,8 @@ struct mallometer_report {
    * (16,384) had no room for: sampled by their size alone. */
   uint64_t samples_by_size_only;
   /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
-   * 64), and those that could not be followed until they are freed. */
+   * 64), and those that could not be followed until they are freed: there was no room either, or they were freed past
+   * the library, as the next sample at their address shows. */
   uint64_t samples_without_site;
   uint64_t samples_not_followed;
   /* Sampled objects that are live. */
@@ -161,9 +162,14 @@ struct mallometer_report {
    * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
    */
   uint64_t samples_truncated;
-  /* Samples of Java threads whose Java frames the JVM did not tell. */
+  /* Samples of Java threads whose Java frames the JVM did not tell, or which had too little stack left to ask it. */
   uint64_t samples_without_java;
-  /* Time spent on samples, in nanoseconds; part of overhead_ns. Not measured with an interval of 1. */
+  /*
+   * Time spent on samples, in nanoseconds; part of overhead_ns. It is estimated, since no exact clock may be read
+   * inside of malloc: what samples do is counted, and billed the time that a unit of it takes. The library's
+   * threads measure that (of mallometer_leaks_start() and mallometer_record()); without them it is the 25 ns of
+   * docs/cost.md. Not with an interval of 1.
+   */
   uint64_t sampling_ns;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
   uint32_t overhead_target_ppm;
@@ -180,6 +186,11 @@ struct mallometer_report {
   /* Java frames whose method found no room (16,384), and native frames whose module did (1,024): they have no names. */
   uint64_t frames_without_method;
   uint64_t frames_without_module;
+  /*
+   * Samples of call sites without a stack, which share one site: the thread was on another stack than its own (a
+   * coroutine's, an alternate one), or of its own too little was left to follow it.
+   */
+  uint64_t samples_without_stack;
 };
 
 /* Whether stacks have Java frames. */
@@ -219,12 +230,13 @@ struct mallometer_black_box {
 struct mallometer_event {
   /* 1 for the process's first; equal to huge_allocations when it happened. */
   uint64_t number;
-  /* CLOCK_REALTIME in nanoseconds. */
+  /* CLOCK_REALTIME in nanoseconds, at the latest tick of the kernel: 1 to 10 ms before at most. */
   uint64_t realtime_ns;
   uint64_t requested_bytes;
   /* The kernel's thread id. */
   uint32_t thread_id;
-  /* Valid entries of stack; 0 if the stack was not recorded (MALLOMETER_STACKS=off, or a sandbox forbids it). */
+  /* Valid entries of stack; 0 if it was not recorded (MALLOMETER_STACKS=off, or as mallometer_report's
+   * samples_without_stack). */
   uint32_t frames;
   /* NUL-terminated. */
   char thread_name[16];
@@ -363,8 +375,8 @@ struct mallometer_object {
   double placement;
   /*
    * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
-   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if
-   * nothing is known of its use.
+   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns, both told to
+   * some ten milliseconds. 0 if nothing is known of its use.
    */
   uint64_t last_access_ns;
 };
@@ -464,7 +476,7 @@ struct mallometer_access {
   uint32_t site;
   /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
   uint32_t kind;
-  /* CLOCK_MONOTONIC in nanoseconds, the object's birth as well. */
+  /* CLOCK_MONOTONIC in nanoseconds, at the latest tick of the kernel, the object's birth as well. */
   uint64_t monotonic_ns;
   uint64_t born_ns;
   /* The kernel's thread id. */

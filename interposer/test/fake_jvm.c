@@ -3,6 +3,7 @@
  * found. It allocates where it is asked something, is interrupted by a handler that allocates, refuses, and ends while
  * threads are asking. All allocations are samples.
  */
+#include <alloca.h>
 #include <errno.h>
 #include <jvmti.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -381,6 +383,74 @@ static void deep_java_stacks_are_cut_and_counted(void) {
   CHECK_EQUAL(self().samples_truncated, 1);
 }
 
+/* ---- Stacks ------------------------------------------------------------------------------------------- */
+
+static ucontext_t here, there;
+
+static void allocate_once(void) { free(keeper(100)); }
+
+/* A coroutine's stack is no Java thread's, however large it is. */
+static void nobody_asks_on_other_stacks(void) {
+  static char stack[1 << 16];
+  attach();
+  unsigned before = asked;
+  uint64_t without = self().samples_without_stack;
+  getcontext(&there);
+  there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+  there.uc_link = &here;
+  makecontext(&there, allocate_once, 0);
+  swapcontext(&here, &there);
+  CHECK_EQUAL(asked, before);
+  CHECK_EQUAL(self().samples_without_stack, without + 1);
+  free(keeper(100));
+  CHECK_EQUAL(asked, before + 1);
+  CHECK_EQUAL(self().samples_without_stack, without + 1);
+  CHECK(has_java_frames());
+}
+
+static size_t room; /* to leave on the stack */
+static bool walks_native, walks_java;
+
+static void *allocate_with_room(void *unused) {
+  pthread_attr_t attributes;
+  void *begin;
+  size_t size;
+  is_thread_of_jvm = true;
+  CHECK_EQUAL(pthread_getattr_np(pthread_self(), &attributes), 0);
+  CHECK_EQUAL(pthread_attr_getstack(&attributes, &begin, &size), 0);
+  pthread_attr_destroy(&attributes);
+  volatile char *rest = alloca((size_t)((char *)__builtin_frame_address(0) - (char *)begin) - room);
+  rest[0] = 1;
+  unsigned asked_before = asked;
+  uint64_t without_stack = self().samples_without_stack, without_java = self().samples_without_java;
+  free(keeper(100));
+  walks_java = asked > asked_before;
+  walks_native = self().samples_without_stack == without_stack;
+  CHECK_EQUAL(self().samples_without_java - without_java, walks_native && !walks_java);
+  if (walks_native) CHECK_EQUAL(has_java_frames(), walks_java);
+  return unused;
+}
+
+static void allocate_in_thread_with(size_t bytes) {
+  pthread_t thread;
+  room = bytes;
+  CHECK_EQUAL(pthread_create(&thread, NULL, allocate_with_room, NULL), 0);
+  pthread_join(thread, NULL);
+}
+
+/* A JVM's threads end with guard pages of its own, which begin some KiB earlier than the C library knows. */
+static void nobody_asks_where_little_stack_is_left(void) {
+  attach();
+  allocate_in_thread_with(128 * 1024);
+  CHECK(walks_native && walks_java);
+  allocate_in_thread_with(48 * 1024);
+  CHECK(walks_native && !walks_java);
+  allocate_in_thread_with(24 * 1024);
+  CHECK(!walks_native && !walks_java);
+}
+
+/* ---- Names -------------------------------------------------------------------------------------------- */
+
 static void methods_have_names_while_their_class_lives(void) {
   static struct mallometer_method method = {.size = sizeof method};
   attach();
@@ -509,6 +579,8 @@ int main(int argc, char **argv) {
                {"reentry", nobody_asks_while_being_answered},
                {"silence", no_answer_is_counted},
                {"full", a_full_table_is_counted},
+               {"elsewhere", nobody_asks_on_other_stacks},
+               {"room", nobody_asks_where_little_stack_is_left},
                {"deep", deep_java_stacks_are_cut_and_counted},
                {"names", methods_have_names_while_their_class_lives},
                {"numbers", ids_that_are_numbers_are_not_read_through},

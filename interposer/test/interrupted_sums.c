@@ -13,7 +13,7 @@ static uint64_t read_or_be_interrupted(const counter *c);
 #include "account/totals.c"
 #undef counter_read
 
-enum { BLOCKS = 3, MUCH = 1 << 30 };
+enum { BLOCKS = 12, MUCH = 1 << 30 };
 
 static struct thread_block blocks[BLOCKS];
 struct event_counters shared_events;

@@ -1,22 +1,22 @@
 /*
  * What the kernel's texts are taken for: cgroups of both versions as machines have shown them, then the same garbled
- * and cut off, with sanitizers. The files are made up: open, read and close are replaced.
+ * and cut off, with sanitizers. The files are made up: the calls that open, read and close them are replaced.
  */
-#include <fcntl.h>
 #include <stdint.h>
-#include <unistd.h>
+
+#include "platform/system_calls.h"
 
 static int fake_open(const char *path, int flags);
 static ssize_t fake_read(int file, void *to, size_t capacity);
 static int fake_close(int file);
 
-#define open fake_open
-#define read fake_read
-#define close fake_close
+#define call_open fake_open
+#define call_read fake_read
+#define call_close fake_close
 #include "../src/platform/kernel.c"
-#undef open
-#undef read
-#undef close
+#undef call_open
+#undef call_read
+#undef call_close
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "sample/call_sites.c"
 #undef call_sites_take
 
-void *call_sites_take(const struct sample *sample);
+void *call_sites_take(struct sample *sample);
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,12 +41,13 @@ static uint32_t java_frames(struct thread_block *block, const struct registers *
   return found > 0 ? (uint32_t)found : 0;
 }
 
-void *call_sites_take(const struct sample *sample) {
-  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES];
+void *call_sites_take(struct sample *sample) {
+  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
   struct registers caller;
+  bool cut = false;
   struct record *file = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   if (!file || !sample->block) return sample->object;
-  uint32_t count = native_frames(sample, frames, &caller);
+  uint32_t count = native_frames(sample, frames, &caller, &cut);
   count += java_frames(sample->block, &caller, frames + count);
   uint32_t number = __atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED);
   if (number >= MOST_RECORDS) return sample->object;

@@ -33,7 +33,17 @@ static void add_sample(struct sums *to, size_t bytes, double probability) {
 
 bool call_sites_on(void) { return sums != NULL; }
 
-void *call_sites_take(const struct sample *sample) {
+static uint32_t work_of_sample, work_of_rehearsal;
+static uint64_t time_of_rehearsal_ns;
+
+uint32_t native_stack_rehearse(void) {
+  for (uint64_t begin = monotonic_ns(); monotonic_ns() - begin < time_of_rehearsal_ns;) {
+  }
+  return work_of_rehearsal;
+}
+
+void *call_sites_take(struct sample *sample) {
+  sample->work += work_of_sample;
   add_sample(sums, sample->bytes, sample->probability);
   probability_of_last = sample->probability;
   return sample->object;
@@ -440,6 +450,36 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   free(by_path);
 }
 
+/* ---- What it costs ------------------------------------------------------------------------------------ */
+
+static uint64_t billed_for_a_sample(void) {
+  struct sums of_sample = {0};
+  start_again(DEFAULT_SAMPLE_INTERVAL);
+  sums = &of_sample;
+  uint64_t before = sampler_totals().time_ns;
+  CHECK(allocate(5, 100));
+  sums = NULL;
+  return sampler_totals().time_ns - before;
+}
+
+/* No clock is read for it; what a unit of it takes is measured elsewhere, and changes by an eighth at most. */
+static void samples_are_billed_their_work(void) {
+  sampler_aim(0);
+  work_of_sample = 1000;
+  CHECK_EQUAL(billed_for_a_sample(), 25000);
+  sampler_measure(); /* nothing was done */
+  CHECK_EQUAL(billed_for_a_sample(), 25000);
+  work_of_rehearsal = 1000000;
+  sampler_measure();
+  CHECK_EQUAL(billed_for_a_sample(), 21875);
+  time_of_rehearsal_ns = 1000000;
+  work_of_rehearsal = 1;
+  sampler_measure();
+  CHECK_EQUAL(billed_for_a_sample(), 24609);
+  work_of_sample = 0;
+  sampler_aim(DEFAULT_OVERHEAD_TARGET);
+}
+
 /* ---- Both ends ---------------------------------------------------------------------------------------- */
 
 static void interval_one_takes_everything(void) {
@@ -488,6 +528,7 @@ static void a_full_table_leaves_sizes(void) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
+  samples_are_billed_their_work();
   first_allocations_of_a_path_are_taken();
   interval_one_takes_everything();
   interval_zero_takes_nothing();

@@ -286,6 +286,37 @@ static void samples_end_while_counting_is_off(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
+/* ---- What is freed past the hook ---------------------------------------------------------------------- */
+
+static NOINLINE void *other_keeper(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+/* Nobody has seen the object go that was at an address before; it is not live beside the one that is there now. */
+static void an_address_has_one_object(void) {
+  void (*free_past_hook)(void *);
+  void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);
+  CHECK(address);
+  memcpy(&free_past_hook, &address, sizeof address);
+  double each = (double)unit_size(first);
+  uint64_t lost = self().samples_not_followed;
+  uint32_t live = self().live_samples;
+  for (uint64_t i = 1; i <= 10; i++) {
+    free_past_hook(first);
+    CHECK(keeper(200) == first);
+    CHECK_EQUAL(live_bytes_of_keeper(), each);
+    CHECK_EQUAL(self().live_samples, live);
+    CHECK_EQUAL(self().samples_not_followed, lost + i);
+  }
+  free_past_hook(first);
+  CHECK(other_keeper(200) == first);
+  CHECK_EQUAL(live_bytes_of_keeper(), 0);
+  free(first);
+  CHECK_EQUAL(self().live_samples, live - 1);
+}
+
 /* ---- Without JVM -------------------------------------------------------------------------------------- */
 
 static void there_is_no_jvm(const char *expected) {
@@ -468,6 +499,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "objects") == 0) objects_have_ages_until_they_are_freed();
   if (strcmp(what, "interval") == 0) the_interval_changes_at_run_time();
   if (strcmp(what, "exact") == 0) an_interval_of_one_stays();
+  if (strcmp(what, "past") == 0) an_address_has_one_object();
   if (strcmp(what, "off") == 0) samples_end_while_counting_is_off();
   if (strcmp(what, "no_jvm") == 0) there_is_no_jvm(argv[2]);
   if (strcmp(what, "defaults") == 0) call_sites_are_recorded_by_default();

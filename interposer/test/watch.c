@@ -75,10 +75,12 @@ static NOINLINE void use_an_object(void) {
 static void nothing(void) {}
 
 static void (*begin_thread)(void) = nothing;
+static void (*end_thread)(void) = nothing;
 
 static void *use_objects(void *count) {
   begin_thread();
   for (volatile intptr_t i = (intptr_t)count; i > 0; i--) use_an_object();
+  end_thread();
   return NULL;
 }
 
@@ -350,6 +352,39 @@ static void threads_come_and_go(void) {
   use_until_seen();
 }
 
+/* ---- Cancellation ------------------------------------------------------------------------------------- */
+
+static int cancelled, ended;
+
+static void cancel_oneself(void) {
+  CHECK_EQUAL(pthread_cancel(pthread_self()), 0);
+  cancelled++;
+}
+
+static void be_cancelled(void) {
+  ended++;
+  pthread_testcancel();
+  CHECK(!"a thread that is cancelled ends here");
+}
+
+/*
+ * A thread that is to be cancelled ends where it says so, not in the middle of an allocation with what that holds.
+ * Objects are watched one after the other meanwhile.
+ */
+static void threads_are_not_cancelled_in_malloc(void) {
+  start();
+  watch_keeper();
+  begin_thread = cancel_oneself;
+  end_thread = be_cancelled;
+  use_until_seen();
+  uint64_t first_born = access_of(site_of_keeper(), MALLOMETER_ACCESS)->born_ns;
+  for (double begin = seconds(); access_of(site_of_keeper(), MALLOMETER_ACCESS)->born_ns == first_born; use_many(100)) {
+    CHECK(seconds() - begin < 20);
+    CHECK_EQUAL(ended, cancelled);
+  }
+  CHECK_EQUAL(ended, cancelled);
+}
+
 /* ---- Stacks ------------------------------------------------------------------------------------------- */
 
 static ucontext_t here, on_little_stack;
@@ -459,6 +494,7 @@ int main(int argc, char **argv) {
                {"fork", children_watch_nothing_and_parents_go_on},
                {"threads", threads_come_and_go},
                {"rest", nothing_is_watched_when_nobody_wants_to_know},
+               {"cancelled", threads_are_not_cancelled_in_malloc},
                {"alternate", little_stack_is_enough_where_there_is_another},
                {"tiny", a_tiny_alternate_stack_is_not_overflowed},
                {"minimal", beside_a_minimal_alternate_stack_nothing_is_watched}};

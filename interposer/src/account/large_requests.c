@@ -5,8 +5,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "platform/clock.h"
 
 #define ENTRIES 64u
 
@@ -17,15 +18,13 @@ static struct mallometer_event ring[ENTRIES];
 void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
   uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
   struct mallometer_event *entry = &ring[number % ENTRIES];
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
   __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  entry->realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  entry->realtime_ns = coarse_realtime_ns();
   entry->requested_bytes = requested;
   entry->thread_id = (uint32_t)syscall(SYS_gettid);
   entry->frames = count < MALLOMETER_EVENT_FRAMES ? count : MALLOMETER_EVENT_FRAMES;
-  memcpy(entry->stack, frames, entry->frames * sizeof *frames);
+  if (frames) memcpy(entry->stack, frames, entry->frames * sizeof *frames);
   if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }

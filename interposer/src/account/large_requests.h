@@ -17,8 +17,8 @@
 /* A successful request of more than LARGEST_FAST_REQUEST. */
 void record_large_request(size_t requested);
 
-/* One above the threshold, with what is known of its stack: return addresses, innermost first. Does not change errno.
- */
+/* One above the threshold, with what is known of its stack: return addresses, innermost first; NULL if nothing is. Does
+ * not change errno. */
 void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count);
 
 uint64_t largest_request(void);

@@ -142,7 +142,6 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  block->stack_begin = block->stack_end = 0;
   block->walks_java = 0;
   record->owned = true;
   record->ending = false;

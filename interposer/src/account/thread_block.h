@@ -56,13 +56,11 @@ struct thread_block {
   int64_t flushed_live_bytes;
   /* State of the sampler's random numbers. Owner only. */
   uint64_t random;
-  /* The part of the owner's stack that is known to be readable (sample/native_stack.c). Owner only. */
-  uintptr_t stack_begin, stack_end;
   /* Its own number; fixed since it was carved. */
   uint32_t index;
   /* The thread walks its Java stack: not again before that is done. Written by the owner. */
   uint32_t walks_java;
-  uint32_t unused[2];
+  uint32_t unused[6];
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 

@@ -63,28 +63,41 @@ static void raise_peak(int64_t live) {
 }
 
 static uint64_t freed_until_now(void) {
-  struct mallometer_counters sum = {0};
-  add_frees(&shared_events, &sum);
+  uint64_t sum = counter_read(&shared_events.freed_bytes);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
-    struct thread_block *block = thread_block_at(i);
-    if (block) add_frees(&block->events, &sum);
+    const struct thread_block *block = thread_block_at(i);
+    if (block) sum += counter_read(&block->events.freed_bytes);
   }
-  return sum.freed_bytes;
+  return sum;
+}
+
+static uint64_t allocated_until_now(void) {
+  uint64_t sum = counter_read(&shared_events.allocated_bytes);
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    const struct thread_block *block = thread_block_at(i);
+    if (block) sum += counter_read(&block->events.allocated_bytes);
+  }
+  return sum;
+}
+
+enum { ATTEMPTS = 4 };
+
+/* By a sum that began when so much had been freed. False if it is to be taken again. */
+static bool raise_peak_by(uint64_t allocated, uint64_t freed) {
+  int64_t live = (int64_t)(allocated - freed);
+  if (live <= (int64_t)peak_so_far()) return true;
+  int64_t freed_meanwhile = (int64_t)(freed_until_now() - freed);
+  bool whole = freed_meanwhile <= (int64_t)slack();
+  raise_peak(whole ? live : live - freed_meanwhile);
+  return whole;
 }
 
 uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   const struct mallometer_counters zeroed = *sum;
-  for (unsigned attempts = 4; attempts > 0; attempts--) {
+  for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     *sum = zeroed;
     totals_read(sum);
-    int64_t live = mallometer_live_bytes(sum);
-    if (live <= (int64_t)peak_so_far()) break;
-    int64_t freed_meanwhile = (int64_t)(freed_until_now() - sum->freed_bytes);
-    if (freed_meanwhile <= (int64_t)slack()) {
-      raise_peak(live);
-      break;
-    }
-    raise_peak(live - freed_meanwhile);
+    if (raise_peak_by(sum->allocated_bytes, sum->freed_bytes)) break;
   }
   return peak_so_far();
 }
@@ -119,9 +132,12 @@ static void flush_all(void) {
   }
 }
 
+/* Sums bytes only: it happens on stacks that have little room. */
 static void confirm_peak(void) {
-  struct mallometer_counters sum = {0};
-  totals_raise_peak(&sum);
+  for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    uint64_t freed = freed_until_now();
+    if (raise_peak_by(allocated_until_now(), freed)) break;
+  }
   flush_all();
 }
 

@@ -17,6 +17,7 @@
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
 #include "platform/kernel.h"
+#include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
 #define LONGEST_PATH 700u
@@ -138,6 +139,7 @@ static void *record_until_the_end(void *unused) {
     count(&record);
     take_memory(&record, &reading);
     if (!write_due(&record, due, sequences)) break;
+    sampler_measure();
     __atomic_store_n(&thread_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     sleep_to_next_second(start);
   }

@@ -171,6 +171,7 @@ void hook_starts(void) {
     return;
   }
   char path[4096];
+  clock_start();
   struct configuration configuration = configuration_read(environ, path_of_executable(path, sizeof path));
   huge_threshold = configuration.huge_threshold;
   sampler_configure(configuration.sample_interval);
@@ -573,6 +574,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.tables_bytes = call_sites_footprint();
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
+  current.samples_without_stack = sites.without_stack;
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);

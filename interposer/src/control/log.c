@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "platform/system_calls.h"
+
+#define BYTES_OF_MASK 8u /* the kernel's own */
 
 enum log_level log_threshold = LOG_WARN;
 
@@ -18,9 +21,9 @@ static void write_unharmed(const char *line, size_t length) {
   sigaddset(&broken_pipe, SIGPIPE);
   sigprocmask(SIG_BLOCK, &broken_pipe, &before);
   sigpending(&pending);
-  if (write(STDERR_FILENO, line, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
+  if (call_write(STDERR_FILENO, line, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
     static const struct timespec at_once;
-    sigtimedwait(&broken_pipe, NULL, &at_once);
+    syscall(SYS_rt_sigtimedwait, &broken_pipe, NULL, &at_once, BYTES_OF_MASK);
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
 }

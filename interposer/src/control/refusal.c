@@ -1,14 +1,13 @@
 /* See refusal.h. */
 #include "control/refusal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "platform/dynamic_symbols.h"
 #include "platform/kernel.h"
+#include "platform/system_calls.h"
 
 #define INTERNAL_PREFIX "__libc_"
 
@@ -24,7 +23,7 @@ static bool is_internal_name(const char *name) {
 bool file_names_internals(const char *path) {
   static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the end of another */
   struct stat status;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = call_open(path, O_RDONLY | O_NONBLOCK);
   if (file < 0) return false;
   bool found = false;
   if (status_of_file(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -35,7 +34,7 @@ bool file_names_internals(const char *path) {
       munmap(mapped, bytes);
     }
   }
-  close(file);
+  call_close(file);
   return found;
 }
 

@@ -43,9 +43,18 @@ static void count_failure(void) {
   }
 }
 
-static void count_huge(struct thread_block *block, size_t requested, struct origin origin) {
+__attribute__((noinline)) static void count_huge_with_stack(size_t requested, struct origin origin) {
   uint64_t frames[MALLOMETER_EVENT_FRAMES];
-  record_huge_request(requested, frames, native_stack(block, origin, frames, MALLOMETER_EVENT_FRAMES, NULL));
+  uint32_t work = 0;
+  record_huge_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
+}
+
+static void count_huge(size_t requested, struct origin origin) {
+  if (call_sites_may_follow(origin)) {
+    count_huge_with_stack(requested, origin);
+  } else {
+    record_huge_request(requested, NULL, 0);
+  }
 }
 
 /* Returns where the object is now. */
@@ -65,7 +74,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
     peak_flush_shared();
   }
   if (requested > LARGEST_FAST_REQUEST) record_large_request(requested);
-  if (requested > huge_threshold) count_huge(block, requested, origin);
+  if (requested > huge_threshold) count_huge(requested, origin);
   if (!block || requested > LARGEST_FAST_REQUEST) {
     return sampler_visit_always(block, object, requested, unit_size, move, origin);
   }

@@ -83,7 +83,7 @@ static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now
 static void freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;
-  uint64_t now = monotonic_ns();
+  uint64_t now = coarse_monotonic_ns();
   __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
   count(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
   if (object->last_access == object->born || object->unseen || !slots_are_open()) return;

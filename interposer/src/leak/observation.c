@@ -20,6 +20,7 @@
 #include "platform/kernel.h"
 #include "platform/memory.h"
 #include "sample/placement.h"
+#include "sample/sampler.h"
 #include "sample/slots.h"
 
 #define MILLISECOND UINT64_C(1000000)
@@ -141,7 +142,7 @@ static bool end_epoch(void) {
   if (!scan_read()) return false;
   bool valid = scan_is_valid();
   scan_cool();
-  uint64_t end = monotonic_ns() >> SLOT_TIME_SHIFT;
+  uint64_t end = coarse_monotonic_ns() >> SLOT_TIME_SHIFT;
   judge(end, valid);
   if (valid) {
     set(&epoch_end_ns, end << SLOT_TIME_SHIFT);
@@ -252,7 +253,7 @@ static void begin_to_observe(void) {
   set(&epochs, 0);
   set(&void_epochs, 0);
   set(&started_ns, now << SLOT_TIME_SHIFT);
-  set(&epoch_end_ns, now << SLOT_TIME_SHIFT);
+  set(&epoch_end_ns, coarse_monotonic_ns());
   look_for_room();
   open_slots(0);
 }
@@ -280,6 +281,7 @@ static void observe_for_good(void) {
       rest();
       continue;
     }
+    sampler_measure();
     uint64_t begin = cpu_time();
     if (has_failed_for_good(end_epoch())) {
       fail("/proc/self/smaps can no longer be read");

@@ -2,7 +2,6 @@
 #include "leak/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -17,6 +16,8 @@
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
+#include "platform/own_stack.h"
+#include "platform/system_calls.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
 #include "sample/slots.h"
@@ -88,7 +89,7 @@ static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
   if (descriptor < 0) return -errno;
   if (ioctl((int)descriptor, IOCTL_REFRESH, TOUCHES) == 0) return (int)descriptor;
   int error = -errno;
-  close((int)descriptor);
+  call_close((int)descriptor);
   return error;
 }
 
@@ -113,7 +114,7 @@ static void close_breakpoint(int descriptor) {
   while (count > 0) path[length++] = digits[--count];
   path[length] = '\0';
   ssize_t read = readlink(path, target, sizeof target);
-  if (read == sizeof perf - 1 && memcmp(target, perf, sizeof perf - 1) == 0) close(descriptor);
+  if (read == sizeof perf - 1 && memcmp(target, perf, sizeof perf - 1) == 0) call_close(descriptor);
 }
 
 /* ---- What was seen ------------------------------------------------------------------------------------ */
@@ -214,7 +215,7 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
   if (!record) return;
   struct mallometer_access *access = &record->access;
   access->site = watch->site;
-  access->monotonic_ns = monotonic_ns();
+  access->monotonic_ns = coarse_monotonic_ns();
   access->born_ns = watch->born_ns;
   access->thread_id = (uint32_t)syscall(SYS_gettid);
   access->frames = frames;
@@ -245,11 +246,11 @@ static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What a handler may still take of the alternate stack that it runs on; SIZE_MAX if it runs on another. */
-static size_t left_of_alternate_stack(const ucontext_t *context) {
+/* What a handler may still take of the alternate stack that it runs on, or of the thread's own; 0 on others. */
+static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
   size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
-  return left < context->uc_stack.ss_size ? left : SIZE_MAX;
+  return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
 /* Of the calling thread. */
@@ -284,7 +285,7 @@ static void on_trap(int number, siginfo_t *information, void *context) {
   uint32_t kind = (uint32_t)trap.data & 15;
   if (information->si_code != CODE_OF_PERF || index >= WATCHES || kind < 1 || kind > KINDS) {
     pass_on(number, information, context);
-  } else if (!(trap.flags & CAME_LATE) && left_of_alternate_stack(context) >= call_sites_stack_use()) {
+  } else if (!(trap.flags & CAME_LATE) && left_of_stack(context) >= call_sites_stack_use()) {
     struct watch *watch = &watches[index];
     if (hold(&watch->busy)) {
       if (trap.data == data_of(watch, kind) && watch->since_ns && is_still_there(watch)) note(watch, kind, context);
@@ -337,7 +338,7 @@ static bool is_wanted(uint32_t site) {
 }
 
 static void watch_instead(struct watch *watch, const struct slot_object *object) {
-  uint64_t now = monotonic_ns();
+  uint64_t now = coarse_monotonic_ns();
   if (watch->since_ns && now - watch->since_ns < TURN_NS && is_still_there(watch)) return;
   disarm(watch);
   watch->number++;
@@ -511,13 +512,13 @@ enum watch_trial watch_self_test(void) {
   int descriptor = open_breakpoint(&word, MALLOMETER_ACCESS, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  close(descriptor);
+  call_close(descriptor);
   if (test_touches == 0 || test_touches > TOUCHES || test_late > 0) return WATCH_COMES_LATE;
   sigprocmask(SIG_BLOCK, &trap, NULL);
   descriptor = open_breakpoint(&word, MALLOMETER_WRITE, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  close(descriptor);
+  call_close(descriptor);
   sigprocmask(SIG_UNBLOCK, &trap, NULL);
   return WATCH_WORKS;
 }

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "platform/system_calls.h"
+
 #define UNKNOWN UINT64_MAX
 /* Version 1 writes the largest multiple of a page where there is no limit. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
@@ -16,13 +18,13 @@
 
 size_t kernel_text(const char *path, char *text, size_t capacity) {
   size_t length = 0;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = call_open(path, O_RDONLY);
   if (file >= 0) {
     ssize_t more;
-    while (length < capacity - 1 && (more = read(file, text + length, capacity - 1 - length)) > 0) {
+    while (length < capacity - 1 && (more = call_read(file, text + length, capacity - 1 - length)) > 0) {
       length += (size_t)more;
     }
-    close(file);
+    call_close(file);
   }
   text[length] = '\0';
   return length;
@@ -143,14 +145,14 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
   cgroup->version = 0;
   char relative[sizeof cgroup->path];
   int version = find_in_hierarchy(relative, sizeof relative);
-  int mounts = version ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+  int mounts = version ? call_open("/proc/self/mountinfo", O_RDONLY) : -1;
   if (mounts < 0) return;
   /* Lines that do not fit are of other file systems (overlays list their layers). */
   char text[4096];
   size_t held = 0;
   bool skipping = false;
   for (;;) {
-    ssize_t more = read(mounts, text + held, sizeof text - 1 - held);
+    ssize_t more = call_read(mounts, text + held, sizeof text - 1 - held);
     if (more <= 0) break;
     held += (size_t)more;
     text[held] = '\0';
@@ -168,7 +170,7 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
       held = 0;
     }
   }
-  close(mounts);
+  call_close(mounts);
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------ */

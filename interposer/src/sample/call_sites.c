@@ -11,6 +11,7 @@
 #include "sample/placement.h"
 #include "sample/slots.h"
 #include "sample/stack_tree.h"
+#include "sample/work.h"
 
 enum {
   SITES = MOST_SITES,
@@ -75,6 +76,7 @@ static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
 static uint64_t without_java;
+static uint64_t without_stack;
 static const struct java_stacks *java;
 
 const char *call_sites_start(void) {
@@ -158,10 +160,10 @@ static uint32_t reserve_site(void) {
   return number;
 }
 
-static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count) {
+static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count, uint32_t *work) {
   uint32_t stack;
   if (__atomic_load_n(&sites_taken, __ATOMIC_RELAXED) == SITES) return NO_SITE;
-  if (!stack_tree_add(&memory->stacks, frames, count, &stack)) return NO_SITE;
+  if (!stack_tree_add(&memory->stacks, frames, count, &stack, work)) return NO_SITE;
   uint32_t number = reserve_site();
   if (number == NO_SITE) return NO_SITE;
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
@@ -179,14 +181,14 @@ static uint32_t instead_of(uint32_t fresh, uint32_t found) {
 }
 
 /* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
-static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new) {
+static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   uint32_t fresh = NO_SITE;
   for (uint64_t i = 0; i < PROBES; i++) {
     uint32_t *slot = &memory->slots[(hash + i) % SITE_SLOTS];
     uint32_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (found == 0) {
-      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count);
+      if (fresh == NO_SITE && may_be_new) fresh = new_site(hash, frames, count, work);
       if (fresh == NO_SITE) return NO_SITE;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
@@ -223,6 +225,7 @@ static void extend_reach(uintptr_t address, size_t probe) {
   }
 }
 
+/* False if there is no room. */
 static bool put(uintptr_t address, struct live_sample sample) {
   for (size_t probe = 0; probe < PROBES; probe++) {
     struct live *entry = &memory->live[place_of(address, probe) % LIVE];
@@ -289,8 +292,7 @@ void live_sample_freed(struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* To some four milliseconds, which takes a fourth of the time. */
-static uint32_t time_of_birth(void) { return (uint32_t)(clock_ns(CLOCK_MONOTONIC_COARSE) / BIRTH_UNIT); }
+static uint32_t time_of_birth(void) { return (uint32_t)(coarse_monotonic_ns() / BIRTH_UNIT); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
@@ -322,22 +324,43 @@ static bool deserves_site(const struct sample *sample) {
 }
 
 /*
- * A sample that cannot be followed counts as allocated and freed: it is missing among the live ones, and counted here.
- * `cut` says that there were more frames than these.
+ * What was sampled at this address before and is not any more was freed past us (by __libc_free, for example), nobody
+ * knows when.
  */
-static void *add_to_site(const struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
-  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample));
+static void forget_object_before(const void *object) {
+  struct live_sample before = live_sample_remove(object);
+  if (before.site == NO_SITE) return;
+  __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
+  live_sample_freed(before);
+}
+
+/*
+ * Adds it to a site, and to the live ones. One that cannot be followed counts as allocated and freed: it is missing
+ * among them, and counted here.
+ */
+__attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
+  forget_object_before(sample->object);
+  sample->work += WORK_SAMPLE;
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
     return sample->object;
   }
-  if (cut || kept < count) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
   struct live_sample live = {site, time_of_birth(), sample->probability, sample->bytes};
-  void *moved = placement_move(sample, &live);
-  if (moved) return moved; /* its slot knows what the table would */
+  void *moved = sample->move.alignment ? placement_move(sample, &live) : NULL;
+  if (moved) {
+    sample->work += WORK_SLOT;
+    return moved; /* its slot knows what the table would */
+  }
   live_sample_put_back(sample->object, live);
   return sample->object;
+}
+
+/* `cut` says that there were more frames than these. */
+static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
+  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample), &sample->work);
+  if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
+  return add_to_site(sample, site);
 }
 
 /* One frame more than is kept is asked for: whether it is there says whether any are lost. */
@@ -346,41 +369,72 @@ static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   return found > most ? most : found;
 }
 
-static uint32_t native_frames(const struct sample *sample, uint64_t *frames, struct registers *caller, bool *cut) {
-  uint32_t found = native_stack(sample->block, sample->origin, frames, MOST_NATIVE_FRAMES + 1, caller);
+static uint32_t native_frames(struct sample *sample, uint64_t *frames, struct registers *caller, bool *cut) {
+  uint32_t found = native_stack(sample->origin, frames, MOST_NATIVE_FRAMES + 1, caller, &sample->work);
   return keep_at_most(MOST_NATIVE_FRAMES, found, cut);
 }
 
-__attribute__((noinline)) static void *take_native(const struct sample *sample) {
+__attribute__((noinline)) static void *take_native(struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES + 1];
   bool cut = false;
   uint32_t count = native_frames(sample, frames, NULL, &cut);
-  return add_to_site(sample, frames, count, cut);
+  return add_with_stack(sample, frames, count, cut);
 }
 
-/* Takes some 20 KiB of the stack with what it calls, which HotSpot keeps free for native code on all threads of Java.
- */
-__attribute__((noinline)) static void *take_with_java(const struct sample *sample, const struct java_stacks *stacks,
+/* Takes some 20 KiB of the stack with what it calls. */
+__attribute__((noinline)) static void *take_with_java(struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
   struct registers caller;
   bool cut = false;
   uint32_t count = native_frames(sample, frames, &caller, &cut);
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
+  sample->work += WORK_JAVA;
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
-  if (found > 0) count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
-  return add_to_site(sample, frames, count, cut);
+  if (found > 0) {
+    sample->work += (uint32_t)found * WORK_JAVA_FRAME;
+    count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+  }
+  return add_with_stack(sample, frames, count, cut);
 }
 
-void *call_sites_take(const struct sample *sample) {
+/*
+ * HotSpot's own guard pages are the last of a thread's stack, 16 KiB by default. Above them it keeps 80 KiB free for
+ * native code that Java calls, of which walks take 20.
+ */
+#define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
+#define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
+
+static bool is_beside_java(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }
+
+bool call_sites_may_follow(struct origin origin) {
+  return has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (is_beside_java() ? GUARD_PAGES_OF_JVM : 0));
+}
+
+/* The object stays where it is: what moves it takes more of the stack. */
+__attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
+  __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
+  sample->move.alignment = 0;
+  return add_to_site(sample, site_of(NULL, 0, deserves_site(sample), &sample->work));
+}
+
+static void *thread_to_walk(const struct java_stacks *stacks, const struct sample *sample) {
+  void *thread = stacks ? stacks->thread() : NULL;
+  if (!thread || has_room(sample->origin.stack, ROOM_FOR_JAVA_STACK)) return thread;
+  __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+void *call_sites_take(struct sample *sample) {
   struct thread_block *block = sample->block;
   if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
-  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return take_native(sample);
+  if (!call_sites_may_follow(sample->origin)) return take_without_stack(sample);
+  if (!is_beside_java() || !block || block->walks_java) return take_native(sample);
   /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
    * whether it has come is asked after. */
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
   const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
-  void *thread = stacks ? stacks->thread() : NULL;
+  void *thread = thread_to_walk(stacks, sample);
   void *object = thread ? take_with_java(sample, stacks, thread) : take_native(sample);
   __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
   return object;
@@ -403,7 +457,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   struct thread_block *block = own_block();
   struct registers caller;
   if (!is_thread_block(block)) block = NULL;
-  uint32_t count = native_stack_at(block, here, frames, capacity, &caller);
+  uint32_t work = 0, count = native_stack_at(here, frames, capacity, &caller, &work);
   for (uint32_t i = 0; i < count && !is_java_frame(frames[i]); i++) module_note(&memory->modules, frames[i] - 1);
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
@@ -458,7 +512,8 @@ struct call_sites_totals call_sites_totals(void) {
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_place, __ATOMIC_RELAXED),
                                     __atomic_load_n(&truncated, __ATOMIC_RELAXED),
-                                    __atomic_load_n(&without_java, __ATOMIC_RELAXED)};
+                                    __atomic_load_n(&without_java, __ATOMIC_RELAXED),
+                                    __atomic_load_n(&without_stack, __ATOMIC_RELAXED)};
 }
 
 static struct mallometer_object of_live_sample(const struct live_sample *sample) {

@@ -66,15 +66,17 @@ void call_sites_leave_java(void);
 /* Bytes reserved. */
 size_t call_sites_footprint(void);
 
-/* An allocation that was taken with a probability. `block` is the calling thread's, or NULL. */
+/* An allocation that is taken with a probability. `block` is the calling thread's, or NULL. */
 struct sample {
   struct thread_block *block;
   void *object;
   size_t requested;
   size_t bytes;
-  double probability;
   struct move move;
   struct origin origin;
+  double probability;
+  /* What was done with it (sample/work.h). */
+  uint32_t work;
 };
 
 /*
@@ -86,8 +88,11 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 /* Bytes of stack that a handler needs for that, with room for the frames. */
 size_t call_sites_stack_use(void);
 
+/* Whether the thread is on its own stack and has room there to follow it. */
+bool call_sites_may_follow(struct origin origin);
+
 /* Returns where the object is now. Keeps errno. */
-void *call_sites_take(const struct sample *sample);
+void *call_sites_take(struct sample *sample);
 
 /*
  * Whether an object may be a live sample: false for nearly all that are none. One byte for each of 65,536 hashes of
@@ -140,6 +145,8 @@ struct call_sites_totals {
   /* Samples at a site whose stack had more frames than are kept. */
   uint64_t truncated;
   uint64_t without_java;
+  /* Samples on another stack than the thread's own, and those with too little of it left. */
+  uint64_t without_stack;
 };
 
 struct call_sites_totals call_sites_totals(void);

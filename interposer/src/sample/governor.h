@@ -1,12 +1,12 @@
 /*
  * Holds the time that samples take to a share of one processor's time.
  *
- * Time is credit: it comes in at the target's rate, and each sample spends what it took (what took longer than 100 us
- * was interrupted, and counts as that). A process begins with 2 ms and saves up to a tenth of a second, so a program
- * that meets new code now and then looks at all of it closely, and one that only starts is not slowed down for code
- * that it never runs again. When the credit is gone and still falls, the probabilities are halved, at most once in five
- * milliseconds; when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so
- * that at the default target the probabilities are back within three seconds after a burst of new code.
+ * Time is credit: it comes in at the target's rate, and each sample spends what it took, as its work is billed
+ * (work.h), 100 us at most. A process begins with 2 ms and saves up to a tenth of a second, so a program that meets new
+ * code now and then looks at all of it closely, and one that only starts is not slowed down for code that it never runs
+ * again. When the credit is gone and still falls, the probabilities are halved, at most once in five milliseconds;
+ * when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
+ * default target the probabilities are back within three seconds after a burst of new code.
  *
  * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
  * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of
@@ -37,7 +37,8 @@ struct governor {
 #define GOVERNOR_HALVINGS_OF_NUMBERS 6u
 #define GOVERNOR_MOST_HALVINGS 9u
 
-/* Counts a sample that took from `begin` to `end` by a clock that nobody sets. Of two at once one may be lost. */
+/* Counts a sample that ends at `end` by a clock that nobody sets, and took the time since `begin`. Of two at once one
+ * may be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
 struct governor_shares {

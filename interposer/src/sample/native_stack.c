@@ -7,16 +7,14 @@
 #include "platform/loaded_objects.h"
 #include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
+#include "sample/work.h"
 
-/* Higher above the stack pointer, the thread's control block is not the end of this stack. */
-#define LARGEST_STACK ((uintptr_t)64 << 20)
+#define REHEARSED_FRAMES 16
 #define LARGEST_UNKNOWN_STACK ((uintptr_t)1 << 20)
 
 static enum unwinding unwinding;
 static bool objects_are_known;
-
-/* Where the stack of the process's first thread begins; the loader's. */
-extern void *__libc_stack_end __attribute__((weak));
+static bool kernel_tells; /* what is readable; a sandbox may forbid it */
 
 /* ---- What may be read --------------------------------------------------------------------------------- */
 
@@ -25,31 +23,12 @@ struct readable {
   uintptr_t begin, end, limit;
 };
 
-static bool is_above(uintptr_t end, uintptr_t stack) { return stack < end && end - stack < LARGEST_STACK; }
-
-/* The end of the stack that the system gave this thread, if it runs on that; otherwise 0. Threads have their control
- * block there. */
-static uintptr_t end_of_own_stack(uintptr_t stack) {
-  uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
-  if (is_above(control_block, stack)) return page_of(control_block);
-  uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-  return is_above(first, stack) ? page_of(first) + SMALLEST_PAGE : 0;
-}
-
-/* Stacks of one's own are looked at once, and again where they have become deeper. */
-static struct readable readable_stack(struct thread_block *block, uintptr_t stack) {
-  uintptr_t end = end_of_own_stack(stack), begin = page_of(stack), next = begin + SMALLEST_PAGE;
-  if (!end) return (struct readable){begin, next, begin + LARGEST_UNKNOWN_STACK};
-  if (!block) return (struct readable){begin, next, end};
-  if (block->stack_end != end || block->stack_begin > end) block->stack_begin = end;
-  if (begin < block->stack_begin) {
-    uintptr_t readable = begin + readable_pages(begin, (block->stack_begin - begin) / SMALLEST_PAGE) * SMALLEST_PAGE;
-    /* There is a hole in between: another stack. */
-    if (readable != block->stack_begin) return (struct readable){begin, readable, readable};
-    block->stack_begin = begin;
-    block->stack_end = end;
-  }
-  return (struct readable){begin, end, end};
+static struct readable readable_stack(uintptr_t stack) {
+  uintptr_t begin = page_of(stack);
+  struct own_stack own;
+  if (own_stack_holds(stack, &own)) return (struct readable){begin, own.end, own.end};
+  return (struct readable){begin, begin + SMALLEST_PAGE,
+                           begin + (kernel_tells ? LARGEST_UNKNOWN_STACK : SMALLEST_PAGE)};
 }
 
 static __attribute__((noinline)) bool becomes_known(struct readable *stack, uintptr_t end) {
@@ -86,6 +65,8 @@ static struct {
 } remembered[REMEMBERED_RULES];
 
 #define OFFSET_BITS 29
+/* There is none: the stack ends here, as nearly every one does at a known place. */
+#define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack(const struct frame_rule *rule) {
   const uint64_t mask = ((uint64_t)1 << OFFSET_BITS) - 1;
@@ -106,21 +87,24 @@ static void unpack(uint64_t packed, struct frame_rule *rule) {
   rule->saved_offset = unpack_offset(packed);
 }
 
-static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
+static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
+
+static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
-  uint64_t *place_of_key = &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key;
+  uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
-    return true;
+    return packed != NO_RULE;
   }
-  if (!frame_rule_at(pc, object, rule)) return false;
-  if (!fits(rule->cfa_offset) || !fits(rule->saved_offset)) return true;
-  packed = pack(rule);
+  *work += WORK_RULE;
+  bool found = frame_rule_at(pc, object, rule);
+  if (found && (!fits(rule->cfa_offset) || !fits(rule->saved_offset))) return true;
+  packed = found ? pack(rule) : NO_RULE;
   __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
   __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);
-  return true;
+  return found;
 }
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
@@ -135,9 +119,10 @@ static bool find_object_of(uintptr_t return_address, struct loaded_object *objec
 }
 
 /* Goes to the caller's frame. */
-static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object) {
+static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object,
+                        uint32_t *work) {
   struct frame_rule rule;
-  if (!rule_at(r->pc - 1, object, &rule)) return false;
+  if (!rule_at(r->pc - 1, object, &rule, work)) return false;
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
   uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
   if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
@@ -150,13 +135,13 @@ static bool leave_frame(struct readable *stack, struct registers *r, const struc
 }
 
 static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint64_t *frames, uint32_t capacity,
-                               struct registers *caller) {
+                               struct registers *caller, uint32_t *work) {
   struct loaded_object object = {0};
   uint32_t count = 0;
   while (find_object_of(r.pc, &object)) {
     if (count == capacity) return count;
     frames[count++] = r.pc;
-    if (!leave_frame(stack, &r, &object)) return count;
+    if (!leave_frame(stack, &r, &object, work)) return count;
   }
   *caller = r;
   return count;
@@ -177,16 +162,17 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* Whether the kernel tells what is readable from what is not: no program has memory at 0. A sandbox may forbid it. */
-static bool stacks_can_be_read(void) {
+/* No program has memory at 0. */
+static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
 }
 
 enum unwinding native_stack_start(enum unwinding wanted) {
+  own_stacks_start();
+  kernel_tells = kernel_tells_what_is_readable();
   objects_are_known = loaded_objects_start();
   if (wanted == UNWIND_BY_TABLES && !objects_are_known) wanted = UNWIND_BY_FRAME_POINTERS;
-  if (!stacks_can_be_read()) wanted = UNWIND_OFF;
   return unwinding = wanted;
 }
 
@@ -204,22 +190,33 @@ static uintptr_t program_frame_pointer(void) {
 #endif
 }
 
-uint32_t native_stack(struct thread_block *block, struct origin origin, uint64_t *frames, uint32_t capacity,
-                      struct registers *caller) {
+uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                      uint32_t *work) {
   struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
-  return native_stack_at(block, here, frames, capacity, caller);
+  return native_stack_at(here, frames, capacity, caller, work);
 }
 
-uint32_t native_stack_at(struct thread_block *block, struct registers here, uint64_t *frames, uint32_t capacity,
-                         struct registers *caller) {
+uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
+                         uint32_t *work) {
   struct registers end = {0, 0, 0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;
-  struct readable stack = readable_stack(block, here.stack_pointer);
-  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end)
+  struct readable stack = readable_stack(here.stack_pointer);
+  uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end, work)
                                                  : walk_by_frame_pointers(&stack, here, frames, capacity);
+  *work += count * WORK_FRAME;
   if (caller) *caller = end;
   errno = saved_errno;
   return count;
+}
+
+uint32_t native_stack_rehearse(void) {
+  uint64_t frames[REHEARSED_FRAMES];
+  struct origin here = {__builtin_return_address(0), __builtin_dwarf_cfa()};
+  uint32_t work = 0;
+  if (!has_room(here.stack, ROOM_FOR_NATIVE_STACK)) return 0;
+  __atomic_store_n(place_of((uintptr_t)here.caller - 1), 0, __ATOMIC_RELAXED);
+  native_stack(here, frames, REHEARSED_FRAMES, NULL, &work);
+  return work;
 }

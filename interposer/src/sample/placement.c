@@ -121,7 +121,7 @@ static void tell_of_placed(const void *object) {
 }
 
 void *placement_move(const struct sample *sample, const struct live_sample *live) {
-  if (!slots_are_open() || sample->move.alignment == 0) return NULL;
+  if (!slots_are_open()) return NULL;
   uint32_t class = slot_class(sample->requested, sample->move.alignment);
   if (class == MALLOMETER_SLOT_CLASSES || sample->move.contents > SLOT_CONTENTS) {
     count(&totals.too_large);

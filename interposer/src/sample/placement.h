@@ -46,8 +46,8 @@ size_t placement_limited_to(void);
 void placement_next_epoch(void);
 
 /*
- * Moves a sampled object into a slot, or not. Returns where it is now, NULL if it stays. `contents` of its first bytes
- * are kept; the rest is zero. The allocator has the old one back. Keeps errno.
+ * Moves a sampled object that may be moved into a slot, or not. Returns where it is now, NULL if it stays. `contents`
+ * of its first bytes are kept; the rest is zero. The allocator has the old one back. Keeps errno.
  */
 void *placement_move(const struct sample *sample, const struct live_sample *live);
 

@@ -8,8 +8,13 @@
 #include "platform/floating_point.h"
 #include "sample/call_sites.h"
 #include "sample/governor.h"
+#include "sample/native_stack.h"
+#include "sample/work.h"
 
 #define K 4u
+#define USUAL_UNIT_PS 25000u /* sample/work.h */
+/* The first finds little in the processor's caches, the others all: together they take what samples take. */
+#define REHEARSALS 3u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
 /* The counter ended before an allocation was chosen: it counts to 256 only. Such a visit is none. */
@@ -18,6 +23,7 @@
 #define PROBES 8u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
+static uint64_t unit_ps = USUAL_UNIT_PS; /* what a unit of work takes, in picoseconds */
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 static uint64_t samples;
@@ -139,38 +145,30 @@ static double wanted(uint64_t path, double visits, size_t bytes) {
   return by_number > by_size ? by_number : by_size;
 }
 
-/* An allocation that may be sampled. */
-struct candidate {
-  struct thread_block *block;
-  void *object;
-  size_t requested;
-  size_t bytes;
-  struct move move;
-  struct origin origin;
-};
-
-static void *record(const struct sample *sample) {
-  if (sampler_interval() == 1) return call_sites_take(sample);
-  uint64_t begin = monotonic_ns();
-  void *object = call_sites_take(sample);
-  governor_spend(&governor, begin, monotonic_ns());
-  return object;
+static void bill(uint32_t work) {
+  uint64_t took = work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000;
+  coarse_clock_passes(took);
+  uint64_t now = coarse_monotonic_ns();
+  governor_spend(&governor, now - took, now);
 }
 
-/* What is done with a candidate changes where its object is. */
-static void take(struct candidate *c, double probability) {
+/* What is done with an allocation changes where its object is. */
+static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)c->bytes / probability), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
   if (!call_sites_on()) return;
-  c->object = record(&(struct sample){c->block, c->object, c->requested, c->bytes, probability, c->move, c->origin});
+  allocation->probability = probability;
+  allocation->object = call_sites_take(allocation);
+  if (sampler_interval() != 1) bill(allocation->work);
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
-static unsigned consider(uint32_t random, double visits, struct candidate *c) {
-  double probability = wanted(path_of(c->origin, size_class(c->requested)), visits, c->bytes);
+static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
+  double probability =
+      wanted(path_of(allocation->origin, size_class(allocation->requested)), visits, allocation->bytes);
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
-  if (happens(random, probability * visits)) take(c, probability);
+  if (happens(random, probability * visits)) take(allocation, probability);
   return next_level;
 }
 
@@ -182,6 +180,18 @@ static unsigned towards(unsigned wanted_level, unsigned level, uint32_t random) 
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
+/* A step at a time: one measurement that was interrupted must not count for much. */
+void sampler_measure(void) {
+  uint64_t before = monotonic_ns(), begin = monotonic_ns();
+  uint32_t work = 0;
+  for (unsigned i = 0; i < REHEARSALS; i++) work += native_stack_rehearse();
+  uint64_t took = monotonic_ns() - begin, of_clock = begin - before;
+  if (work == 0) return;
+  uint64_t measured = (took > of_clock ? took - of_clock : 0) * 1000 / work;
+  uint64_t known = __atomic_load_n(&unit_ps, __ATOMIC_RELAXED), least = known - known / 8, most = known + known / 8;
+  __atomic_store_n(&unit_ps, measured < least ? least : measured > most ? most : measured, __ATOMIC_RELAXED);
+}
+
 uint64_t sampler_random(struct thread_block *block) {
   static uint64_t shared;
   uint64_t *state = block ? &block->random : &shared;
@@ -190,17 +200,17 @@ uint64_t sampler_random(struct thread_block *block) {
 }
 
 /* With an interval of 1 all counters stay at zero, where they began. */
-static void take_every(struct candidate *c, uint8_t *left) {
-  take(c, 1);
+static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
+  take(allocation, 1);
 }
 
-__attribute__((noinline)) static void visit(struct candidate *candidate) {
-  struct thread_block *block = candidate->block;
-  size_t bucket = filter_bucket(candidate->origin, size_class(candidate->requested));
+__attribute__((noinline)) static void visit(struct sample *allocation) {
+  struct thread_block *block = allocation->block;
+  size_t bucket = filter_bucket(allocation->origin, size_class(allocation->requested));
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
   if (sampler_interval() == 1) {
-    take_every(candidate, left);
+    take_every(allocation, left);
     return;
   }
   unsigned level = *level_of_left & LEVEL_MASK;
@@ -208,32 +218,32 @@ __attribute__((noinline)) static void visit(struct candidate *candidate) {
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
   } else if (!(*level_of_left & UNFINISHED)) {
-    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), candidate), level, (uint32_t)bits);
+    level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), allocation), level, (uint32_t)bits);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
 }
 
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin) {
-  struct candidate candidate = {block, object, requested, bytes, move, origin};
+  struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
   unsigned of_program = floating_point_enter();
-  visit(&candidate);
+  visit(&allocation);
   floating_point_leave(of_program);
-  return candidate.object;
+  return allocation.object;
 }
 
-__attribute__((noinline)) static void visit_always(struct candidate *candidate) {
-  consider((uint32_t)(sampler_random(candidate->block) >> 32), 1, candidate);
+__attribute__((noinline)) static void visit_always(struct sample *allocation) {
+  consider((uint32_t)(sampler_random(allocation->block) >> 32), 1, allocation);
 }
 
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin) {
-  struct candidate candidate = {block, object, requested, bytes, move, origin};
+  struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
   if (!sampler_interval()) return object;
   unsigned of_program = floating_point_enter();
-  visit_always(&candidate);
+  visit_always(&allocation);
   floating_point_leave(of_program);
-  return candidate.object;
+  return allocation.object;
 }
 
 struct sampler_totals sampler_totals(void) {

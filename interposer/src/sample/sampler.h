@@ -98,6 +98,12 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
+/*
+ * Measures what a unit of work takes (sample/work.h), by a stack that it follows. To be called now and then by threads
+ * of the library that have just slept: what samples need is seldom in the processor's caches either.
+ */
+void sampler_measure(void);
+
 /* 64 random bits for a thread, or for those without a block. */
 uint64_t sampler_random(struct thread_block *block);
 
@@ -108,7 +114,7 @@ struct sampler_totals {
   uint64_t estimated_bytes;
   /* Visits of call paths that the table had no room for; they are sampled by size alone. */
   uint64_t unknown_paths;
-  /* Time that samples took, in nanoseconds. */
+  /* Time that samples took, in nanoseconds: their work times what a unit of it takes. */
   uint64_t time_ns;
   /* What the governor leaves of the probabilities, in millionths. */
   uint32_t share_ppm;

@@ -291,7 +291,7 @@ static size_t offset_for(const struct slot_request *request) {
   return offset;
 }
 
-static uint64_t time_now(void) { return monotonic_ns() >> SLOT_TIME_SHIFT; }
+static uint64_t time_now(void) { return coarse_monotonic_ns() >> SLOT_TIME_SHIFT; }
 
 void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
   size_t *object = (size_t *)(begin + offset);

@@ -42,7 +42,7 @@
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are counted in units of 2^16 ns. */
+/* Times of slots are counted in units of 2^16 ns, all by the coarse clock: what is born later has no earlier birth. */
 #define SLOT_TIME_SHIFT 16
 
 /* Pages before the first slot, for whoever tries out what the system can do. Not accessible at first. */

@@ -1,6 +1,8 @@
 /* See stack_tree.h. The memory is zeroed before its first use. */
 #include "sample/stack_tree.h"
 
+#include "sample/work.h"
+
 enum { PROBES = 32 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -19,7 +21,7 @@ static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t fram
   return number + 1;
 }
 
-static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
+static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame, uint32_t *work) {
   uint64_t place = place_of(caller, frame);
   uint32_t fresh = 0;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -28,6 +30,7 @@ static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame
     if (found == 0) {
       if (!fresh) fresh = new_node(tree, caller, frame);
       if (!fresh) return 0;
+      *work += WORK_NEW_FRAME;
       if (__atomic_compare_exchange_n(slot, &found, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
     const struct stack_node *node = &tree->nodes[found - 1];
@@ -36,10 +39,11 @@ static uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame
   return 0;
 }
 
-bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost) {
+bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
+                    uint32_t *work) {
   uint32_t node = 0;
   for (uint32_t i = count; i > 0; i--) {
-    node = node_of(tree, node, frames[i - 1]);
+    node = node_of(tree, node, frames[i - 1], work);
     if (!node) return false;
   }
   *innermost = node;

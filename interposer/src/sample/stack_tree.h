@@ -42,9 +42,10 @@ struct stack_tree {
 
 /*
  * Adds a stack, innermost frame first, as far as it is not there. Sets the innermost node, 1 + its number (0 for a
- * stack without frames). False if there is no room.
+ * stack without frames), and adds what it did to `work` (sample/work.h). False if there is no room.
  */
-bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost);
+bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
+                    uint32_t *work);
 
 /* Copies at most `capacity` frames, innermost first. Returns how many. */
 uint32_t stack_tree_copy(const struct stack_tree *tree, uint32_t innermost, uint64_t *frames, uint32_t capacity);

@@ -11,11 +11,11 @@ package io.mallometer;
  * @param byteUnit the unit of allocated, freed and live bytes
  * @param footprintBytes memory that the native library has mapped in this process, resident or not:
  *     its image with its tables, and its thread blocks; {@code NaN} without it
- * @param overheadSeconds time that passed, not processor time, while samples were taken, while the
- *     counters of the process were read since it started, and while polls decoded them here; and
- *     processor time of the library's recording thread; only grows. Brackets of a thread, and the
- *     counting itself, some nanoseconds within each malloc, are not in it. {@code NaN} without the
- *     library
+ * @param overheadSeconds time that samples took, estimated by what they did; time that passed, not
+ *     processor time, while the counters of the process were read since it started, and while polls
+ *     decoded them here; and processor time of the library's threads; only grows. Brackets of a
+ *     thread, and the counting itself, some nanoseconds within each malloc, are not in it. {@code
+ *     NaN} without the library
  * @param pollSeconds how long the reading of this snapshot took; {@code NaN} without the library
  * @param threadsWithoutBlock threads that share one slower counter block because the table of
  *     65,536 blocks was full; {@code NaN} without the library

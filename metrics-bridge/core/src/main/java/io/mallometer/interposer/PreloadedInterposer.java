@@ -142,6 +142,7 @@ final class PreloadedInterposer implements Interposer {
                   "not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED),
                   "truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED),
                   "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA),
+                  "no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK),
                   "no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD),
                   "no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE)),
               ReportLayout.byteUnit(self),

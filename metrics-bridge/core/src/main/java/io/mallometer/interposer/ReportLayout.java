@@ -46,7 +46,8 @@ final class ReportLayout {
   static final int TABLES_BYTES = JAVA + 8;
   static final int FRAMES_WITHOUT_METHOD = TABLES_BYTES + 8;
   static final int FRAMES_WITHOUT_MODULE = FRAMES_WITHOUT_METHOD + 8;
-  static final int BYTES = FRAMES_WITHOUT_MODULE + 8;
+  static final int SAMPLES_WITHOUT_STACK = FRAMES_WITHOUT_MODULE + 8;
+  static final int BYTES = SAMPLES_WITHOUT_STACK + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;

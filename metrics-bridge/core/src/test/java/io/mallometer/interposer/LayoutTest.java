@@ -106,6 +106,7 @@ class LayoutTest {
           report("tables_bytes", ReportLayout.TABLES_BYTES),
           report("frames_without_method", ReportLayout.FRAMES_WITHOUT_METHOD),
           report("frames_without_module", ReportLayout.FRAMES_WITHOUT_MODULE),
+          report("samples_without_stack", ReportLayout.SAMPLES_WITHOUT_STACK),
           Map.entry("sizeof(struct mallometer_site)", SiteLayout.BYTES),
           of("site", "number", SiteLayout.NUMBER),
           of("site", "frames", SiteLayout.FRAMES),

@@ -1,0 +1,115 @@
+/* See clock.h. The C library's own function is not asked, since it makes a system call where there is no vDSO. */
+#include "platform/clock.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef int clock_function(clockid_t clock, struct timespec *now);
+
+static clock_function *of_vdso;
+/* CLOCK_MONOTONIC when clock_ns() last told it, and how far CLOCK_REALTIME was ahead at first. */
+static uint64_t latest, realtime_ahead;
+
+/* ---- The vDSO ------------------------------------------------------------------------------------------ */
+
+/* What is needed of an ELF object whose addresses nobody has relocated: older kernels link it elsewhere than they map
+ * it. */
+struct tables {
+  uintptr_t bias;
+  const ElfW(Sym) * symbols;
+  const char *strings;
+  const uint32_t *hash;
+  const uint32_t *gnu_hash;
+};
+
+static struct tables tables_of(const char *object) {
+  struct tables tables = {0};
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object;
+  const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(object + header->e_phoff);
+  const ElfW(Dyn) *entry = NULL;
+  for (size_t i = header->e_phnum; i > 0; i--) {
+    const ElfW(Phdr) *segment = &segments[i - 1];
+    if (segment->p_type == PT_LOAD) tables.bias = (uintptr_t)object + segment->p_offset - segment->p_vaddr;
+    if (segment->p_type == PT_DYNAMIC) entry = (const ElfW(Dyn) *)(object + segment->p_offset);
+  }
+  for (; entry && entry->d_tag != DT_NULL; entry++) {
+    const void *address = (const void *)(tables.bias + entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SYMTAB) tables.symbols = address;
+    if (entry->d_tag == DT_STRTAB) tables.strings = address;
+    if (entry->d_tag == DT_HASH) tables.hash = address;
+    if (entry->d_tag == DT_GNU_HASH) tables.gnu_hash = address;
+  }
+  return tables;
+}
+
+/* The GNU table says nowhere how many there are: the last chain ends with the last symbol. */
+static uint32_t symbols_in(const struct tables *tables) {
+  if (tables->hash) return tables->hash[1];
+  if (!tables->gnu_hash) return 0;
+  uint32_t buckets = tables->gnu_hash[0], first = tables->gnu_hash[1], last = 0;
+  const uint32_t *bucket = tables->gnu_hash + 4 + tables->gnu_hash[2] * (sizeof(ElfW(Addr)) / sizeof *bucket);
+  for (uint32_t i = 0; i < buckets; i++) {
+    if (bucket[i] > last) last = bucket[i];
+  }
+  const uint32_t *chain = bucket + buckets;
+  while (last >= first && !(chain[last - first] & 1)) last++;
+  return last + 1;
+}
+
+static clock_function *find_in_vdso(void) {
+  const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
+  clock_function *found = NULL;
+  if (!vdso) return NULL;
+  struct tables tables = tables_of(vdso);
+  if (!tables.symbols || !tables.strings) return NULL;
+  for (uint32_t i = 0; i < symbols_in(&tables); i++) {
+    const ElfW(Sym) *symbol = &tables.symbols[i];
+    const char *name = tables.strings + symbol->st_name;
+    if (symbol->st_shndx == SHN_UNDEF) continue;
+    if (strcmp(name, "__vdso_clock_gettime") != 0 && strcmp(name, "__kernel_clock_gettime") != 0) continue;
+    const void *address = (const void *)(tables.bias + symbol->st_value);
+    memcpy(&found, &address, sizeof found);
+  }
+  return found;
+}
+
+void clock_start(void) {
+  struct timespec now;
+  clock_function *found = find_in_vdso();
+  if (found && found(CLOCK_REALTIME_COARSE, &now) == 0 && found(CLOCK_MONOTONIC_COARSE, &now) == 0) of_vdso = found;
+  realtime_ahead = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- The clocks ---------------------------------------------------------------------------------------- */
+
+static uint64_t nanoseconds(const struct timespec *time) {
+  return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+uint64_t clock_ns(clockid_t clock) {
+  struct timespec now = {0, 0};
+  syscall(SYS_clock_gettime, clock, &now);
+  uint64_t ns = nanoseconds(&now);
+  if (clock == CLOCK_MONOTONIC) __atomic_store_n(&latest, ns, __ATOMIC_RELAXED);
+  return ns;
+}
+
+static uint64_t coarse_ns(clockid_t clock) {
+  struct timespec now;
+  of_vdso(clock, &now);
+  return nanoseconds(&now);
+}
+
+static uint64_t latest_ns(void) { return __atomic_load_n(&latest, __ATOMIC_RELAXED); }
+
+uint64_t coarse_monotonic_ns(void) { return of_vdso ? coarse_ns(CLOCK_MONOTONIC_COARSE) : latest_ns(); }
+
+uint64_t coarse_realtime_ns(void) { return of_vdso ? coarse_ns(CLOCK_REALTIME_COARSE) : latest_ns() + realtime_ahead; }
+
+void coarse_clock_passes(uint64_t ns) {
+  if (!of_vdso) __atomic_fetch_add(&latest, ns, __ATOMIC_RELAXED);
+}

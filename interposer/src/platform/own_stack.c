@@ -1,0 +1,102 @@
+/* See own_stack.h. */
+#include "platform/own_stack.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include "platform/glibc_versions.h"
+#include "platform/readable_memory.h"
+
+/* The kernel keeps at least twice as much below the first thread's stack free of other memory. */
+#define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
+
+/* Where the stack of the process's first thread begins; the loader's. */
+extern void *__libc_stack_end __attribute__((weak));
+
+static struct own_stack first;
+
+/* ---- The first thread ---------------------------------------------------------------------------------- */
+
+/* The name of the executed file is the last thing that the kernel puts there, above arguments and environment. */
+static uintptr_t end_of_mapping(uintptr_t stack_end) {
+  const char *name = (const char *)getauxval(AT_EXECFN);
+  uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
+  return page_of(end > stack_end && end - stack_end < LARGEST_FIRST_STACK ? end : stack_end) + SMALLEST_PAGE;
+}
+
+static void find_first_stack(void) {
+  struct rlimit limit;
+  uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+  if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
+  uintptr_t lowest = end_of_mapping(end) - page_of(largest);
+  first = (struct own_stack){lowest, page_of(end) + SMALLEST_PAGE};
+}
+
+/* ---- Other threads ------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+/* The C library's control block begins at the thread pointer; it is larger than this in all versions since 2.17. */
+#define SEARCHED_BYTES 2048u
+/* It is the last thing on the stack, but for what aligns it. */
+#define LARGEST_CONTROL_BLOCK (2 * SMALLEST_PAGE)
+/* Below the second are only numbers, no pointers. */
+#define SMALLEST_STACK ((uintptr_t)16384)
+#define LARGEST_STACK ((uintptr_t)1 << 38)
+
+/* Whether there is a control block of that kind at all: another C library may stand in for glibc. */
+static bool is_glibc;
+/* Where in it the words are: the lowest address, the size, and the size of the guard pages in that; 0 until known. */
+static size_t place_of_words;
+
+static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
+  uintptr_t begin = words[0], bytes = words[1], guard = words[2], end = begin + bytes;
+  if (bytes < SMALLEST_STACK || bytes > LARGEST_STACK || guard >= bytes || guard % SMALLEST_PAGE != 0) return false;
+  return begin < control_block && end >= control_block + SEARCHED_BYTES && end - control_block < LARGEST_CONTROL_BLOCK;
+}
+
+static bool find_own_stack(struct own_stack *own) {
+  uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
+  size_t known = __atomic_load_n(&place_of_words, __ATOMIC_RELAXED);
+  if (!is_glibc) return false;
+  for (size_t place = known ? known : sizeof known; place + 3 * sizeof known <= SEARCHED_BYTES; place += sizeof known) {
+    const uintptr_t *words = (const uintptr_t *)(control_block + place);
+    if (describes_stack(words, control_block)) {
+      __atomic_store_n(&place_of_words, place, __ATOMIC_RELAXED);
+      *own = (struct own_stack){words[0] + words[2], control_block};
+      return true;
+    }
+    if (known) return false;
+  }
+  return false;
+}
+
+static void know_control_blocks(void) { is_glibc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version") != NULL; }
+#else
+static bool find_own_stack(struct own_stack *own) {
+  (void)own;
+  return false;
+}
+
+static void know_control_blocks(void) {}
+#endif
+
+/* ---- Either -------------------------------------------------------------------------------------------- */
+
+void own_stacks_start(void) {
+  find_first_stack();
+  know_control_blocks();
+}
+
+static bool holds(const struct own_stack *own, uintptr_t stack) { return stack >= own->begin && stack < own->end; }
+
+bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
+  *own = first;
+  return holds(own, stack) || (find_own_stack(own) && holds(own, stack));
+}
+
+size_t own_stack_left(uintptr_t stack) {
+  struct own_stack own;
+  return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * System calls without the C library's functions of the same names, which are cancellation points: a thread that is
+ * being cancelled would leave through them, out of the middle of malloc too, with whatever it holds. Each returns -1
+ * and sets errno where it fails.
+ */
+#ifndef MALLOMETER_PLATFORM_SYSTEM_CALLS_H
+#define MALLOMETER_PLATFORM_SYSTEM_CALLS_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static inline int call_open(const char *path, int flags) {
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+static inline ssize_t call_read(int file, void *to, size_t bytes) { return syscall(SYS_read, file, to, bytes); }
+
+static inline ssize_t call_write(int file, const void *from, size_t bytes) {
+  return syscall(SYS_write, file, from, bytes);
+}
+
+static inline int call_close(int file) { return (int)syscall(SYS_close, file); }
+
+#endif

@@ -1,0 +1,49 @@
+/* The clocks by themselves: the coarse ones are behind the others, and go on without a vDSO as far as somebody looks.
+ */
+#include "platform/clock.c"
+
+#include "check.h"
+
+#define SECOND 1000000000u
+
+/* Which program has to wait for a processor, nobody knows. */
+static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
+  CHECK(coarse <= after);
+  CHECK(coarse + 10 * (uint64_t)SECOND > before);
+}
+
+static void coarse_clocks_are_behind(void) {
+  uint64_t before = clock_ns(CLOCK_MONOTONIC), coarse = coarse_monotonic_ns();
+  expect_behind(before, coarse, clock_ns(CLOCK_MONOTONIC));
+  before = clock_ns(CLOCK_REALTIME), coarse = coarse_realtime_ns();
+  expect_behind(before, coarse, clock_ns(CLOCK_REALTIME));
+}
+
+/* Both tables of its symbols lead to as many. */
+static void the_vdso_is_found(void) {
+  const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
+  if (!vdso) exit(77);
+  CHECK(of_vdso);
+  struct tables tables = tables_of(vdso), by_gnu_hash = tables;
+  by_gnu_hash.hash = NULL;
+  if (tables.hash && tables.gnu_hash) CHECK_EQUAL(symbols_in(&by_gnu_hash), symbols_in(&tables));
+}
+
+static void without_it_time_is_what_somebody_saw(void) {
+  of_vdso = NULL;
+  uint64_t seen = clock_ns(CLOCK_MONOTONIC);
+  clock_ns(CLOCK_REALTIME);
+  clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  CHECK_EQUAL(coarse_monotonic_ns(), seen);
+  expect_behind(clock_ns(CLOCK_REALTIME), coarse_realtime_ns(), clock_ns(CLOCK_REALTIME));
+  coarse_clock_passes(1000);
+  CHECK_EQUAL(coarse_monotonic_ns(), seen + 1000);
+}
+
+int main(void) {
+  clock_start();
+  coarse_clocks_are_behind();
+  the_vdso_is_found();
+  without_it_time_is_what_somebody_saw();
+  return 0;
+}
