@@ -6,10 +6,8 @@
  */
 #include <errno.h>
 #include <malloc.h>
-#include <stdbool.h>
-#include <string.h>
 
-#include "check.h"
+#include "below.h"
 
 static uint64_t failures;
 static bool allocator_sets_errno;
@@ -51,6 +49,7 @@ static void every_function(size_t big, char *kept) {
 }
 
 int main(void) {
+  find_allocator_below();
   allocator_sets_errno = strncmp(self().allocator, "glibc", 5) == 0;
   char *kept = malloc(100);
   memset(kept, 'k', 100);
@@ -64,8 +63,13 @@ int main(void) {
   /* Products that overflow, some of them to small numbers. */
   volatile size_t half = SIZE_MAX / 2 + 1;
   size_t big = half;
+  bool otherwise = allocator_sets_errno;
+  errno = 0;
+  CHECK(!below.calloc(big, 2));
+  allocator_sets_errno &= errno == ENOMEM; /* memcheck's leaves it alone here */
   FAILS(calloc(big, 2));
   FAILS(calloc(2, big + 8));
+  allocator_sets_errno = otherwise;
   FAILS(reallocarray(NULL, big, 2));
   FAILS(reallocarray(kept, 2, big + 8));
 
