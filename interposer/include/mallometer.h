@@ -21,10 +21,20 @@
  * Counters start with the process, only grow, wrap at 2^64, and are never reset: a bracket around a piece of
  * work is the difference of two snapshots (mallometer_difference).
  *
- * Versioning: every struct begins with its size and version. The caller sets `size` to what it was compiled
- * with; the library fills at most that many bytes and sets `size` to what it filled. Fields are only ever appended, so
- * programs and libraries of different age understand each other by that. MALLOMETER_ABI_VERSION changes only if
- * something that exists changes its place or meaning; then they do not, and a program should not call the library.
+ * Versioning: this interface only grows at its end. Structs get new fields behind the last one, enums new values, and
+ * the library new functions; what exists keeps its place and its meaning. So programs and libraries of different age
+ * understand each other:
+ *   structs    begin with their size and version. The caller sets `size` to what it was compiled with; the library
+ * fills at most that many bytes and sets `size` to what it filled. Fields beyond that are unknown. rows       are
+ * elements of arrays, and have no such beginning: the caller passes the size of its rows beside the array. The library
+ * cuts its rows to that size, or fills them up with zeros. mallometer_report tells the sizes of the library's own rows
+ * (event_bytes and so on): fields beyond those are unknown. A library without these fields has the rows of its time,
+ * and takes no others: struct mallometer_event of 176 bytes, arena 40, site 88, module 1088, object 48, site_evidence
+ * 624, access 560. These are also the smallest that any library takes. What is part of rows (site_sums, durations)
+ * never grows. functions  that a library lacks are found to be missing when they are looked up (mallometer_optional.h).
+ *   enums      may have values that the program does not know.
+ * MALLOMETER_ABI_VERSION changes only if something that exists changes its place or meaning; then a program and a
+ * library of different versions do not understand each other, and the program should not call the library.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
  * allocate, takes no lock, leaves errno alone, and returns 0 or a negative errno value.
@@ -191,6 +201,15 @@ struct mallometer_report {
    * coroutine's, an alternate one), or of its own too little was left to follow it.
    */
   uint64_t samples_without_stack;
+  /* The sizes of the library's own rows, in bytes: see Versioning. */
+  uint32_t event_bytes;
+  uint32_t arena_bytes;
+  uint32_t site_bytes;
+  uint32_t module_bytes;
+  uint32_t object_bytes;
+  uint32_t evidence_bytes;
+  uint32_t access_bytes;
+  uint32_t reserved_rows;
 };
 
 /* Whether stacks have Java frames. */
@@ -546,7 +565,7 @@ MALLOMETER_API int mallometer_enable(void);
 /*
  * Copies the latest large requests whose numbers are above `after`, oldest first, at most `capacity`. 64 are kept; a
  * gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event) of the caller. Returns how
- * many were copied; -EINVAL: events is NULL, or event_size is not the library's own.
+ * many were copied; -EINVAL: events is NULL, or event_size is below 176.
  */
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                                      uint64_t after);
@@ -560,7 +579,7 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
  *
  * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
- * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
+ * is below 88; -ENODATA: call sites are not recorded (MALLOMETER_STACKS, MALLOMETER_SAMPLE_INTERVAL=0, or
  * there is no memory: mallometer_report.reason).
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
@@ -577,15 +596,16 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 
 /*
  * Copies the modules whose numbers are `first` and above, at most `capacity`; at most 1,024 are known. `module_size` is
- * sizeof(struct mallometer_module) of the caller. Returns how many; -EINVAL: modules is NULL, or module_size is not the
- * library's own; -ENODATA as above.
+ * sizeof(struct mallometer_module) of the caller. Returns how many; -EINVAL: modules is NULL, or module_size is below
+ * 1088; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity,
                                       uint32_t first);
 
 /*
  * Copies live samples, at most `capacity`; at most 69,632 exist. `object_size` is sizeof(struct mallometer_object) of
- * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL, -ENODATA as above.
+ * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL: objects is NULL, or
+ * object_size is below 48; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
 
@@ -630,7 +650,7 @@ MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
  * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 8,192 are known. One
  * of which nothing was placed is none: two threads had met a new site at once.
  * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
- * evidence is NULL, or evidence_size is not the library's own; -ENODATA: nothing is observed.
+ * evidence is NULL, or evidence_size is below 624; -ENODATA: nothing is observed.
  */
 MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size,
                                        uint32_t capacity, uint32_t first);
@@ -644,7 +664,8 @@ MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
 /*
  * Copies the accesses that were seen so, at most two for each site that was ever watched, 128 in all. `access_size` is
- * sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL, -ENODATA as above.
+ * sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL: accesses is NULL, or access_size is below
+ * 560; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
 
@@ -670,7 +691,7 @@ MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
  * May allocate (that is counted, and freed again) and takes the allocator's locks, one arena after the other, for about
  * 150 ns for each free chunk; of threads that allocate from the same arena it makes that one wait. Not for signal
  * handlers. `row_size` is sizeof(struct mallometer_arena) of the caller.
- * -EINVAL: out is NULL or its size is below 8, or row_size is not the library's own; -ENODATA: not preloaded; -ENOTSUP:
+ * -EINVAL: out is NULL or its size is below 8, or row_size is below 40; -ENODATA: not preloaded; -ENOTSUP:
  * the allocator has no such figures.
  */
 MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows,

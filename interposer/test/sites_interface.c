@@ -192,7 +192,7 @@ static void objects_have_ages_until_they_are_freed(void) {
   void *kept[KEPT];
   const struct timespec moment = {0, 60000000};
   CHECK_EQUAL(mallometer_objects(NULL, sizeof *objects, 1), -EINVAL);
-  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects + 8, 1), -EINVAL);
+  CHECK_EQUAL(mallometer_objects(objects, sizeof *objects - 8, 1), -EINVAL);
   uint64_t first = monotonic_ns();
   for (int i = 0; i < KEPT; i++) kept[i] = keeper(200);
   uint64_t last = monotonic_ns(), bytes = unit_size(kept[0]);

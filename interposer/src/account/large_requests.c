@@ -40,15 +40,15 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAX
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
-uint32_t large_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after) {
+uint32_t large_request_events(const struct rows *events, uint64_t after) {
   uint64_t last = huge_requests();
   uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
   if (number < after) number = after;
   uint32_t copied = 0;
-  while (++number <= last && copied < capacity) {
+  while (++number <= last && copied < events->capacity) {
     const struct mallometer_event *entry = &ring[number % ENTRIES];
     if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) continue;
-    memcpy(&events[copied], entry, sizeof *entry);
+    rows_write(events, copied, entry, sizeof *entry);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == number) copied++;
   }

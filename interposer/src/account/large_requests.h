@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "platform/rows.h"
 
 /* A successful request of more than LARGEST_FAST_REQUEST. */
 void record_large_request(size_t requested);
@@ -25,6 +26,6 @@ uint64_t largest_request(void);
 uint64_t huge_requests(void);
 
 /* Copies the events with numbers above `after`, oldest first. Returns how many. */
-uint32_t large_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
+uint32_t large_request_events(const struct rows *events, uint64_t after);
 
 #endif

@@ -33,8 +33,8 @@ static ssize_t read_text(void *info, const char *text, size_t length) {
   return (ssize_t)length;
 }
 
-static int glibc_read(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity) {
-  struct malloc_info info = {.rows = rows, .capacity = capacity};
+static int glibc_read(struct mallometer_allocator_state *out, const struct rows *arenas) {
+  struct malloc_info info = {.rows = *arenas};
   if (!glibc_malloc_info) return -ENOTSUP;
   FILE *stream = fopencookie(&info, "w", (cookie_io_functions_t){.write = read_text});
   if (!stream) return -ENOTSUP;
@@ -43,7 +43,7 @@ static int glibc_read(struct mallometer_allocator_state *out, struct mallometer_
   int failed = glibc_malloc_info(0, stream);
   if (fclose(stream) != 0 || failed || info.arenas == 0) return -ENOTSUP;
   out->arenas = info.arenas;
-  out->rows = info.arenas < capacity ? (uint32_t)info.arenas : capacity;
+  out->rows = info.arenas < arenas->capacity ? (uint32_t)info.arenas : arenas->capacity;
   out->system_bytes = info.sum.system_bytes + info.mapped_bytes;
   out->retained_bytes = info.sum.retained_bytes;
   out->used_bytes = out->system_bytes - out->retained_bytes;
@@ -170,7 +170,7 @@ void allocator_name_version(char *name, size_t capacity) {
   }
 }
 
-int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t capacity) {
+int allocator_figures(struct mallometer_allocator_state *out, const struct rows *arenas) {
   out->kind = kind;
   out->rows = 0;
   out->arenas = out->system_bytes = out->used_bytes = out->retained_bytes = MALLOMETER_UNKNOWN;
@@ -178,7 +178,7 @@ int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_
   out->trims = __atomic_load_n(&trims, __ATOMIC_RELAXED);
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
-      return glibc_read(out, rows, capacity);
+      return glibc_read(out, arenas);
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       return jemalloc_read(out);
     case MALLOMETER_ALLOCATOR_TCMALLOC:

@@ -6,6 +6,9 @@
  * frame: checksum, length, sequence number. A record that was torn, by a kill between two stores or by two halves of
  * different age, has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
  *
+ * Records only grow at their end: `length` tells a reader of another version how much is there, and slots are as large
+ * as the region says. The header keeps its size. Any other change is another BOX_FORMAT, which readers refuse.
+ *
  * Numbers are little-endian. Records of this size never cross a page.
  */
 #ifndef MALLOMETER_CONTROL_BLACK_BOX_FORMAT_H

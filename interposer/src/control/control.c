@@ -35,6 +35,7 @@
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
+#include "platform/rows.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
@@ -380,14 +381,26 @@ static uint32_t byte_unit(void) {
   }
 }
 
+/* The sizes of rows when MALLOMETER_ABI_VERSION 1 began: no caller has shorter ones. They never change. */
+enum {
+  FIRST_EVENT_BYTES = 176,
+  FIRST_ARENA_BYTES = 40,
+  FIRST_SITE_BYTES = 88,
+  FIRST_MODULE_BYTES = 1088,
+  FIRST_OBJECT_BYTES = 48,
+  FIRST_EVIDENCE_BYTES = 624,
+  FIRST_ACCESS_BYTES = 560
+};
+
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
-  if (!events || event_size != sizeof *events) return -EINVAL;
-  return (int)large_request_events(events, capacity, after);
+  if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;
+  return (int)large_request_events(&(struct rows){events, event_size, capacity}, after);
 }
 
 int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
-  if (!sites || site_size != sizeof *sites) return -EINVAL;
-  return call_sites_are_recorded() ? (int)call_sites_copy(sites, capacity, first) : -ENODATA;
+  if (!sites || site_size < FIRST_SITE_BYTES) return -EINVAL;
+  if (!call_sites_are_recorded()) return -ENODATA;
+  return (int)call_sites_copy(&(struct rows){sites, site_size, capacity}, first);
 }
 
 int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
@@ -397,14 +410,15 @@ int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) 
 }
 
 int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
-  if (!modules || module_size != sizeof *modules) return -EINVAL;
+  if (!modules || module_size < FIRST_MODULE_BYTES) return -EINVAL;
   const struct modules *known = call_sites_are_recorded() ? call_sites_modules() : NULL;
-  return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
+  return known ? (int)modules_copy(known, &(struct rows){modules, module_size, capacity}, first) : -ENODATA;
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
-  if (!objects || object_size != sizeof *objects) return -EINVAL;
-  return call_sites_are_recorded() ? (int)live_samples_copy(objects, capacity) : -ENODATA;
+  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  if (!call_sites_are_recorded()) return -ENODATA;
+  return (int)live_samples_copy(&(struct rows){objects, object_size, capacity});
 }
 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
@@ -434,8 +448,9 @@ int mallometer_leaks(struct mallometer_observation *out) {
 
 int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
                         uint32_t first) {
-  if (!evidence || evidence_size != sizeof *evidence) return -EINVAL;
-  return observation_has_evidence() ? (int)evidence_copy(evidence, capacity, first) : -ENODATA;
+  if (!evidence || evidence_size < FIRST_EVIDENCE_BYTES) return -EINVAL;
+  if (!observation_has_evidence()) return -ENODATA;
+  return (int)evidence_copy(&(struct rows){evidence, evidence_size, capacity}, first);
 }
 
 int mallometer_watch(const uint32_t *sites, uint32_t count) {
@@ -447,8 +462,9 @@ int mallometer_watch(const uint32_t *sites, uint32_t count) {
 }
 
 int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
-  if (!accesses || access_size != sizeof *accesses) return -EINVAL;
-  return observation_has_evidence() ? (int)watch_accesses(accesses, capacity) : -ENODATA;
+  if (!accesses || access_size < FIRST_ACCESS_BYTES) return -EINVAL;
+  if (!observation_has_evidence()) return -ENODATA;
+  return (int)watch_accesses(&(struct rows){accesses, access_size, capacity});
 }
 
 int mallometer_jvm_attach(void) {
@@ -509,11 +525,11 @@ static void add_what_slots_took(struct mallometer_allocator_state *figures) {
 
 int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
                          uint32_t capacity) {
-  if (row_size != sizeof *rows || (!rows && capacity > 0)) return -EINVAL;
+  if (row_size < FIRST_ARENA_BYTES || (!rows && capacity > 0)) return -EINVAL;
   if (state == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   struct mallometer_allocator_state current = {0};
   int saved_errno = errno;
-  int result = allocator_figures(&current, rows, capacity);
+  int result = allocator_figures(&current, &(struct rows){rows, row_size, capacity});
   if (result == 0) add_what_slots_took(&current);
   errno = saved_errno;
   return result ? result : deliver(out, &current, sizeof current);
@@ -575,6 +591,13 @@ int mallometer_self(struct mallometer_report *self) {
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
   current.samples_without_stack = sites.without_stack;
+  current.event_bytes = sizeof(struct mallometer_event);
+  current.arena_bytes = sizeof(struct mallometer_arena);
+  current.site_bytes = sizeof(struct mallometer_site);
+  current.module_bytes = sizeof(struct mallometer_module);
+  current.object_bytes = sizeof(struct mallometer_object);
+  current.evidence_bytes = sizeof(struct mallometer_site_evidence);
+  current.access_bytes = sizeof(struct mallometer_access);
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   memcpy(current.allocator, allocator_name, sizeof current.allocator);
   const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);

@@ -139,11 +139,12 @@ static struct record *hold_record(uint32_t site, uint32_t kind) {
   return NULL;
 }
 
-uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
+uint32_t watch_accesses(const struct rows *accesses) {
   uint32_t copied = 0;
-  for (size_t i = 0; i < RECORDS && copied < capacity; i++) {
+  for (size_t i = 0; i < RECORDS && copied < accesses->capacity; i++) {
     if (!hold(&records[i].busy)) continue;
-    if (records[i].access.kind != 0) accesses[copied++] = records[i].access;
+    const struct mallometer_access *access = &records[i].access;
+    if (access->kind != 0) rows_write(accesses, copied++, access, sizeof *access);
     let_go(&records[i].busy);
   }
   return copied;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "platform/rows.h"
 #include "sample/slots.h"
 
 #define MOST_WATCHED_SITES 4u
@@ -67,6 +68,6 @@ void watch_new_object(const struct slot_object *object);
 void watch_forked(void);
 
 /* Copies what was seen; returns how many. */
-uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
+uint32_t watch_accesses(const struct rows *accesses);
 
 #endif

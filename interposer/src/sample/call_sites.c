@@ -478,15 +478,17 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
 /* Freed first, so that no site shows more freed than allocated. */
-uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first) {
+uint32_t call_sites_copy(const struct rows *sites, uint32_t first) {
   uint32_t count = site_count(), copied = 0;
-  for (uint32_t i = first; i < count && copied < capacity; i++, copied++) {
+  for (uint32_t i = first; i < count && copied < sites->capacity; i++, copied++) {
     const struct site *site = &memory->sites[i];
-    sites[copied] = (struct mallometer_site){.number = i};
-    if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) continue; /* being written */
-    sites[copied].frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
-    copy_sums(&sites[copied].freed, &site->freed);
-    copy_sums(&sites[copied].allocated, &site->allocated);
+    struct mallometer_site row = {.number = i};
+    if (__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) { /* else it is being written */
+      row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
+      copy_sums(&row.freed, &site->freed);
+      copy_sums(&row.allocated, &site->allocated);
+    }
+    rows_write(sites, copied, &row, sizeof row);
   }
   return copied;
 }
@@ -523,28 +525,30 @@ static struct mallometer_object of_live_sample(const struct live_sample *sample)
                                     .site = sample->site};
 }
 
-static uint32_t copy_slots(struct mallometer_object *objects, uint32_t capacity) {
+static uint32_t copy_slots(const struct rows *objects) {
   uint32_t copied = 0;
-  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < capacity; i++) {
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
     struct slot_object slot;
     if (!slot_look(i, &slot)) continue;
-    objects[copied] = of_live_sample(&slot.sample);
-    objects[copied].placement = slot.unseen ? 0 : slot.placement;
-    objects[copied++].last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
+    struct mallometer_object row = of_live_sample(&slot.sample);
+    row.placement = slot.unseen ? 0 : slot.placement;
+    row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
+    rows_write(objects, copied++, &row, sizeof row);
   }
   return copied;
 }
 
 /* An entry that is the same object's before and after its copy was whole. Those in slots first: they tell most. */
-uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity) {
-  uint32_t copied = copy_slots(objects, capacity);
-  for (size_t i = 0; call_sites_on() && i < LIVE && copied < capacity; i++) {
+uint32_t live_samples_copy(const struct rows *objects) {
+  uint32_t copied = copy_slots(objects);
+  for (size_t i = 0; call_sites_on() && i < LIVE && copied < objects->capacity; i++) {
     const struct live *entry = &memory->live[i];
     uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
-    objects[copied] = of_live_sample(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
+    struct mallometer_object row =
+        of_live_sample(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) copied++;
+    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) rows_write(objects, copied++, &row, sizeof row);
   }
   return copied;
 }

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "platform/rows.h"
 #include "platform/visibility.h"
 #include "sample/modules.h"
 #include "sample/native_stack.h"
@@ -131,9 +132,9 @@ void live_sample_freed(struct live_sample sample);
 /* NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
-uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity);
+uint32_t live_samples_copy(const struct rows *objects);
 
-uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
+uint32_t call_sites_copy(const struct rows *sites, uint32_t first);
 int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {

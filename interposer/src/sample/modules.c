@@ -106,18 +106,20 @@ uint64_t modules_without_room(const struct modules *modules) {
   return __atomic_load_n(&modules->without_room, __ATOMIC_RELAXED);
 }
 
-uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first) {
+uint32_t modules_copy(const struct modules *modules, const struct rows *out, uint32_t first) {
   uint32_t count = modules_count(modules), copied = 0;
-  for (uint32_t i = first; i < count && copied < capacity; i++, copied++) {
+  for (uint32_t i = first; i < count && copied < out->capacity; i++, copied++) {
     const struct known_module *known = &modules->known[i];
-    out[copied] = (struct mallometer_module){.number = i};
-    out[copied].begin = __atomic_load_n(&known->begin, __ATOMIC_ACQUIRE);
-    if (!out[copied].begin) continue;
-    out[copied].end = known->end;
-    out[copied].bias = known->bias;
-    out[copied].build_id_bytes = known->build_id_bytes;
-    memcpy(out[copied].build_id, known->build_id, sizeof out[copied].build_id);
-    strncpy(out[copied].path, &modules->paths[known->path], sizeof out[copied].path - 1);
+    struct mallometer_module row = {.number = i};
+    row.begin = __atomic_load_n(&known->begin, __ATOMIC_ACQUIRE);
+    if (row.begin) {
+      row.end = known->end;
+      row.bias = known->bias;
+      row.build_id_bytes = known->build_id_bytes;
+      memcpy(row.build_id, known->build_id, sizeof row.build_id);
+      strncpy(row.path, &modules->paths[known->path], sizeof row.path - 1);
+    }
+    rows_write(out, copied, &row, sizeof row);
   }
   return copied;
 }

@@ -1,0 +1,718 @@
+/*
+ * mallometer: counts every malloc and free of a process.
+ *
+ * The library is loaded with LD_PRELOAD and counts from then on. This header is its only public
+ * interface (the ABI); the Java bridge uses nothing else. It compiles as C99 and as C++17.
+ *
+ * Definitions used throughout
+ *   event       A successful malloc, calloc, memalign, ... is one allocation. free(p) with p != NULL is
+ *               one free. A successful realloc(p, n) with p != NULL is one free and one allocation, also
+ *               when the object stays in place; realloc(NULL, n) is one allocation; realloc(p, 0) that
+ *               returns NULL and frees p is one free. A call that fails is only counted as failed.
+ *               (When C++'s new fails, the C++ library tries again: each try counts.)
+ *               free(NULL) is nothing.
+ *   requested   What callers asked for, in bytes. Allocations only: nobody says at free() what was asked.
+ *   allocated,  What was handed out and given back, in one common unit, so that their difference is the
+ *   freed, live memory in use. The unit is stated by mallometer_report.byte_unit.
+ *   size class  Classes divide allocations by requested size. Class i < 19 holds sizes up to and including
+ *               2^(4+i) bytes (16 B, 32 B, ... 4 MiB) that no smaller class holds; class 19 all above.
+ *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
+ *
+ * Counters start with the process, only grow, wrap at 2^64, and are never reset: a bracket around a piece of
+ * work is the difference of two snapshots (mallometer_difference).
+ *
+ * Versioning: every struct begins with its size and version. The caller sets `size` to what it was compiled
+ * with; the library fills at most that many bytes and sets `size` to what it filled. Fields are only ever appended, so
+ * programs and libraries of different age understand each other by that. MALLOMETER_ABI_VERSION changes only if
+ * something that exists changes its place or meaning; then they do not, and a program should not call the library.
+ *
+ * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
+ * allocate, takes no lock, leaves errno alone, and returns 0 or a negative errno value.
+ */
+#ifndef MALLOMETER_H
+#define MALLOMETER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MALLOMETER_ABI_VERSION 1u
+#define MALLOMETER_SIZE_CLASSES 20
+/* The first class that is not small. */
+#define MALLOMETER_FIRST_LARGE_CLASS 9
+
+/* Whether the library counts, and if not, why. */
+enum mallometer_state {
+  MALLOMETER_STATE_COUNTING = 1,
+  /* By MALLOMETER_ENABLED=false or mallometer_disable(). */
+  MALLOMETER_STATE_DISABLED = 2,
+  /* Loaded without being the process's malloc: not preloaded. Nothing is counted. */
+  MALLOMETER_STATE_NOT_PRELOADED = 3,
+  /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
+  MALLOMETER_STATE_EXCLUDED = 4
+};
+
+/* What one byte of allocated, freed and live means. */
+enum mallometer_byte_unit {
+  /* malloc_usable_size() of the object, asked of the allocator at each event. */
+  MALLOMETER_UNIT_USABLE = 1,
+  /* The same for glibc, read from the chunk header; objects that glibc maps singly count 8 bytes more. */
+  MALLOMETER_UNIT_GLIBC_CHUNK = 2,
+  /* The requested size, kept in a header before the object (MALLOMETER_ACCOUNTING=header). */
+  MALLOMETER_UNIT_REQUESTED = 3
+};
+
+/* Bits of mallometer_counters.flags. */
+enum mallometer_snapshot_flags {
+  /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
+  MALLOMETER_INCOMPLETE = 1u
+};
+
+/* Origin of the counters that a snapshot function returns. */
+enum mallometer_origin {
+  /* The process's start; for a thread snapshot, the thread's start. */
+  MALLOMETER_SINCE_START = 0,
+  /* The latest mallometer_reset(); the process's start if there was none. Process snapshots only. */
+  MALLOMETER_SINCE_RESET = 1
+};
+
+struct mallometer_counters {
+  uint32_t size;
+  uint32_t version;
+  /* CLOCK_MONOTONIC at the beginning of the reading, in nanoseconds. */
+  uint64_t monotonic_ns;
+  /* Bits of mallometer_snapshot_flags. */
+  uint32_t flags;
+  /* Threads that have counted something and have not ended. 1 in a thread snapshot. */
+  uint32_t threads;
+  /* Events. */
+  uint64_t allocations[MALLOMETER_SIZE_CLASSES];
+  uint64_t frees;
+  uint64_t failed;
+  /* Bytes. */
+  uint64_t requested_bytes;
+  uint64_t allocated_bytes;
+  uint64_t freed_bytes;
+  /*
+   * The highest live bytes since the process started (not since a reset). The true peak is at most
+   * peak_error_bytes higher, and at most that much lower. 0 in a thread snapshot.
+   */
+  uint64_t peak_live_bytes;
+  uint64_t peak_error_bytes;
+  /*
+   * The largest successful request since the process started, once one exceeded 32 KiB; 0 until then and in a
+   * thread snapshot.
+   */
+  uint64_t largest_request_bytes;
+  /* Successful requests above MALLOMETER_LARGE bytes. 0 in a thread snapshot. */
+  uint64_t huge_allocations;
+};
+
+struct mallometer_report {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_state */
+  uint32_t state;
+  /* enum mallometer_byte_unit */
+  uint32_t byte_unit;
+  /*
+   * Memory that the library has mapped in this process, resident or not: its image with its tables, thread blocks, the
+   * tables of call sites and of evidence, the stacks of its threads, and what slots in use take beyond their objects.
+   * Not the recording's file, which is page cache, nor addresses that are only reserved.
+   */
+  uint64_t footprint_bytes;
+  /* Time spent in mallometer_snapshot, on samples and by the library's threads since the process started, in
+   * nanoseconds.
+   */
+  uint64_t overhead_ns;
+  /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
+  uint64_t threads_without_block;
+  /* Requests above this size, in bytes, count as huge_allocations (MALLOMETER_LARGE). */
+  uint64_t huge_threshold_bytes;
+  /* NUL-terminated. The library's version, such as "0.1.0-SNAPSHOT". */
+  char build[32];
+  /* NUL-terminated. The object that serves the allocations, such as "glibc 2.36" or "jemalloc 5.3.0". */
+  char allocator[64];
+  /* NUL-terminated. Why the state is what it is, or what is off and why; empty if nothing is. */
+  char reason[160];
+  /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0 if nothing is sampled. */
+  uint64_t sample_interval_bytes;
+  /* Allocations that were looked at closely. */
+  uint64_t samples;
+  /* What these stand for: an unbiased estimate of allocated_bytes. */
+  uint64_t sampled_bytes;
+  /* Allocations that the sampler stopped at, all at first and later one in up to 128, and whose call path its table
+   * (16,384) had no room for: sampled by their size alone. */
+  uint64_t samples_by_size_only;
+  /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
+   * 64), and those that could not be followed until they are freed. */
+  uint64_t samples_without_site;
+  uint64_t samples_not_followed;
+  /* Sampled objects that are live. */
+  uint32_t live_samples;
+  uint32_t call_sites;
+  /*
+   * Samples of call sites whose stack had more frames than are kept: 128 native ones, 512 of Java. While more than half
+   * of the room for call sites is taken, 8 are kept of stacks without Java frames, and 6 in the last quarter.
+   */
+  uint64_t samples_truncated;
+  /* Samples of Java threads whose Java frames the JVM did not tell. */
+  uint64_t samples_without_java;
+  /* Time spent on samples, in nanoseconds; part of overhead_ns. Not measured with an interval of 1. */
+  uint64_t sampling_ns;
+  /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
+  uint32_t overhead_target_ppm;
+  /* What is left of the probabilities with which rare code is sampled, to keep to the target; in millionths. */
+  uint32_t sampling_share_ppm;
+  /* Java methods that stacks lead through, and the objects (executable, libraries). */
+  uint32_t methods;
+  uint32_t modules;
+  /* enum mallometer_java_state */
+  uint32_t java;
+  uint32_t reserved;
+  /* Part of footprint_bytes: the tables of call sites, one mapping that no other memory joins. */
+  uint64_t tables_bytes;
+  /* Java frames whose method found no room (16,384), and native frames whose module did (1,024): they have no names. */
+  uint64_t frames_without_method;
+  uint64_t frames_without_module;
+};
+
+/* Whether stacks have Java frames. */
+enum mallometer_java_state {
+  /* MALLOMETER_STACKS does not ask for them, or mallometer_jvm_attach() was not called. */
+  MALLOMETER_JAVA_OFF = 0,
+  MALLOMETER_JAVA_ON = 1,
+  /* The JVM has none to give, or its end has begun. */
+  MALLOMETER_JAVA_GONE = 2
+};
+
+/* Whether the process records its last hour in a file that outlives it (MALLOMETER_BLACKBOX, docs/blackbox.md). */
+enum mallometer_recording_state {
+  MALLOMETER_RECORDING_OFF = 0,
+  MALLOMETER_RECORDING_ON = 1,
+  /* It was asked for and is off; `reason` says why. */
+  MALLOMETER_RECORDING_FAILED = 2
+};
+
+struct mallometer_black_box {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_recording_state */
+  uint32_t state;
+  uint32_t reserved;
+  /* The number in the file's header that no other life has; 0 while off. */
+  uint64_t life;
+  /* NUL-terminated. The absolute path while on or failed. */
+  char path[1024];
+  /* NUL-terminated. Why it failed. */
+  char reason[256];
+};
+
+#define MALLOMETER_EVENT_FRAMES 16
+
+/* One request above MALLOMETER_LARGE. An array element: its size is passed beside the array. */
+struct mallometer_event {
+  /* 1 for the process's first; equal to huge_allocations when it happened. */
+  uint64_t number;
+  /* CLOCK_REALTIME in nanoseconds. */
+  uint64_t realtime_ns;
+  uint64_t requested_bytes;
+  /* The kernel's thread id. */
+  uint32_t thread_id;
+  /* Valid entries of stack; 0 if the stack was not recorded (MALLOMETER_STACKS=off, or a sandbox forbids it). */
+  uint32_t frames;
+  /* NUL-terminated. */
+  char thread_name[16];
+  /* Return addresses, innermost first; up to the first that belongs to no loaded object, such as compiled Java code. */
+  uint64_t stack[MALLOMETER_EVENT_FRAMES];
+};
+
+enum mallometer_allocator_kind {
+  MALLOMETER_ALLOCATOR_UNKNOWN = 0,
+  MALLOMETER_ALLOCATOR_GLIBC = 1,
+  MALLOMETER_ALLOCATOR_JEMALLOC = 2,
+  MALLOMETER_ALLOCATOR_TCMALLOC = 3,
+  MALLOMETER_ALLOCATOR_MIMALLOC = 4
+};
+
+/* A figure that the allocator does not tell. */
+#define MALLOMETER_UNKNOWN UINT64_MAX
+
+/*
+ * What the allocator below says of itself, in bytes; MALLOMETER_UNKNOWN where it does not say.
+ *
+ * system = used + retained + overhead of the allocator, as far as it tells. Retained memory is virtual: glibc's does
+ * not fall when a trim gives its pages back, so it must not be taken for resident. The same holds for glibc's
+ * releasable memory: pages in it that were given back and not used since are still in the figure.
+ */
+struct mallometer_allocator_state {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_allocator_kind */
+  uint32_t kind;
+  /* How many rows were filled. */
+  uint32_t rows;
+  /* Arenas that exist. */
+  uint64_t arenas;
+  /* Obtained from the system and not returned, singly mapped objects included. */
+  uint64_t system_bytes;
+  /* In use by the program, the allocator's own overhead for each object included. */
+  uint64_t used_bytes;
+  /* Free and kept for later requests. */
+  uint64_t retained_bytes;
+  /* Objects that are mapped singly; part of used. */
+  uint64_t mapped_bytes;
+  /* Part of retained: whole pages that a trim would give back, if they are resident. */
+  uint64_t releasable_bytes;
+  /* Resident, in the allocator's own view (jemalloc). */
+  uint64_t resident_bytes;
+  /* Trims by mallometer_trim() since the process started. */
+  uint64_t trims;
+};
+
+/* One arena of glibc. An array element: its size is passed beside the array. */
+struct mallometer_arena {
+  /* 0 is the main one. */
+  uint64_t number;
+  /* Bytes, as above. */
+  uint64_t system_bytes;
+  uint64_t retained_bytes;
+  uint64_t releasable_bytes;
+  /* Part of retained: free at the end. */
+  uint64_t top_bytes;
+};
+
+/*
+ * Sums over samples. A sample that was taken with probability p counts as 1/p objects, so objects and bytes are
+ * estimates without bias; the variances are those of the estimates, estimated too (a 95 % interval is +- 1.96 times the
+ * root, above some 30 samples). With MALLOMETER_SAMPLE_INTERVAL=1 they are exact and the variances 0.
+ */
+struct mallometer_site_sums {
+  uint64_t samples;
+  double objects;
+  double bytes;
+  double objects_variance;
+  double bytes_variance;
+};
+
+/*
+ * Code that allocates, told apart by its whole stack. An array element: its size is passed beside the array. One with
+ * neither frames nor samples is none: two threads had met a new stack at once.
+ */
+struct mallometer_site {
+  /* 0 for the first; a site keeps its number. */
+  uint32_t number;
+  /* Return addresses that mallometer_site_stack() knows. */
+  uint32_t frames;
+  /* Live is the difference, of the variances as well. */
+  struct mallometer_site_sums allocated;
+  struct mallometer_site_sums freed;
+};
+
+/* An executable or library, noted when a stack first led through it. An array element. */
+struct mallometer_module {
+  uint32_t number;
+  uint32_t build_id_bytes;
+  /* Its first address and the one behind its last, and what the loader added to addresses in the file. 0, 0, 0: none.
+   */
+  uint64_t begin;
+  uint64_t end;
+  uint64_t bias;
+  uint8_t build_id[32];
+  /* NUL-terminated, as the loader knows it. Empty for the executable. */
+  char path[1024];
+};
+
+#define MALLOMETER_METHOD_LINES 1024
+
+/* A Java method's name. */
+struct mallometer_method {
+  uint32_t size;
+  uint32_t version;
+  /* NUL-terminated, each cut where it does not fit. The class as in its file: Ljava/util/zip/Deflater; */
+  char class_signature[768];
+  char name[256];
+  /* Empty if the class does not tell. */
+  char source[256];
+  /* Pairs of a bytecode index and the line that begins there. */
+  uint32_t line_count;
+  uint32_t reserved;
+  uint32_t lines[MALLOMETER_METHOD_LINES][2];
+};
+
+/* A sampled object that is live. An array element. */
+struct mallometer_object {
+  /* In the unit of mallometer_report.byte_unit. */
+  uint64_t bytes;
+  /* It stands for 1 / probability objects like it. */
+  double probability;
+  /* CLOCK_MONOTONIC in nanoseconds, to some ten milliseconds. */
+  uint64_t born_ns;
+  uint32_t site;
+  uint32_t reserved;
+  /*
+   * The probability with which this sample was put into a page slot, where its use is seen: of what is known of slots
+   * alone, it stands for 1 / (probability * placement) objects. 0: it is in none, and of its use nothing is known.
+   */
+  double placement;
+  /*
+   * CLOCK_MONOTONIC at the end of the latest epoch in which somebody, the kernel included, touched it; its birth if
+   * nobody did since then. It was not touched between this moment and mallometer_observation.epoch_end_ns. 0 if it is
+   * in no slot.
+   */
+  uint64_t last_access_ns;
+};
+
+/* Whether the use of objects is observed (docs/leaks.md). */
+enum mallometer_leaks_state {
+  /* mallometer_leaks_start() was not called, or was taken back, or MALLOMETER_LEAKS=off. */
+  MALLOMETER_LEAKS_OFF = 0,
+  /* The library's thread is trying out what the system can do, or is about to go on. */
+  MALLOMETER_LEAKS_STARTING = 1,
+  MALLOMETER_LEAKS_ON = 2,
+  /* Off for good; `reason` says why. */
+  MALLOMETER_LEAKS_FAILED = 3
+};
+
+/* By what the accessed bits of slots are cleared. */
+enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
+
+/* Slots of 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
+#define MALLOMETER_SLOT_CLASSES 4
+
+/* How the observation goes. All times are nanoseconds, those of moments CLOCK_MONOTONIC. */
+struct mallometer_observation {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_leaks_state */
+  uint32_t state;
+  /* enum mallometer_leaks_method; 0 while off */
+  uint32_t method;
+  /* When the first epoch began, or the first after mallometer_leaks_stop() had ended them; 0 before. */
+  uint64_t started_ns;
+  /* Epochs that ended since then, and those of them in which the kernel itself cleared accessed bits: they say nothing.
+   */
+  uint64_t epochs;
+  uint64_t void_epochs;
+  /* When the latest epoch that says something ended, and how long the present one is to be. */
+  uint64_t epoch_end_ns;
+  uint64_t epoch_ns;
+  /* Processor time of the library's thread; part of mallometer_report.overhead_ns. */
+  uint64_t cpu_ns;
+  /* Address space that is reserved, what of it slots in use take in whole pages, and what they may take beyond the
+   * bytes of their objects. */
+  uint64_t arena_bytes;
+  uint64_t resident_bytes;
+  uint64_t limit_bytes;
+  uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
+  uint32_t slots[MALLOMETER_SLOT_CLASSES];
+  /* Samples that were put into slots, and those that were not although it was their turn: no slot or no memory was
+   * left for them, or they were too large. */
+  uint64_t placed;
+  uint64_t not_placed;
+  uint64_t too_large;
+  /* Slots that the allocator unmapped, because their object was freed past the hook. */
+  uint64_t retired;
+  /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
+  uint32_t can_watch;
+  uint32_t reserved;
+  /* NUL-terminated; empty if nothing is off. */
+  char reason[160];
+  char watch_reason[160];
+};
+
+/*
+ * Durations of one kind. Bucket 0 holds those below 2^-5.5 s, bucket i those from 2^(i/2 - 6) s on, up to where the
+ * next begins, the last all above.
+ */
+#define MALLOMETER_DURATION_BUCKETS 48
+struct mallometer_durations {
+  /* How many were seen. */
+  uint64_t count;
+  /* How many each stands for: sums of 1 / (probability * placement). */
+  float weight[MALLOMETER_DURATION_BUCKETS];
+};
+
+/* What is known of how long a call site's objects live and lie idle, from those in slots. An array element. */
+struct mallometer_site_evidence {
+  uint32_t site;
+  uint32_t reserved;
+  /* Objects of the site that were ever put into a slot, and those of them that were freed. */
+  uint64_t placed;
+  uint64_t freed;
+  /* From birth to free. */
+  struct mallometer_durations lifetimes;
+  /* From the end of the latest epoch in which the object was touched, to its free. */
+  struct mallometer_durations idle_before_free;
+  /* From the end of such an epoch to the end of the next, for objects that were touched again after a whole epoch in
+   * which they were not. */
+  struct mallometer_durations gaps;
+};
+
+#define MALLOMETER_ACCESS_FRAMES 64
+
+enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
+
+/* The latest access that a watchpoint saw at an object of a call site. An array element. */
+struct mallometer_access {
+  uint32_t site;
+  /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
+  uint32_t kind;
+  /* CLOCK_MONOTONIC in nanoseconds, the object's birth as well. */
+  uint64_t monotonic_ns;
+  uint64_t born_ns;
+  /* The kernel's thread id. */
+  uint32_t thread_id;
+  uint32_t frames;
+  /* NUL-terminated. */
+  char thread_name[16];
+  /* As mallometer_site_stack() has them; the first is the instruction behind the access. */
+  uint64_t stack[MALLOMETER_ACCESS_FRAMES];
+};
+
+/* What mallometer_configure() changes. */
+enum mallometer_option {
+  /* Millionths of one processor's time that samples may take; 0: any. */
+  MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
+  /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. */
+  MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
+  /* The shortest epoch, in milliseconds, at least 10. 5,000 by default. */
+  MALLOMETER_OPTION_SHORTEST_EPOCH = 3,
+  /* How many times as long as its processor time an epoch is at least, 10 to 1,000,000. 1,000 by default: 0.1 %. */
+  MALLOMETER_OPTION_EPOCH_OVER_COST = 4
+};
+
+#if defined(__GNUC__)
+#define MALLOMETER_API __attribute__((visibility("default")))
+#else
+#define MALLOMETER_API
+#endif
+
+/* Returns the MALLOMETER_ABI_VERSION that the library was built with. */
+MALLOMETER_API uint32_t mallometer_abi_version(void);
+
+/*
+ * Reads the counters of the whole process. Frees are summed before allocations, so live bytes are never
+ * negative, although other threads go on counting. About 25 ns a thread block.
+ * origin: MALLOMETER_SINCE_START or MALLOMETER_SINCE_RESET.
+ * -EINVAL: snapshot is NULL, its size is below 8, or the origin is unknown.
+ */
+MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin);
+
+/*
+ * Reads the counters of the calling thread: its own events, including frees of objects that other threads
+ * allocated, so freed_bytes may exceed allocated_bytes. Under 1 us. If it is the thread's first act it takes the
+ * thread's block, which may map memory, and allocate where 32 thread keys existed before ours.
+ * -EINVAL as above; -EAGAIN: this thread has no block of its own (the table is full, or the thread is past the
+ * first round of its destructors); -ENODATA: not preloaded or excluded.
+ */
+MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
+
+/*
+ * Moves the origin of MALLOMETER_SINCE_RESET to now. Readers of MALLOMETER_SINCE_START notice nothing. The
+ * origin is one for the whole process: a library should use mallometer_difference instead.
+ * -EBUSY: another thread is in this function.
+ */
+MALLOMETER_API int mallometer_reset(void);
+
+/*
+ * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
+ * mallometer_enable(). A thread that is in the middle of an event may count that event.
+ * -ENODATA: not preloaded or excluded.
+ */
+MALLOMETER_API int mallometer_disable(void);
+
+/* Counts again. -ENODATA: not preloaded or excluded. */
+MALLOMETER_API int mallometer_enable(void);
+
+/*
+ * Copies the latest large requests whose numbers are above `after`, oldest first, at most `capacity`. 64 are kept; a
+ * gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event) of the caller. Returns how
+ * many were copied; -EINVAL: events is NULL, or event_size is not the library's own.
+ */
+MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
+                                     uint64_t after);
+
+/*
+ * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
+ * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
+ * is not the library's own; -ENODATA: call sites are not recorded (MALLOMETER_STACKS).
+ */
+MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity,
+                                    uint32_t first);
+
+/*
+ * Copies the frames of a call site, innermost first, at most `capacity`: return addresses up to the first that belongs
+ * to no loaded object, then Java frames. A Java frame has its highest bit set, which no address has; below are the
+ * number of the method for mallometer_method_name() (all ones: unknown), and in the lowest 16 bits the bytecode index
+ * (0xffff: unknown, or a native method). Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA
+ * as above.
+ */
+MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
+
+/*
+ * Copies the modules whose numbers are `first` and above, at most `capacity`; at most 1,024 are known. `module_size` is
+ * sizeof(struct mallometer_module) of the caller. Returns how many; -EINVAL: modules is NULL, or module_size is not the
+ * library's own; -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity,
+                                      uint32_t first);
+
+/*
+ * Copies live samples, at most `capacity`; at most 69,632 exist. `object_size` is sizeof(struct mallometer_object) of
+ * the caller. Objects that come and go meanwhile may be missing. Returns how many; -EINVAL, -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity);
+
+/*
+ * Lets stacks have Java frames from now on. Called by a thread of the JVM, in which it takes some 20 ms: the JVM makes
+ * ids for all methods. Does nothing the second time. Allocates. Not for signal handlers.
+ * -ENODATA: call sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the
+ * calling thread is none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface;
+ * -EBUSY: another thread is here.
+ */
+MALLOMETER_API int mallometer_jvm_attach(void);
+
+/*
+ * Asks the JVM for the name of a method; numbers are consecutive from 0. Called by a thread of the JVM. To be asked
+ * soon: the answer is gone with the class. Allocates. Not for signal handlers.
+ * -EINVAL: method is NULL, its size is below 8, or no method has that number yet; -ESRCH: the class was unloaded;
+ * -ENODATA: not attached, or the calling thread is not the JVM's.
+ */
+MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
+
+/*
+ * Observes from now on whether sampled objects are used, in a thread of the library; whether that worked is for
+ * mallometer_leaks to say. Only counts the second time. Starts a thread; not for signal handlers.
+ * -ENODATA: call sites are not recorded, or MALLOMETER_LEAKS=off; -EAGAIN: no thread could be started, to be tried
+ * again.
+ */
+MALLOMETER_API int mallometer_leaks_start(void);
+
+/*
+ * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, no epoch ends any more, nothing is
+ * watched, and nothing more comes into slots until the next one; then what is in slots counts as just used. The thread
+ * stays, and sleeps.
+ * -ENODATA: none is left to take back.
+ */
+MALLOMETER_API int mallometer_leaks_stop(void);
+
+/* Reads how that goes. -EINVAL: out is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
+
+/*
+ * Copies what is known of the use of call sites' objects; numbers are consecutive from 0, at most 8,192 are known. One
+ * of which nothing was placed is none: two threads had met a new site at once.
+ * `evidence_size` is sizeof(struct mallometer_site_evidence) of the caller. Returns how many were copied; -EINVAL:
+ * evidence is NULL, or evidence_size is not the library's own; -ENODATA: nothing is observed.
+ */
+MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size,
+                                       uint32_t capacity, uint32_t first);
+
+/*
+ * From now on looks where objects of these call sites are last used, by hardware watchpoints on the youngest ones in
+ * slots; at most 4 sites, none ends it. Not for signal handlers.
+ * -EINVAL: too many, or sites is NULL; -ENODATA: nothing is observed; -ENOTSUP: mallometer_observation.watch_reason.
+ */
+MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
+
+/*
+ * Copies the accesses that were seen so, at most two for each site that was ever watched, 128 in all. `access_size` is
+ * sizeof(struct mallometer_access) of the caller. Returns how many; -EINVAL, -ENODATA as above.
+ */
+MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
+
+/* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
+MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
+
+/* Reads what mallometer itself is, does and costs. -EINVAL: self is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_self(struct mallometer_report *self);
+
+/*
+ * Starts to record into a file: a thread of the library writes the counters once a second from now on. Whether that
+ * worked is for mallometer_recording to say, also after -EIO. Opens files and starts a thread; not for signal handlers.
+ * -EINVAL: path is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
+ * -ENODATA: not preloaded or excluded; -EIO: it failed.
+ */
+MALLOMETER_API int mallometer_record(const char *path);
+
+/* Reads whether the process records, and where. -EINVAL: out is NULL or its size is below 8. */
+MALLOMETER_API int mallometer_recording(struct mallometer_black_box *out);
+
+/*
+ * Asks the allocator for its figures, and glibc for those of at most `capacity` arenas (`rows` may be NULL if it is 0).
+ * May allocate (that is counted, and freed again) and takes the allocator's locks, one arena after the other, for about
+ * 150 ns for each free chunk; of threads that allocate from the same arena it makes that one wait. Not for signal
+ * handlers. `row_size` is sizeof(struct mallometer_arena) of the caller.
+ * -EINVAL: out is NULL or its size is below 8, or row_size is not the library's own; -ENODATA: not preloaded; -ENOTSUP:
+ * the allocator has no such figures.
+ */
+MALLOMETER_API int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows,
+                                        uint32_t row_size, uint32_t capacity);
+
+/*
+ * Asks the allocator to give free memory back to the system. Takes about as long as reading its figures, and a tenth
+ * of a millisecond for each MiB given back, with the allocator's locks held. Not for signal handlers.
+ * -ENODATA: not preloaded; -ENOTSUP: the allocator cannot.
+ */
+MALLOMETER_API int mallometer_trim(void);
+
+/* ---- Derived figures ---------------------------------------------------------------------------------- */
+
+/* The largest requested size of a size class, in bytes; UINT64_MAX for the last. */
+static inline uint64_t mallometer_class_limit(unsigned size_class) {
+  return size_class + 1 < MALLOMETER_SIZE_CLASSES ? (uint64_t)16 << size_class : UINT64_MAX;
+}
+
+/* Successful allocations in the classes from first (included) to end (excluded). */
+static inline uint64_t mallometer_allocations_between(const struct mallometer_counters *s, unsigned first,
+                                                      unsigned end) {
+  uint64_t sum = 0;
+  unsigned i;
+  for (i = first; i < end; i++) sum += s->allocations[i];
+  return sum;
+}
+
+static inline uint64_t mallometer_allocations(const struct mallometer_counters *s) {
+  return mallometer_allocations_between(s, 0, MALLOMETER_SIZE_CLASSES);
+}
+
+static inline uint64_t mallometer_small_allocations(const struct mallometer_counters *s) {
+  return mallometer_allocations_between(s, 0, MALLOMETER_FIRST_LARGE_CLASS);
+}
+
+static inline uint64_t mallometer_large_allocations(const struct mallometer_counters *s) {
+  return mallometer_allocations_between(s, MALLOMETER_FIRST_LARGE_CLASS, MALLOMETER_SIZE_CLASSES);
+}
+
+/* Bytes in use; for a thread or a bracket, the net change, which may be negative. */
+static inline int64_t mallometer_live_bytes(const struct mallometer_counters *s) {
+  return (int64_t)(s->allocated_bytes - s->freed_bytes);
+}
+
+/*
+ * A bracket: what happened between two snapshots of the same kind. Peak, largest and flags are those of `end`.
+ * `result` may be the same object as `start` or `end`.
+ */
+static inline void mallometer_difference(const struct mallometer_counters *start, const struct mallometer_counters *end,
+                                         struct mallometer_counters *result) {
+  struct mallometer_counters d = *end;
+  unsigned i;
+  for (i = 0; i < MALLOMETER_SIZE_CLASSES; i++) d.allocations[i] -= start->allocations[i];
+  d.frees -= start->frees;
+  d.failed -= start->failed;
+  d.requested_bytes -= start->requested_bytes;
+  d.allocated_bytes -= start->allocated_bytes;
+  d.freed_bytes -= start->freed_bytes;
+  d.huge_allocations -= start->huge_allocations;
+  *result = d;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MALLOMETER_H */
