@@ -1,5 +1,7 @@
 package io.mallometer;
 
+import java.util.List;
+
 /**
  * What mallometer itself is and costs.
  *
@@ -22,6 +24,9 @@ package io.mallometer;
  * @param hugeThresholdBytes requests above this size count as {@link
  *     NativeCounters#hugeAllocations()}; {@code NaN} without the library
  * @param sampling what the library looked at closely
+ * @param missing the figures that this bridge reads and the library is too old to tell, by their
+ *     names in {@code mallometer.h}: fields, structs whose elements lack fields, and functions.
+ *     Their values are unknown. Empty if the library tells everything
  * @param remark why the state is what it is, or what is off and why; empty if nothing is
  */
 public record SelfReport(
@@ -35,6 +40,7 @@ public record SelfReport(
     double threadsWithoutBlock,
     double hugeThresholdBytes,
     Sampling sampling,
+    List<String> missing,
     String remark) {
 
   /**
@@ -100,6 +106,7 @@ public record SelfReport(
         Double.NaN,
         Double.NaN,
         Sampling.OFF,
+        List.of(),
         "");
   }
 }

@@ -215,6 +215,7 @@ public abstract class FaceContract {
             some.threadsWithoutBlock(),
             some.hugeThresholdBytes(),
             SelfReport.Sampling.OFF,
+            some.missing(),
             some.remark()));
 
     assertThat(ours(face(Map.of())))
@@ -346,6 +347,7 @@ public abstract class FaceContract {
         0,
         1_048_576,
         new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000),
+        List.of(),
         "");
   }
 

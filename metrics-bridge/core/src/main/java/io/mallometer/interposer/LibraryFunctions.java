@@ -2,6 +2,8 @@ package io.mallometer.interposer;
 
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,33 +14,45 @@ import org.jspecify.annotations.Nullable;
  * that, but for it JNA lays out a structure by an annotation, for which the JDK generates a class:
  * 30 to 70 ms of a program's start. Pointers are passed as {@code long}, which is right wherever
  * the library exists (64 bit). Initialising this class fails with a {@link LinkageError} if JNA or
- * a function is missing; only {@link Availability} touches it first.
+ * one of the two functions is missing without which there is nothing to read; only {@link
+ * Availability} touches it first.
  */
 final class LibraryFunctions {
 
+  /** ENOSYS as the kernel returns it; the library never does. */
+  private static final int NOT_THERE = -38;
+
+  private static final List<String> MISSING = new ArrayList<>();
+
   private static final Function SNAPSHOT = function("mallometer_snapshot");
-  private static final Function THREAD_SNAPSHOT = function("mallometer_thread_snapshot");
+  private static final @Nullable Function THREAD_SNAPSHOT =
+      functionIfThere("mallometer_thread_snapshot");
   private static final Function SELF = function("mallometer_self");
-  private static final Function EVENTS = function("mallometer_events");
-  private static final Function ALLOCATOR = function("mallometer_allocator");
-  private static final Function JVM_ATTACH = function("mallometer_jvm_attach");
-  private static final Function METHOD_NAME = function("mallometer_method_name");
-  private static final Function SITES = function("mallometer_sites");
-  private static final Function SITE_STACK = function("mallometer_site_stack");
-  private static final Function MODULES = function("mallometer_modules");
-  private static final Function OBJECTS = function("mallometer_objects");
-  private static final Function LEAKS_START = function("mallometer_leaks_start");
+  private static final @Nullable Function EVENTS = functionIfThere("mallometer_events");
+  private static final @Nullable Function ALLOCATOR = functionIfThere("mallometer_allocator");
+  private static final @Nullable Function JVM_ATTACH = functionIfThere("mallometer_jvm_attach");
+  private static final @Nullable Function METHOD_NAME = functionIfThere("mallometer_method_name");
+  private static final @Nullable Function SITES = functionIfThere("mallometer_sites");
+  private static final @Nullable Function SITE_STACK = functionIfThere("mallometer_site_stack");
+  private static final @Nullable Function MODULES = functionIfThere("mallometer_modules");
+  private static final @Nullable Function OBJECTS = functionIfThere("mallometer_objects");
+  private static final @Nullable Function LEAKS_START = functionIfThere("mallometer_leaks_start");
   private static final @Nullable Function LEAKS_STOP = functionIfThere("mallometer_leaks_stop");
-  private static final Function LEAKS = function("mallometer_leaks");
-  private static final Function EVIDENCE = function("mallometer_evidence");
-  private static final Function WATCH = function("mallometer_watch");
-  private static final Function ACCESSES = function("mallometer_accesses");
-  private static final Function CONFIGURE = function("mallometer_configure");
-  private static final Function RECORD = function("mallometer_record");
-  private static final Function RECORDING = function("mallometer_recording");
-  private static final Function TRIM = function("mallometer_trim");
+  private static final @Nullable Function LEAKS = functionIfThere("mallometer_leaks");
+  private static final @Nullable Function EVIDENCE = functionIfThere("mallometer_evidence");
+  private static final @Nullable Function WATCH = functionIfThere("mallometer_watch");
+  private static final @Nullable Function ACCESSES = functionIfThere("mallometer_accesses");
+  private static final @Nullable Function CONFIGURE = functionIfThere("mallometer_configure");
+  private static final @Nullable Function RECORD = functionIfThere("mallometer_record");
+  private static final @Nullable Function RECORDING = functionIfThere("mallometer_recording");
+  private static final @Nullable Function TRIM = functionIfThere("mallometer_trim");
 
   private LibraryFunctions() {}
+
+  /** The names of functions that this library is too old to have. A call returns ENOSYS. */
+  static List<String> missing() {
+    return List.copyOf(MISSING);
+  }
 
   /**
    * Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value.
@@ -117,12 +131,9 @@ final class LibraryFunctions {
     return call(LEAKS_START);
   }
 
-  /**
-   * Takes back one start; returns 0 or a negative errno value. A library that is older than this
-   * function goes on.
-   */
+  /** Takes back one start; returns 0 or a negative errno value. */
   static int mallometer_leaks_stop() {
-    return LEAKS_STOP == null ? 0 : call(LEAKS_STOP);
+    return call(LEAKS_STOP);
   }
 
   /** Fills a {@code struct mallometer_observation}; returns 0 or a negative errno value. */
@@ -181,11 +192,12 @@ final class LibraryFunctions {
     try {
       return function(name);
     } catch (UnsatisfiedLinkError e) {
+      MISSING.add(name);
       return null;
     }
   }
 
-  private static int call(Function function, Object... arguments) {
-    return function.invokeInt(arguments);
+  private static int call(@Nullable Function function, Object... arguments) {
+    return function == null ? NOT_THERE : function.invokeInt(arguments);
   }
 }

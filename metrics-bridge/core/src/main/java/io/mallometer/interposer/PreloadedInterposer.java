@@ -17,6 +17,8 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -66,6 +68,7 @@ final class PreloadedInterposer implements Interposer {
   private Texts texts = Texts.NONE;
 
   private @Nullable Status notPreloaded;
+  private @Nullable List<String> missing;
 
   /** The large requests at the time when there had been {@link #knownHuge} of them. */
   private List<LargeAllocation> largeAllocations = List.of();
@@ -137,18 +140,26 @@ final class PreloadedInterposer implements Interposer {
               self.getLong(ReportLayout.SAMPLE_INTERVAL_BYTES),
               self.getLong(ReportLayout.SAMPLES),
               self.getInt(ReportLayout.LIVE_SAMPLES),
-              Map.of(
-                  "no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE),
-                  "not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED),
-                  "truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED),
-                  "no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA),
-                  "no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK),
-                  "no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD),
-                  "no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE)),
+              dropped(),
               ReportLayout.byteUnit(self),
               texts().reason());
     }
     return callSites.read(time, applicationPackages, report);
+  }
+
+  /** An entry that the library does not tell is left out. */
+  private Map<String, Long> dropped() {
+    Map<String, Long> dropped = new HashMap<>();
+    dropped.put("no-site", self.getLong(ReportLayout.SAMPLES_WITHOUT_SITE));
+    dropped.put("not-followed", self.getLong(ReportLayout.SAMPLES_NOT_FOLLOWED));
+    dropped.put("truncated", self.getLong(ReportLayout.SAMPLES_TRUNCATED));
+    dropped.put("no-java", self.getLong(ReportLayout.SAMPLES_WITHOUT_JAVA));
+    if (ReportLayout.has(self, ReportLayout.SAMPLES_WITHOUT_STACK + Long.BYTES)) {
+      dropped.put("no-stack", self.getLong(ReportLayout.SAMPLES_WITHOUT_STACK));
+    }
+    dropped.put("no-method", self.getLong(ReportLayout.FRAMES_WITHOUT_METHOD));
+    dropped.put("no-module", self.getLong(ReportLayout.FRAMES_WITHOUT_MODULE));
+    return Map.copyOf(dropped);
   }
 
   @Override
@@ -337,7 +348,34 @@ final class PreloadedInterposer implements Interposer {
         self.getLong(ReportLayout.THREADS_WITHOUT_BLOCK),
         self.getLong(ReportLayout.HUGE_THRESHOLD_BYTES),
         ReportLayout.sampling(self),
-        current.reason());
+        missing(),
+        remark(current));
+  }
+
+  /** Found out once: the library stays what it is. */
+  private List<String> missing() {
+    List<String> known = missing;
+    if (known == null) {
+      List<String> found = new ArrayList<>(ReportLayout.missing(self));
+      found.addAll(LibraryFunctions.missing());
+      known = List.copyOf(found);
+      missing = known;
+    }
+    return known;
+  }
+
+  private String remark(Texts current) {
+    String older =
+        missing().isEmpty()
+            ? ""
+            : "the library ("
+                + current.build()
+                + ") is older than this bridge and does not tell "
+                + String.join(", ", missing())
+                + "; preload the library of the bridge's version";
+    return current.reason().isEmpty() || older.isEmpty()
+        ? current.reason() + older
+        : current.reason() + "; " + older;
   }
 
   private static void check(int result, String function) {

@@ -4,6 +4,8 @@ import io.mallometer.ByteUnit;
 import io.mallometer.SelfReport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * {@code struct mallometer_report} of ABI version {@value Availability#ABI_VERSION}, by byte
@@ -47,7 +49,14 @@ final class ReportLayout {
   static final int FRAMES_WITHOUT_METHOD = TABLES_BYTES + 8;
   static final int FRAMES_WITHOUT_MODULE = FRAMES_WITHOUT_METHOD + 8;
   static final int SAMPLES_WITHOUT_STACK = FRAMES_WITHOUT_MODULE + 8;
-  static final int BYTES = SAMPLES_WITHOUT_STACK + 8;
+  static final int EVENT_BYTES = SAMPLES_WITHOUT_STACK + 8;
+  static final int ARENA_BYTES = EVENT_BYTES + 4;
+  static final int SITE_BYTES = ARENA_BYTES + 4;
+  static final int MODULE_BYTES = SITE_BYTES + 4;
+  static final int OBJECT_BYTES = MODULE_BYTES + 4;
+  static final int EVIDENCE_BYTES = OBJECT_BYTES + 4;
+  static final int ACCESS_BYTES = EVIDENCE_BYTES + 4;
+  static final int BYTES = ACCESS_BYTES + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;
@@ -56,6 +65,16 @@ final class ReportLayout {
   static final int STATE_UNSUPPORTED = 5;
 
   private static final double MILLION = 1e6;
+
+  private static final List<Rows> ROWS =
+      List.of(
+          new Rows("event", EVENT_BYTES, 176, EventLayout.BYTES),
+          new Rows("arena", ARENA_BYTES, 40, AllocatorLayout.ROW_BYTES),
+          new Rows("site", SITE_BYTES, 88, SiteLayout.BYTES),
+          new Rows("module", MODULE_BYTES, 1088, SiteLayout.MODULE_BYTES),
+          new Rows("object", OBJECT_BYTES, 48, SiteLayout.OBJECT_BYTES),
+          new Rows("site_evidence", EVIDENCE_BYTES, 624, LeakLayout.SITE_BYTES),
+          new Rows("access", ACCESS_BYTES, 560, LeakLayout.ACCESS_BYTES));
 
   private ReportLayout() {}
 
@@ -83,6 +102,44 @@ final class ReportLayout {
             struct.getInt(SAMPLING_SHARE_PPM) / MILLION,
             struct.getLong(TABLES_BYTES));
   }
+
+  /**
+   * Whether the library filled a field, which an older one does not know.
+   *
+   * @param end the offset behind the field
+   */
+  static boolean has(ByteBuffer struct, int end) {
+    return struct.getInt(SIZE) >= end;
+  }
+
+  /**
+   * The names of the figures that this bridge reads and a library is too old to tell: fields that
+   * were appended to the report, and kinds of rows with fewer fields.
+   */
+  static List<String> missing(ByteBuffer struct) {
+    List<String> missing = new ArrayList<>();
+    if (!has(struct, SAMPLES_WITHOUT_STACK + 8)) {
+      missing.add("samples_without_stack");
+    }
+    for (Rows rows : ROWS) {
+      // Libraries that do not tell the sizes have the first ones.
+      boolean tells = has(struct, rows.offset() + Integer.BYTES);
+      if ((tells ? struct.getInt(rows.offset()) : rows.firstBytes()) < rows.bytes()) {
+        missing.add("mallometer_" + rows.name());
+      }
+    }
+    return missing;
+  }
+
+  /**
+   * Elements of arrays.
+   *
+   * @param name the struct's
+   * @param offset where the report tells their size in the library
+   * @param firstBytes their size in libraries that do not tell it
+   * @param bytes their size here
+   */
+  private record Rows(String name, int offset, int firstBytes, int bytes) {}
 
   /** A NUL-terminated text in a field of fixed length. */
   static String text(ByteBuffer struct, int offset, int length) {

@@ -190,6 +190,8 @@ public record NativeMemoryView(
    * @param threadsWithoutBlock threads that share one slower counter block
    * @param hugeThresholdBytes requests above this size are huge
    * @param sampling what was looked at closely
+   * @param missing figures that the library is too old to tell, by their names in {@code
+   *     mallometer.h}
    * @param remark what is off and why; empty if nothing is
    */
   public record Self(
@@ -203,6 +205,7 @@ public record NativeMemoryView(
       @Nullable Long threadsWithoutBlock,
       @Nullable Long hugeThresholdBytes,
       Sampling sampling,
+      List<String> missing,
       String remark) {
 
     private static Self of(SelfReport self) {
@@ -217,6 +220,7 @@ public record NativeMemoryView(
           wholeOrNull(self.threadsWithoutBlock()),
           wholeOrNull(self.hugeThresholdBytes()),
           Sampling.of(self.sampling()),
+          self.missing(),
           self.remark());
     }
   }

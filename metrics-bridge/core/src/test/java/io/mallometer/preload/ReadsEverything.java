@@ -1,0 +1,119 @@
+package io.mallometer.preload;
+
+import io.mallometer.AllocatorStatistics;
+import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.Snapshot;
+import io.mallometer.StackFrame;
+import io.mallometer.interposer.Interposer;
+import io.mallometer.leak.Evidence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** Reads whatever the library in this process tells, and prints a line for each kind of it. */
+public final class ReadsEverything {
+
+  private static final int OBJECTS = 40;
+  private static final long BYTES = 2 << 20;
+  private static final long HUGE = 65 << 20;
+  private static final long LONGEST_NANOS = 20_000_000_000L;
+
+  private ReadsEverything() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws Throwable {
+    Interposer library = Interposer.ofThisProcess();
+    library.callSites(Instant.now(), List.of());
+    for (int i = 0; i < OBJECTS; i++) {
+      keep();
+    }
+    NativeWork.freeMemory(NativeWork.allocateMemory(HUGE));
+    Snapshot snapshot = library.read(Instant.now());
+    System.out.println("status " + snapshot.status().state() + " " + snapshot.status().reason());
+    System.out.println("missing " + snapshot.self().missing());
+    System.out.println("remark " + snapshot.self().remark());
+    snapshot
+        .process()
+        .ifPresent(
+            counters ->
+                System.out.printf(
+                    "counters live=%b huge=%d largest=%.0f thread=%b%n",
+                    counters.liveBytes() > OBJECTS * BYTES,
+                    counters.hugeAllocations(),
+                    counters.largestRequestBytes(),
+                    library.thread().isPresent()));
+    System.out.println(
+        "events " + snapshot.largeAllocations().stream().map(event -> event.bytes()).toList());
+    sites(library);
+    allocator(library);
+    observation(library);
+    System.out.println("recording " + library.recording().state());
+    System.out.println("end");
+  }
+
+  private static void keep() throws Throwable {
+    NativeWork.allocateMemory(BYTES);
+  }
+
+  private static void sites(Interposer library) {
+    CallSites sites = library.callSites(Instant.now(), List.of());
+    Optional<CallSite> kept =
+        sites.sites().stream()
+            .filter(site -> site.frames().stream().anyMatch(ReadsEverything::isKeep))
+            .findFirst();
+    System.out.println(
+        "site "
+            + kept.map(
+                    site ->
+                        "live="
+                            + site.liveObjects().value()
+                            + " bytes="
+                            + (site.liveBytes().value() >= OBJECTS * BYTES
+                                && site.liveBytes().value() < OBJECTS * (BYTES + 8192))
+                            + " ages="
+                            + (site.ages().oldest() >= 0 && site.ages().oldest() < 60))
+                .orElse("none: " + sites.reason()));
+    System.out.println("dropped " + new TreeSet<>(sites.dropped().keySet()));
+  }
+
+  private static boolean isKeep(StackFrame frame) {
+    return frame.owner().equals(ReadsEverything.class.getName()) && frame.name().equals("keep");
+  }
+
+  private static void allocator(Interposer library) {
+    Optional<AllocatorStatistics> statistics = library.allocator(Instant.now());
+    System.out.println(
+        "allocator "
+            + statistics
+                .map(
+                    known ->
+                        known.kind()
+                            + " arenas="
+                            + (known.byArena().size() > 1)
+                            + " system="
+                            + (known.systemBytes() > OBJECTS * BYTES
+                                && known.systemBytes() < 8.0 * (1L << 30)))
+                .orElse("none"));
+  }
+
+  private static void observation(Interposer library) throws Throwable {
+    library.observeUse(Duration.ofMillis(10));
+    Evidence evidence = library.evidence();
+    long begin = System.nanoTime();
+    while (evidence.observation().state().name().equals("STARTING")
+        && System.nanoTime() - begin < LONGEST_NANOS) {
+      Thread.sleep(10);
+      evidence = library.evidence();
+    }
+    System.out.println(
+        "observation "
+            + evidence.observation().state()
+            + " "
+            + evidence.observation().reason()
+            + " objects="
+            + (evidence.objects().size() >= OBJECTS));
+  }
+}
