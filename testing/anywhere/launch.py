@@ -28,11 +28,12 @@ class Failed(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """A command, the variables that it gets, and where it runs."""
+    """A command, the variables that it gets, where it runs, and functions that first make what it needs."""
 
     command: tuple
-    variables: dict = dataclasses.field(default_factory=dict)
-    place: object = None
+    variables: dict
+    place: object
+    needs: tuple = ()
 
     def with_variables(self, **variables):
         return dataclasses.replace(self, variables=self.variables | variables)
@@ -57,6 +58,8 @@ class Outcome:
 class Process:
     """A running process, whose output is read as it comes."""
 
+    running = set()
+
     def __init__(self, launch):
         self.lines = {"output": [], "errors": []}
         self.ready_after = None
@@ -75,6 +78,7 @@ class Process:
             start_new_session=True,
         )
         os.close(probed)
+        Process.running.add(self)
         self._readers = [
             threading.Thread(target=self._read, args=(self.process.stdout, "output"), daemon=True),
             threading.Thread(target=self._read, args=(self.process.stderr, "errors"), daemon=True),
@@ -145,6 +149,7 @@ class Process:
 
     def kill(self):
         """Kills what is left of the session."""
+        Process.running.discard(self)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -153,6 +158,13 @@ class Process:
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
         os.close(self._probe)
+
+
+def kill_all():
+    """For the end of a run that is interrupted: the threads that wait for these processes go on, and find them dead."""
+    for process in list(Process.running):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.process.pid, signal.SIGKILL)
 
 
 def run(launch, waits, observe=None):
@@ -167,7 +179,8 @@ def run(launch, waits, observe=None):
             process.wait_until_ready()
         seen = observe(process) if observe else ""
         exit_code, started = process.end()
-        return Outcome(exit_code, process.lines["output"], process.lines["errors"], started, process.counted(), seen or "")
+        lines = process.lines
+        return Outcome(exit_code, lines["output"], lines["errors"], started, process.counted(), seen or "")
     except Failed as failed:
         said = "\n".join((process.lines["errors"] + process.lines["output"])[-30:])
         raise Failed(f"{failed}\n{said}") from failed

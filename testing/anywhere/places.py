@@ -1,12 +1,22 @@
 """Where a process runs: here, in the root directory of another Debian, or confined."""
 
 import dataclasses
+import functools
 import os
 import pathlib
 import subprocess
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+
+@functools.cache
+def refusal(what, command):
+    """Why a place cannot be entered, by trying it; empty if it can."""
+    if os.geteuid() != 0:
+        return f"{what} needs root"
+    tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
+    return "" if tried.returncode == 0 else f"{what} is refused: {tried.stderr.strip()}"
 
 
 def with_variables(variables, command):
@@ -37,7 +47,7 @@ class OtherRoot:
         return [str(REPOSITORY / "bin/lib/in_root.sh"), self.root, *with_variables(variables, command)]
 
     def obstacle(self):
-        return "" if os.geteuid() == 0 else "another root directory needs root"
+        return refusal("another root directory", ("unshare", "--mount", "true"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,9 +76,4 @@ class Confined:
         ]
 
     def obstacle(self):
-        if os.geteuid() != 0:
-            return "a namespace of mounts needs root"
-        tried = subprocess.run(
-            self.enter({}, ["/bin/true"]), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30
-        )
-        return "" if tried.returncode == 0 else f"the kernel refuses: {tried.stderr.strip().splitlines()[-1:]}"
+        return refusal("a namespace", tuple(self.enter({}, ["/bin/true"])))

@@ -39,10 +39,12 @@ PICKED_UP = re.compile(r"^Picked up JAVA_TOOL_OPTIONS: ")
 
 @dataclasses.dataclass
 class Row:
-    """See above.
+    """A row. Its fields, besides the topic, the name and the two programs:
 
     says: a regular expression for the one line of mallometer's; None if it is silent
     may_be_silent: whether a program that is over soon may end without that line
+    exit_code: of the plain program, which is to do its work
+    proves: a regular expression for the plain program's output, as a proof that the place is what it is said to be
     processes: how many JVMs there are, each of which may have that line
     observe: is called with the Process while it runs, and returns what it saw
     waits: whether the programs say "ready" and wait for the end of their input
@@ -60,6 +62,8 @@ class Row:
     mallometer: launch.Launch
     says: str = None
     may_be_silent: bool = False
+    exit_code: int = 7
+    proves: str = ""
     processes: int = 1
     observe: object = None
     waits: bool = True
@@ -96,6 +100,10 @@ class Absent:
         return f"{self.topic}: {self.name}"
 
 
+def without_jdk(topic, version, reason=""):
+    return Absent(topic, f"Java {version}", reason or f"there is no JDK {version} here", NOT_RUN)
+
+
 @dataclasses.dataclass
 class Result:
     """What came of a row."""
@@ -129,6 +137,8 @@ def judge(row):
         obstacle = row.obstacle()
         if obstacle:
             return Result(row, NOT_RUN, trouble=obstacle)
+        for need in row.plain.needs + row.mallometer.needs:
+            need()
         plain = launch.run(row.plain, row.waits)
         outcome = launch.run(row.mallometer, row.waits, observation(row))
         result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))
@@ -174,9 +184,14 @@ def observation(row):
 
 
 def compare(row, plain, outcome):
+    if plain.exit_code != row.exit_code:
+        said = "\n".join((plain.errors + plain.output)[-20:])
+        raise Failed(f"the plain program ends with {plain.exit_code}, not with {row.exit_code}\n{said}")
     if plain.exit_code != outcome.exit_code:
         said = "\n".join((outcome.errors + outcome.output)[-20:])
         raise Failed(f"exit code {outcome.exit_code} instead of {plain.exit_code}\n{said}")
+    if not re.search(row.proves, "\n".join(plain.output)):
+        raise Failed(f"the plain program does not say /{row.proves}/: {plain.output}")
     for name in ("output", "errors"):
         before, after = theirs(getattr(plain, name), row), theirs(getattr(outcome, name), row)
         if before != after:

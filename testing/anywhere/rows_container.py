@@ -1,7 +1,8 @@
-"""A container whose environment gives the library and the agent to every program: namespaces for mounts, processes and the
-network, so that port 9464 is free for the first JVM and taken for the next. No container engine is asked.
+"""A container whose environment gives the library and the agent to every program: namespaces for mounts, processes and
+the network, so that port 9464 is free for the first JVM and taken for the next. No container engine is asked.
 """
 
+import dataclasses
 import os
 import pathlib
 
@@ -11,7 +12,7 @@ TOPIC = "container"
 NAMESPACES = ("--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc", "--uts")
 
 COUNTS = r"counts native memory .*; http://127\.0\.0\.1:9464/metrics"
-TAKEN = r"counts native memory .*; cannot serve metrics on 127\.0\.0\.1:9464: .*; choose another port, or port=0 for any that is free"
+TAKEN = r"counts native memory .*; cannot serve metrics on 127\.0\.0\.1:9464: .*; choose another port, or port=0 for any"
 
 KEYTOOL = """
 cd /tmp
@@ -46,10 +47,11 @@ cd /tmp
 """
 
 MAVEN = """
+set -e
 cp -r {work}/maven-project /tmp/project
 cd /tmp/project
-mvn -B -o -q compile && ls target/classes
-mvn -B -o -q no-such-phase | grep -c ERROR
+{maven} compile && ls target/classes
+{maven} no-such-phase | grep -c ERROR
 """
 
 SHELL = """
@@ -73,10 +75,11 @@ def rows(context):
     jdk = context.jdks[17]
     repository = pathlib.Path(os.environ.get("HOME", "/root"), ".m2")
     place = workshop.confined(jdk, "loopback", f"bind={repository}", namespaces=NAMESPACES)
-    workshop.maven_project()
 
     def script(text):
-        return workshop.script(text.format(bin=f"{jdk.home}/bin", work=place.work), place, JAVA_HOME=jdk.home)
+        maven = f"mvn -B -o -q -Dmaven.repo.local={repository}/repository"
+        words = {"bin": f"{jdk.home}/bin", "work": place.work, "maven": maven}
+        return workshop.script(text.format(**words), place, JAVA_HOME=jdk.home)
 
     def injected(launch, **more):
         return launch.with_variables(
@@ -85,8 +88,8 @@ def rows(context):
             **more,
         )
 
-    def row(name, text, counts, processes, **more):
-        plain = script(text)
+    def row(name, text, counts, processes, needs=(), **more):
+        plain = dataclasses.replace(script(text), needs=needs)
         return Row(
             TOPIC,
             name,
@@ -97,15 +100,15 @@ def rows(context):
             processes=processes,
             waits=False,
             counts=counts,
-            **more,
+            **({"exit_code": 0} | more),
         )
 
     key, time = r"[0-9A-F:]{59,}", r"\w{3} \d+, \d{4}[ \d:APM]*"
     yield row("keytool", KEYTOOL, ("keytool",), 2, replaces=((key, "key"), (time, "time")), quick=True)
-    yield row("jcmd, of a JVM in the container", JCMD, ("java", "jcmd"), 2)
+    yield row("jcmd, of a JVM in the container", JCMD, ("java", "jcmd"), 2, exit_code=7)
     yield row("jshell", JSHELL, ("jshell",), 2, replaces=((time, "time"),))
-    yield row("javac", JAVAC, ("javac",), 2)
-    yield row("Maven", MAVEN, ("java", "cp"), 2, compares_starts=False)
-    yield row("a shell", SHELL, ("sort", "tr", "ls", "grep"), 0)
+    yield row("javac", JAVAC, ("javac",), 2, exit_code=2)
+    yield row("Maven", MAVEN, ("java", "cp"), 2, needs=(workshop.maven_project,), compares_starts=False)
+    yield row("a shell", SHELL, ("sort", "tr", "ls", "grep"), 0, exit_code=5)
     plain = script(SECOND_JVM).with_variables(AWAITED="ready")
-    yield Row(TOPIC, "a second JVM", plain, injected(plain).with_variables(AWAITED=":9464/metrics"), says=TAKEN)
+    yield Row(TOPIC, "a second JVM", plain, injected(plain).with_variables(AWAITED=":9464/metrics"), says=TAKEN, quick=True)

@@ -2,7 +2,7 @@
 
 import observe
 import places
-from row import NOT_RUN, Absent, Row
+from row import Row, without_jdk
 
 TOPIC = "JDK"
 VERSIONS = (8, 11, 17, 21, 25, 26, 27, 28)
@@ -18,10 +18,13 @@ def rows(context):
             place = places.OtherRoot(str(context.workshop.work), context.other_root)
             yield from of_jdk(context.workshop, jdk, place, "Debian sid")
         else:
-            yield Absent(TOPIC, f"{version}", context.no_other_root or f"Debian sid has no JDK {version}", NOT_RUN)
+            yield without_jdk(TOPIC, version, context.no_other_root or f"Debian sid has no JDK {version}")
     for version in QUICK:
         if version in context.jdks:
-            yield from of_jdk(context.workshop, context.jdks[version], context.workshop.here(), "this system", quick=True)
+            here = context.workshop.here()
+            yield from of_jdk(context.workshop, context.jdks[version], here, "this system", quick=True)
+        else:
+            yield without_jdk(TOPIC, version)
 
 
 def of_jdk(workshop, jdk, place, where, quick=False):
@@ -42,19 +45,14 @@ def of_jdk(workshop, jdk, place, where, quick=False):
     )
     if quick:
         return
-    boot = newest_boot(workshop, java)
+    boot = workshop.newest_boot() if java else "2.7.18"
     without = workshop.spring(jdk, place, boot, False, *jdk.allow_native_access())
-    starter = workshop.spring(jdk, place, boot, True, *jdk.allow_native_access()).with_variables(**workshop.preload(place))
+    starter = workshop.spring(jdk, place, boot, True, *jdk.allow_native_access())
     yield Row(
         TOPIC,
         f"{name}, starter on Spring Boot {boot}",
         without,
-        starter,
+        starter.with_variables(**workshop.preload(place)),
         says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
         observe=observe.beans("App.keepDeflaters") if java else None,
     )
-
-
-def newest_boot(workshop, java):
-    """The newest Spring Boot that runs there."""
-    return workshop.property("spring-boot-4.version") if java else "2.7.18"

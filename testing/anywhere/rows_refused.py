@@ -3,111 +3,115 @@
 import socket
 
 import observe
-from row import Row
+from row import REAL, Row, without_jdk
 
 TOPIC = "refused"
 
 # Sockets that keep a port taken until the run ends.
 HELD = []
 
-# The application may do everything, and what else is on the class path nothing, or everything as well.
-POLICY = """grant codeBase "file:{classes}" {{ permission java.security.AllPermission; }};"""
-
 NATIVE_IMAGE = "-Dorg.graalvm.nativeimage.imagecode=runtime"
+DENIED = "--illegal-native-access=deny"
+FEW_MODULES = ("--limit-modules", "java.base,java.instrument")
+
+FORBIDDEN = r"a security manager forbids .*java\.security\.AllPermission"
+COUNTS = "counts native memory"
 
 
 def rows(context):
-    yield from of_17(context.workshop, context.jdks[17])
+    workshop = context.workshop
+    yield from with_the_agent(workshop, context.jdks[17])
+    yield from with_the_bridge(workshop, context.jdks[17])
     if 25 in context.jdks:
-        yield from native_access_denied(context.workshop, context.jdks[25])
+        yield from native_access(workshop, context.jdks[25])
+    else:
+        yield without_jdk(TOPIC, 25)
 
 
-def of_17(workshop, jdk):
+def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, **variables):
+    """Words are options of the JVM, with and without the agent; variables are set with it alone."""
     here = workshop.here()
-    preload = workshop.preload(here)
-
-    def agent(name, says, *words, options="port=0", seen=None, **more):
-        yield Row(
-            TOPIC,
-            f"{name}, agent",
-            workshop.java(jdk, here, *words, "Work"),
-            workshop.java(jdk, here, *words, workshop.agent(here, options), "Work").with_variables(**(preload | more)),
-            says=says,
-            observe=seen,
-            quick=name == "MALLOMETER_ENABLED=off",
-        )
-
-    def bridge(name, says, *words, how="real"):
-        yield Row(
-            TOPIC,
-            f"{name}, bridge in a program",
-            workshop.bridge(jdk, here, False, *words),
-            workshop.bridge(jdk, here, True, *words).with_variables(**preload),
-            says=says,
-            how=how,
-        )
-
-    yield from agent("MALLOMETER_ENABLED=off", r"^mallometer: not started: MALLOMETER_ENABLED=off$", MALLOMETER_ENABLED="off")
-    yield from agent("an unknown option", r'not started: unknown option "prot"; there are port, ', options="prot=9464")
-    manager = security_manager(workshop, "application", "classes/")
-    says = r"a security manager forbids .*java\.security\.AllPermission"
-    yield from agent("a security manager", says, *manager)
-    yield from bridge("a security manager", says, *manager)
-    manager = security_manager(workshop, "everybody", "-")
-    yield from agent("a security manager that allows all", "counts native memory", *manager, seen=observe.agent("Work.keepDeflater"))
-    yield from bridge(
-        "native image", r"a native image cannot read the library; a JVM can", NATIVE_IMAGE, how=f"simulated: {NATIVE_IMAGE} in a JVM"
+    injected = workshop.java(jdk, here, *words, workshop.agent(here, options), "Work")
+    return Row(
+        TOPIC,
+        f"{name}, agent",
+        workshop.java(jdk, here, *words, "Work"),
+        injected.with_variables(**(workshop.preload(here) | variables)),
+        says=says,
+        observe=seen,
+        quick=True,
     )
-    few = ("--limit-modules", "java.base,java.instrument")
-    yield from agent("few modules", r"lacks the modules java\.logging,java\.management; add them by the option --add-modules", *few)
+
+
+def with_the_agent(workshop, jdk):
+    off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
+    yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, MALLOMETER_ENABLED="off")
+
+    unknown = r'not started: unknown option "prot"; there are port, '
+    yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")
+
+    yield agent(workshop, jdk, "a security manager", FORBIDDEN, *security_manager(workshop, "application"))
+    all_allowed = security_manager(workshop, "everybody")
+    seen = observe.agent("Work.keepDeflater")
+    yield agent(workshop, jdk, "a security manager that allows all", COUNTS, *all_allowed, seen=seen)
+
+    lacks = r"lacks the modules java\.logging,java\.management; add them by the option --add-modules"
+    yield agent(workshop, jdk, "few modules", lacks, *FEW_MODULES)
+
     taken = socket.socket()
     HELD.append(taken)
     taken.bind(("127.0.0.1", 0))
     taken.listen()
     port = taken.getsockname()[1]
-    yield from agent(
-        "a taken port",
-        rf"counts native memory .*; cannot serve metrics on 127\.0\.0\.1:{port}: .*; choose another port, or port=0",
-        options=f"port={port}",
-    )
-    yield from agent(
-        "the library is not preloaded", r"the library is not preloaded\): LD_PRELOAD=\S+/libmallometer\.so \S+java ", LD_PRELOAD=""
-    )
+    cannot = rf"{COUNTS} .*; cannot serve metrics on 127\.0\.0\.1:{port}: .*; choose another port, or port=0"
+    yield agent(workshop, jdk, "a taken port", cannot, options=f"port={port}")
+
+    absent = r"the library is not preloaded\): LD_PRELOAD=\S+/libmallometer\.so \S+java "
+    yield agent(workshop, jdk, "the library is not preloaded", absent, LD_PRELOAD="")
 
 
-def security_manager(workshop, name, classes):
-    """Options of the JVM; two equals signs leave out the JDK's own policy for applications."""
-    file = workshop.work / f"{name}.policy"
-    file.write_text(POLICY.format(classes=f"{workshop.work}/{classes}"))
-    return ("-Djava.security.manager", f"-Djava.security.policy=={file}")
-
-
-def native_access_denied(workshop, jdk):
+def with_the_bridge(workshop, jdk):
     here = workshop.here()
-    denied = "--illegal-native-access=deny"
+
+    def bridge(name, says, *words, how=REAL):
+        return Row(
+            TOPIC,
+            f"{name}, bridge in a program",
+            workshop.bridge(jdk, here, False, *words),
+            workshop.bridge(jdk, here, True, *words).with_variables(**workshop.preload(here)),
+            says=says,
+            how=how,
+        )
+
+    yield bridge("a security manager", FORBIDDEN, *security_manager(workshop, "application"))
+    image = r"a native image cannot read the library; a JVM can"
+    yield bridge("a native image", image, NATIVE_IMAGE, how=f"simulated: {NATIVE_IMAGE} in a JVM")
+
+
+def security_manager(workshop, policy):
+    """Options of the JVM; two equals signs leave out the JDK's own policy for applications."""
+    file = f"{workshop.work}/programs/{policy}.policy"
+    return ("-Djava.security.manager", f"-Djava.security.policy=={file}", f"-Danywhere.work={workshop.work}")
+
+
+def native_access(workshop, jdk):
+    here = workshop.here()
     says = r"native access is denied.* --enable-native-access=ALL-UNNAMED "
-    boot = workshop.property("spring-boot-4.version")
-    yield Row(
-        TOPIC,
-        "native access denied on Java 25, agent",
-        workshop.java(jdk, here, denied, "Work"),
-        workshop.java(jdk, here, denied, workshop.agent(here), "Work").with_variables(**workshop.preload(here)),
-        says=says,
+    yield agent(workshop, jdk, "native access denied on Java 25", says, DENIED)
+    yield agent(
+        workshop,
+        jdk,
+        "native access denied on Java 25 but to ALL-UNNAMED",
+        COUNTS,
+        DENIED,
+        *jdk.allow_native_access(),
+        seen=observe.agent("Work.keepDeflater"),
     )
+    boot = workshop.newest_boot()
     yield Row(
         TOPIC,
         "native access denied on Java 25, starter",
-        workshop.spring(jdk, here, boot, False, denied),
-        workshop.spring(jdk, here, boot, True, denied).with_variables(**workshop.preload(here)),
+        workshop.spring(jdk, here, boot, False, DENIED),
+        workshop.spring(jdk, here, boot, True, DENIED).with_variables(**workshop.preload(here)),
         says=says,
-    )
-    yield Row(
-        TOPIC,
-        "native access denied on Java 25 but to ALL-UNNAMED, agent",
-        workshop.java(jdk, here, denied, *jdk.allow_native_access(), "Work"),
-        workshop.java(jdk, here, denied, *jdk.allow_native_access(), workshop.agent(here), "Work").with_variables(
-            **workshop.preload(here)
-        ),
-        says="counts native memory",
-        observe=observe.agent("Work.keepDeflater"),
     )

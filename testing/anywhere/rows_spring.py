@@ -1,7 +1,7 @@
 """Spring Boot before and since 3.5, the first that the starter supports."""
 
 import observe
-from row import Row
+from row import Row, without_jdk
 
 TOPIC = "Spring Boot"
 BEFORE = ("2.7.18", "3.2.12", "3.4.13")
@@ -24,6 +24,8 @@ def rows(context):
             says=f"Native memory is not shown: mallometer needs Spring Boot 3.5 or newer, and this is {boot}",
             quick=boot == QUICK,
         )
+    if 25 not in context.jdks:
+        yield without_jdk(TOPIC, 25)
     for boot in map(workshop.property, SINCE):
         for jdk in (context.jdks[version] for version in (17, 25) if version in context.jdks):
             allowed = jdk.allow_native_access()
@@ -34,29 +36,36 @@ def rows(context):
                 workshop.spring(jdk, here, boot, True, *allowed).with_variables(**workshop.preload(here)),
                 observe=observe.beans("App.keepDeflaters"),
             )
-    newest = workshop.property(SINCE[-1])
+    yield from of_the_newest(context, workshop.newest_boot())
+
+
+def of_the_newest(context, boot):
+    workshop = context.workshop
+    here = workshop.here()
     jdk = context.jdks[17]
+    plain = workshop.spring(jdk, here, boot, False)
+    starter = workshop.spring(jdk, here, boot, True)
     yield Row(
         TOPIC,
-        f"{newest} on Java 17, started without the library",
-        workshop.spring(jdk, here, newest, False),
-        workshop.spring(jdk, here, newest, True),
+        f"{boot} on Java 17, started without the library",
+        plain,
+        starter,
         says=r"the library is not preloaded\. What to do: LD_PRELOAD=\S+/libmallometer\.so \S+/java ",
     )
     yield Row(
         TOPIC,
-        f"{newest} on Java 17, MALLOMETER_ENABLED=off",
-        workshop.spring(jdk, here, newest, False),
-        workshop.spring(jdk, here, newest, True).with_variables(MALLOMETER_ENABLED="off", **workshop.preload(here)),
+        f"{boot} on Java 17, MALLOMETER_ENABLED=off",
+        plain,
+        starter.with_variables(MALLOMETER_ENABLED="off", **workshop.preload(here)),
         says=r"not counted: MALLOMETER_ENABLED=off\. What to do: Start without MALLOMETER_ENABLED=off",
     )
     if 25 in context.jdks:
         jdk = context.jdks[25]
         yield Row(
             TOPIC,
-            f"{newest} on Java 25, native access not allowed: the JDK prints its warning",
-            workshop.spring(jdk, here, newest, False),
-            workshop.spring(jdk, here, newest, True).with_variables(**workshop.preload(here)),
+            f"{boot} on Java 25, native access not allowed: the JDK prints its warning",
+            workshop.spring(jdk, here, boot, False),
+            workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
             observe=observe.beans(),
             tolerates=WARNINGS,
         )

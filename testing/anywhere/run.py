@@ -2,7 +2,7 @@
 
 Each file rows_*.py beside this one has a function rows(context), which yields the rows of a topic; see row.py.
 
-    run.py [--quick] [--only REGEX] [--list] [--other-root ROOT] [--write FILE]
+    run.py [--quick] [--only REGEX] [--list] [--other-root ROOT] [--write [FILE]]
 """
 
 import argparse
@@ -22,6 +22,8 @@ import launch
 import row
 import table
 import workshop
+
+PAGE = str(workshop.REPOSITORY / "docs/compatibility.md")
 
 # Processes that wait for each other make starts look slow, so no more rows run beside each other.
 BESIDE = 2
@@ -44,7 +46,9 @@ def parse(arguments):
     parser.add_argument("--only", default="", help="only rows whose title matches")
     parser.add_argument("--list", action="store_true", help="only say which rows there are")
     parser.add_argument("--other-root", default="", help="the root directory of a Debian with more JDKs")
-    parser.add_argument("--write", default="", help="put the table into this file, between its two marks")
+    parser.add_argument(
+        "--write", nargs="?", default="", const=PAGE, help="put the table into this file, between its two marks"
+    )
     return parser.parse_args(arguments)
 
 
@@ -76,8 +80,12 @@ def judge_all(rows):
                 print("            " + result.trouble.replace("\n", "\n            "), flush=True)
         return result
 
-    with concurrent.futures.ThreadPoolExecutor(BESIDE) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(BESIDE)
+    try:
         return list(pool.map(judge_and_tell, rows))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        launch.kill_all()
 
 
 def main(arguments):
@@ -89,7 +97,8 @@ def main(arguments):
     if 17 not in here:
         sys.exit("run.py: there is no JDK 17")
     shop = workshop.Workshop(here[17].home)
-    shop.prepare()
+    if not options.list:
+        shop.prepare()
     root = options.other_root
     context = Context(
         shop, here, jdks.installed(root) if root else {}, root, "" if root else "needs the root directory of Debian sid"

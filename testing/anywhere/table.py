@@ -11,9 +11,8 @@ END = "<!-- End of the rows. -->"
 
 def verdicts(results):
     counted = collections.Counter(result.verdict for result in results)
-    simulated = sum(
-        1 for result in results if isinstance(result.row, row.Row) and result.row.how != row.REAL and result.verdict in (row.PASSED, row.FAILED)
-    )
+    ran = [result for result in results if result.verdict in (row.PASSED, row.FAILED)]
+    simulated = sum(1 for result in ran if result.row.how != row.REAL)
     parts = [f"{count} {verdict}" for verdict, count in counted.items()]
     return f"{len(results)} rows: {', '.join(parts)}; {simulated} of those that ran are simulated"
 
@@ -38,10 +37,11 @@ def escaped(printed):
 
 
 def neutral(printed, results):
-    """Without what is of this machine: the directory of the run, and ports."""
+    """Without what is of this machine and of these programs: the directory of the run, ports, and most of a command."""
     works = {str(each.row.plain.place.work) for each in results if isinstance(each.row, row.Row)}
     for work in sorted(works, key=len, reverse=True):
         printed = printed.replace(work, "/opt")
+    printed = re.sub(r"\S*/bin/java( -\S+)( .*)? (Work|Bridge|anywhere\.App)\b", r"java\1 ... \3", printed)
     return re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:9464", printed)
 
 

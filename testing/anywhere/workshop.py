@@ -4,6 +4,7 @@ All of it lies in one directory, target/anywhere, so that a confined process can
 """
 
 import functools
+import hashlib
 import os
 import pathlib
 import re
@@ -18,7 +19,6 @@ from launch import Launch
 
 REPOSITORY = places.REPOSITORY
 PROGRAMS = places.PROGRAMS
-OLDEST_BOOT = "2.7.18"
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -32,6 +32,22 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 """
 
 
+PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>io.mallometer.anywhere</groupId>
+  <artifactId>project</artifactId>
+  <version>1</version>
+  <properties>
+    <maven.compiler.release>8</maven.compiler.release>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <build><plugins>
+    <plugin><artifactId>maven-resources-plugin</artifactId><version>{resources}</version></plugin>
+    <plugin><artifactId>maven-compiler-plugin</artifactId><version>{compiler}</version></plugin>
+  </plugins></build>
+</project>
+"""
+
 # So that two runs of a Spring application print the same.
 QUIET = (
     "-Dlogging.pattern.console=%p %c %m%n",
@@ -39,6 +55,10 @@ QUIET = (
     "-Dspring.main.log-startup-info=false",
     "-Dserver.port=0",
 )
+
+
+def boot_directory(version, tests=False):
+    return f"boot-{version}" + ("-tests" if tests else "")
 
 
 def dependency(coordinates, extra=""):
@@ -94,21 +114,21 @@ class Workshop:
         run(*javac, "--release", "8", PROGRAMS / "Work.java")
         run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
 
-    @functools.cached_property
     def app(self):
-        """A directory with the classes of the Spring application, which any Spring Boot runs."""
-        with self._lock:
-            classes = self.work / "app"
-            run(self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "--release", "8", "-d", classes, "-cp",
-                f"{self.boot(OLDEST_BOOT)}/*", PROGRAMS / "anywhere/App.java")  # fmt: skip
-            return "app"
+        """The classes of the Spring application, which any Spring Boot runs."""
+        self._compile("app", "8", self.boot(self.newest_boot()), PROGRAMS / "anywhere/App.java")
 
-    def app_tests(self, boot):
-        """The same for the application's tests."""
+    def app_tests(self):
+        """The classes of its tests."""
+        self.app()
+        jars = self.boot(self.newest_boot(), tests=True)
+        self._compile("app-tests", "17", f"{self.work}/app:{jars}", PROGRAMS / "anywhere/AppTest.java")
+
+    def _compile(self, name, release, class_path, source):
         with self._lock:
-            run(self.java_home / "bin/javac", "-nowarn", "-d", self.work / "app-tests", "-cp",
-                f"{self.work / self.app}:{self.boot(boot, tests=True)}/*", PROGRAMS / "anywhere/AppTest.java")  # fmt: skip
-            return "app-tests"
+            if not (self.work / name).exists():
+                run(self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "--release", release, "-d",
+                    self.work / name, "-cp", f"{class_path}/*", source)  # fmt: skip
 
     def property(self, name):
         """A version that the parent pom names."""
@@ -117,13 +137,18 @@ class Workshop:
     def _plugin(self, name):
         return re.search(rf"<artifactId>{name}</artifactId>\s*<version>([^<]+)<", self._parent).group(1)
 
+    def newest_boot(self):
+        return self.property("spring-boot-4.version")
+
     def boot(self, version, tests=False):
         """The jars of a web application of a Spring Boot with the Actuator, and of its tests if asked."""
+        boot = "org.springframework.boot:spring-boot-starter"
+        of_tests = (f"{boot}-test", "org.junit.platform:junit-platform-console") if tests else ()
         return self.jars(
-            f"boot-{version}" + ("-tests" if tests else ""),
-            "org.springframework.boot:spring-boot-starter-web",
-            "org.springframework.boot:spring-boot-starter-actuator",
-            *(("org.springframework.boot:spring-boot-starter-test", "org.junit.platform:junit-platform-console") if tests else ()),
+            boot_directory(version, tests),
+            f"{boot}-web",
+            f"{boot}-actuator",
+            *of_tests,
             bom=f"org.springframework.boot:spring-boot-dependencies:{version}",
         )
 
@@ -131,41 +156,38 @@ class Workshop:
         return self.jars("jna", f"net.java.dev.jna:jna:{self.property('jna.version')}")
 
     def jars(self, name, *coordinates, bom=""):
-        """A directory with these and what they need, in the work directory; resolved once."""
+        """A directory with these and what they need, in the work directory; resolved once, and kept."""
+        imported = dependency(bom, "<type>pom</type><scope>import</scope>") if bom else ""
+        pom = POM.format(imported=imported, dependencies="".join(map(dependency, coordinates)))
+        kept = self._kept / f"{name}-{hashlib.sha256(pom.encode()).hexdigest()[:16]}"
         with self._lock:
-            kept = self._kept / name
             if not kept.is_dir():
-                imported = dependency(bom, "<type>pom</type><scope>import</scope>") if bom else ""
-                pom = POM.format(imported=imported, dependencies="".join(map(dependency, coordinates)))
                 with tempfile.TemporaryDirectory(dir=self._kept) as directory:
                     file = pathlib.Path(directory, "pom.xml")
                     file.write_text(pom)
                     plugin = f"org.apache.maven.plugins:maven-dependency-plugin:{self._plugin('maven-dependency-plugin')}"
-                    run("mvn", "-B", "-q", "-ntp", "-f", file, f"{plugin}:copy-dependencies",
-                        f"-DoutputDirectory={directory}/jars", "-DincludeScope=runtime",
-                        env=os.environ | {"JAVA_HOME": str(self.java_home)})  # fmt: skip
+                    self._maven(file, f"{plugin}:copy-dependencies", f"-DoutputDirectory={directory}/jars",
+                                "-DincludeScope=runtime")  # fmt: skip
                     os.chmod(f"{directory}/jars", 0o755)
                     os.rename(f"{directory}/jars", kept)
             if not (self.work / name).exists():
                 shutil.copytree(kept, self.work / name, copy_function=os.link)
             return self.work / name
 
+    def _maven(self, pom, *words):
+        run("mvn", "-B", "-q", "-ntp", "-f", pom, *words, env=os.environ | {"JAVA_HOME": str(self.java_home)})
+
     def maven_project(self):
         """A project with the plugins of this one, compiled once so that Maven can do it again without a network."""
         project = self.work / "maven-project"
-        if not project.exists():
+        with self._lock:
+            if project.exists():
+                return
             (project / "src/main/java").mkdir(parents=True)
             shutil.copyfile(PROGRAMS / "Work.java", project / "src/main/java/Work.java")
-            plugins = "".join(
-                dependency(f"org.apache.maven.plugins:{name}:{self._plugin(name)}").replace("dependency>", "plugin>")
-                for name in ("maven-resources-plugin", "maven-compiler-plugin")
-            )
-            build = f"<build><plugins>{plugins}</plugins></build>"
-            properties = "<properties><maven.compiler.release>8</maven.compiler.release>" \
-                "<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>"
-            pom = POM.format(imported="", dependencies="").replace("<packaging>pom</packaging>", properties)
-            (project / "pom.xml").write_text(pom.replace("</project>", build + "</project>"))
-            run("mvn", "-B", "-q", "-ntp", "-f", project, "compile", env=os.environ | {"JAVA_HOME": str(self.java_home)})
+            versions = {name: self._plugin(f"maven-{name}-plugin") for name in ("resources", "compiler")}
+            (project / "pom.xml").write_text(PROJECT.format(**versions))
+            self._maven(project, "compile")
             shutil.rmtree(project / "target")
 
     def tomcat(self, version):
@@ -209,28 +231,29 @@ class Workshop:
 
     def bridge(self, jdk, place, opens, *words):
         """A program that opens the bridge itself, if it does, and logs its status."""
-        class_path = f"{place.work}/classes:{place.work}/own/*:{place.work}/{self.jna().name}/*"
+        class_path = f"{place.work}/classes:{place.work}/own/*:{place.work}/jna/*"
         command = (jdk.java(), "-Xmx64m", "-cp", class_path, *words, "Bridge", *(("open",) if opens else ()))
-        return Launch(command, self.private(place), place)
+        return Launch(command, self.private(place), place, (self.jna,))
 
-    def spring(self, jdk, place, boot, starter, *words, arguments=()):
+    def spring(self, jdk, place, boot, starter, *words):
         """The Spring application: words are options of the JVM."""
-        main = ("anywhere.App", *arguments)
-        return self._spring(jdk, place, starter, words, [self.app, self.boot(boot).name + "/*"], main)
+        needs = (self.app, functools.partial(self.boot, boot))
+        return self._spring(jdk, place, starter, words, ["app", boot_directory(boot) + "/*"], ("anywhere.App",), needs)
 
-    def spring_tests(self, jdk, place, boot, starter, *words):
-        """The tests of the Spring application."""
-        jars = self.boot(boot, tests=True).name + "/*"
+    def spring_tests(self, jdk, place, starter, *words):
+        """The tests of the Spring application, on the newest Spring Boot."""
+        directories = ["app", "app-tests", boot_directory(self.newest_boot(), tests=True) + "/*"]
         main = ("org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors",
                 "--select-class", "anywhere.AppTest")  # fmt: skip
-        return self._spring(jdk, place, starter, words, [self.app, self.app_tests(boot), jars], main)
+        return self._spring(jdk, place, starter, words, directories, main, (self.app_tests,))
 
-    def _spring(self, jdk, place, starter, words, directories, main):
+    def _spring(self, jdk, place, starter, words, directories, main, needs):
         if starter:
-            directories = directories + ["own/*", self.jna().name + "/*"]
+            directories = directories + ["own/*", "jna/*"]
+            needs += (self.jna,)
         class_path = ":".join(f"{place.work}/{directory}" for directory in directories)
         options = ("-Xmx128m", "-XX:TieredStopAtLevel=1", *words, *QUIET, "-cp", class_path)
-        return Launch((jdk.java(), *options, *main), self.private(place), place)
+        return Launch((jdk.java(), *options, *main), self.private(place), place, needs)
 
     def private(self, place):
         """So that nothing is unpacked into the directories of the user who runs this."""

@@ -42,14 +42,6 @@ mount --rbind /usr usr
 mount --bind /etc etc
 mount --bind "$work" anywhere
 for place in etc anywhere; do mount -o remount,bind,ro "$place"; done
-for feature in $features; do
-  case $feature in bind=*)
-    mkdir -p ".${feature#bind=}"
-    mount --bind "${feature#bind=}" ".${feature#bind=}"
-    mount -o remount,bind,ro ".${feature#bind=}"
-    ;;
-  esac
-done
 for device in null zero full random urandom tty; do
   : >"dev/$device"
   mount --bind "/dev/$device" "dev/$device"
@@ -74,6 +66,14 @@ if ! has read-only; then
 elif ! has no-tmp; then
   mkdir tmp
 fi
+for feature in $features; do
+  case $feature in bind=*)
+    mkdir -p ".${feature#bind=}"
+    mount --bind "${feature#bind=}" ".${feature#bind=}"
+    mount -o remount,bind,ro ".${feature#bind=}"
+    ;;
+  esac
+done
 mount -o remount,ro "$root"
 
 if has loopback; then ip link set lo up; fi

@@ -1,0 +1,89 @@
+"""A row fails where mallometer makes a difference, and whatever hangs is ended."""
+
+import os
+import time
+import unittest
+import unittest.mock
+
+import launch
+import places
+from row import FAILED, NOT_RUN, PASSED, Row, judge
+
+PROGRAM = 'printf "ready\\n"; cat >/dev/null; exit 7'
+
+
+def script(text):
+    return launch.Launch(("/bin/sh", "-c", text), {}, places.Here("/work"))
+
+
+def verdict(mallometer, plain=PROGRAM, **expected):
+    result = judge(Row("test", "row", script(plain), script(mallometer), **({"compares_starts": False} | expected)))
+    return result.verdict, result.trouble
+
+
+class JudgedRow(unittest.TestCase):
+    def test_programs_that_do_the_same_pass(self):
+        self.assertEqual((PASSED, ""), verdict(PROGRAM))
+
+    def test_one_line_is_left_out_of_the_comparison(self):
+        self.assertEqual((PASSED, ""), verdict("echo mallometer: counts >&2; " + PROGRAM, says="counts"))
+
+    def test_another_exit_code_fails(self):
+        self.assertEqual(FAILED, verdict(PROGRAM.replace("7", "6"))[0])
+
+    def test_a_plain_program_that_does_not_work_fails(self):
+        self.assertEqual(FAILED, verdict("exit 1", plain="exit 1", waits=False)[0])
+
+    def test_another_output_fails(self):
+        for stream in ("1", "2"):
+            failed, trouble = verdict(f"echo WARNING >&{stream}; " + PROGRAM)
+            self.assertEqual(FAILED, failed)
+            self.assertIn("more ['WARNING'], less []", trouble)
+
+    def test_a_line_that_is_missing_fails(self):
+        failed, trouble = verdict("exit 7", plain="exit 7", waits=False, says="counts")
+        self.assertEqual((FAILED, "there is no line /counts/"), (failed, trouble))
+
+    def test_two_lines_fail(self):
+        twice = "echo mallometer: counts >&2; echo mallometer: counts >&2; " + PROGRAM
+        failed, trouble = verdict(twice, says="counts")
+        self.assertEqual(FAILED, failed)
+        self.assertIn("more than one line", trouble)
+
+    def test_a_word_too_many_fails(self):
+        self.assertEqual(FAILED, verdict("echo mallometer: counts >&2; " + PROGRAM)[0])
+
+    def test_a_program_that_does_not_count_fails(self):
+        self.assertEqual(FAILED, verdict(PROGRAM, counts=("sh",))[0])
+
+    def test_a_slow_start_fails(self):
+        with unittest.mock.patch("row.MOST_TURNS", 2), unittest.mock.patch("row.crowd", return_value=1):
+            failed, trouble = verdict("sleep 1; " + PROGRAM, compares_starts=True)
+        self.assertEqual(FAILED, failed)
+        self.assertIn("it starts in 1.", trouble)
+
+    def test_what_cannot_be_run_is_not_passed(self):
+        self.assertEqual((NOT_RUN, "needs root"), verdict(PROGRAM, needs=lambda: "needs root"))
+
+    def test_places_that_need_root_are_not_entered_without_it(self):
+        places.refusal.cache_clear()
+        with unittest.mock.patch("os.geteuid", return_value=1000):
+            for place in (places.OtherRoot("/work", "/root-of-sid"), places.Confined("/work", ("noexec",))):
+                self.assertIn("needs root", place.obstacle())
+        places.refusal.cache_clear()
+
+    def test_what_hangs_is_ended_with_all_that_it_started(self):
+        hanging = "sleep 1000 & echo $! >&2; echo ready; wait"
+        with unittest.mock.patch("launch.SECONDS", 1):
+            failed, trouble = verdict(hanging)
+        self.assertEqual(FAILED, failed)
+        child = int(trouble.splitlines()[1])
+        deadline = time.monotonic() + 10
+        while os.path.exists(f"/proc/{child}") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        self.assertEqual(set(), launch.Process.running)
+
+
+if __name__ == "__main__":
+    unittest.main()
