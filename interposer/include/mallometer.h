@@ -24,15 +24,20 @@
  * Versioning: this interface only grows at its end. Structs get new fields behind the last one, enums new values, and
  * the library new functions; what exists keeps its place and its meaning. So programs and libraries of different age
  * understand each other:
- *   structs    begin with their size and version. The caller sets `size` to what it was compiled with; the library
- * fills at most that many bytes and sets `size` to what it filled. Fields beyond that are unknown. rows       are
- * elements of arrays, and have no such beginning: the caller passes the size of its rows beside the array. The library
- * cuts its rows to that size, or fills them up with zeros. mallometer_report tells the sizes of the library's own rows
- * (event_bytes and so on): fields beyond those are unknown. A library without these fields has the rows of its time,
- * and takes no others: struct mallometer_event of 176 bytes, arena 40, site 88, module 1088, object 48, site_evidence
- * 624, access 560. These are also the smallest that any library takes. What is part of rows (site_sums, durations)
- * never grows. functions  that a library lacks are found to be missing when they are looked up (mallometer_optional.h).
- *   enums      may have values that the program does not know.
+ *
+ * Structs begin with their size and version. The caller sets `size` to what it was compiled with; the library fills at
+ * most that many bytes and sets `size` to what it filled. Fields beyond that are unknown.
+ *
+ * Rows are elements of arrays, and have no such beginning: the caller passes the size of its rows beside the array. The
+ * library cuts its rows to that size, or fills them up with zeros. mallometer_report tells the sizes of the library's
+ * own rows (event_bytes and so on): fields beyond those are unknown. A library without these fields has the rows of its
+ * time, and takes no others: struct mallometer_event of 176 bytes, arena 40, site 88, module 1088, object 48,
+ * site_evidence 624, access 560. These are also the smallest that any library takes. What is part of rows (site_sums,
+ * durations) never grows.
+ *
+ * Functions that a library lacks are found to be missing when they are looked up (mallometer_optional.h). Enums may
+ * have values that the program does not know.
+ *
  * MALLOMETER_ABI_VERSION changes only if something that exists changes its place or meaning; then a program and a
  * library of different versions do not understand each other, and the program should not call the library.
  *

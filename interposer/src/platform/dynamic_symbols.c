@@ -7,8 +7,6 @@
 
 #include "platform/glibc_versions.h"
 
-#pragma weak dladdr1 /* absent in musl */
-
 struct tables {
   const ElfW(Sym) * symbols;
   const char *strings;

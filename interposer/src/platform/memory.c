@@ -75,10 +75,10 @@ const char *memory_shortage(size_t bytes) {
   enum { SIZE = 0, DATA = 5 };
   size_t limit;
   if (is_limited(RLIMIT_AS, &limit) && !leaves_room(limit, used(SIZE), bytes)) {
-    return "the limit of addresses (RLIMIT_AS) leaves too few";
+    return "the limit of addresses (RLIMIT_AS) leaves less than 64 times what the tables need";
   }
   if (is_limited(RLIMIT_DATA, &limit) && !leaves_room(limit, used(DATA), bytes)) {
-    return "the limit of writable memory (RLIMIT_DATA) leaves too little";
+    return "the limit of writable memory (RLIMIT_DATA) leaves less than 64 times what the tables need";
   }
   return NULL;
 }

@@ -492,21 +492,24 @@ static bool merge(uint32_t class, uint32_t first, uint32_t count) {
   char *begin = (char *)slot_address(first);
   size_t bytes = count * bytes_of[class];
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  if (mmap(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
+    mmap(begin, bytes, PROT_NONE, flags, -1, 0); /* needs no memory, and nobody else's comes to lie there */
+    return false;
+  }
   madvise(begin, bytes, MADV_NOHUGEPAGE);
   madvise(begin, bytes, MADV_SEQUENTIAL);
   return true;
 }
 
+/* A mapping that is refused may have taken the one before it away. Slots without memory are never taken again. */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = merge(class, first, count);
   for (uint32_t number = first; number < first + count; number++) {
     slots[number].to_merge = false;
-    if (merged) {
-      slots[number].apart = false;
-      __atomic_store_n(&slots[number].opened, (uint32_t)bytes_of[class], __ATOMIC_RELEASE);
-    }
-    push(merged ? &lists[class].merged_head : &lists[class].free_head, number);
+    if (!merged) continue;
+    slots[number].apart = false;
+    __atomic_store_n(&slots[number].opened, (uint32_t)bytes_of[class], __ATOMIC_RELEASE);
+    push(&lists[class].merged_head, number);
   }
   if (merged) __atomic_fetch_sub(&slots_opened, count, __ATOMIC_RELAXED);
 }

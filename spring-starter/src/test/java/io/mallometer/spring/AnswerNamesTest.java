@@ -58,7 +58,8 @@ class AnswerNamesTest {
             mallometer.threadsWithoutBlock mallometer.hugeThresholdBytes
             mallometer.sampling.intervalBytes mallometer.sampling.samples
             mallometer.sampling.withoutSite mallometer.sampling.notFollowed
-            mallometer.sampling.bySizeOnly mallometer.sampling.overheadTarget mallometer.remark
+            mallometer.sampling.bySizeOnly mallometer.sampling.overheadTarget mallometer.missing
+            mallometer.remark
             """),
         Arguments.of(
             BreakdownView.class,

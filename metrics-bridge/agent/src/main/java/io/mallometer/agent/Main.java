@@ -1,44 +1,19 @@
 package io.mallometer.agent;
 
-import java.lang.instrument.Instrumentation;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The three ways into the jar: {@code -javaagent}, an attach, and {@code java -jar}.
- *
- * <p>This class alone is compiled for Java 8. An agent that a JVM cannot load ends that JVM, and
- * the option reaches JVMs that nobody thought of: {@code JAVA_TOOL_OPTIONS} applies to each one in
- * a container. A JVM that is too old for the rest prints one line and runs on.
+ * The way in by {@code java -jar}. Compiled for Java 8, as {@link Premain} is, so that an older JVM
+ * prints what is wrong. It refers to nothing of {@code java.lang.instrument}, which a runtime for
+ * the command line may lack.
  */
 public final class Main {
 
-  private static final int OLDEST_JAVA = 17;
+  static final int OLDEST_JAVA = 17;
 
   private static final int FAILURE = 1;
 
   private Main() {}
-
-  /** Called by the JVM before the application's main method. */
-  public static void premain(@Nullable String options, Instrumentation instrumentation) {
-    try {
-      if (javaVersion() >= OLDEST_JAVA) {
-        Agent.premain(options, instrumentation);
-      } else {
-        System.err.println(
-            tooOld("not started: the agent") + ". The application runs on without it");
-      }
-    } catch (SecurityException e) {
-      System.err.println("mallometer: not started: " + forbidden(e));
-    }
-  }
-
-  /** Called by the JVM when the command line asks it something. */
-  public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
-    if (javaVersion() >= OLDEST_JAVA) {
-      Agent.agentmain(options, instrumentation);
-    }
-  }
 
   /** Runs a command and exits; {@code --help} says which there are. */
   public static void main(String[] arguments) {
@@ -50,7 +25,7 @@ public final class Main {
   }
 
   /** The feature version of this JVM; {@code Runtime.version()} is younger than Java 8. */
-  private static int javaVersion() {
+  static int javaVersion() {
     return featureVersion(System.getProperty("java.specification.version", ""));
   }
 
@@ -77,7 +52,7 @@ public final class Main {
         + " or start without a security manager";
   }
 
-  private static String tooOld(String what) {
+  static String tooOld(String what) {
     return "mallometer: "
         + what
         + " needs Java "

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.DataInputStream;
 import java.io.IOException;
-import org.junit.jupiter.api.Test;
+import java.io.InputStream;
+import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a JVM loads before anything could be decided must load on every JVM. */
 class MainTest {
@@ -14,9 +16,11 @@ class MainTest {
   private static final int JAVA_8 = 52;
 
   /** A JVM that cannot load the class of an agent ends. */
-  @Test
-  void theWayInIsCompiledForJava8() throws IOException {
-    try (DataInputStream file = new DataInputStream(Main.class.getResourceAsStream("Main.class"))) {
+  @ParameterizedTest
+  @ValueSource(classes = {Main.class, Premain.class})
+  void theWaysInAreCompiledForJava8(Class<?> loaded) throws IOException {
+    try (InputStream resource = loaded.getResourceAsStream(loaded.getSimpleName() + ".class");
+        DataInputStream file = new DataInputStream(Objects.requireNonNull(resource))) {
       file.readInt();
       assertThat(file.readUnsignedShort()).isZero();
       assertThat(file.readUnsignedShort()).isEqualTo(JAVA_8);

@@ -52,7 +52,7 @@ public final class HttpListener implements AutoCloseable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
   private final @Nullable SSLContext tls;
-  private final Lane handshakes = Lane.latestFirst(NAME + "-tls");
+  private final Lane handshakes;
 
   /** Of the thread's own, as is all below. */
   private final Set<Connection> connections = new HashSet<>();
@@ -77,6 +77,8 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
+    // Beyond that some is of closed connections; an open one that loses its turn runs out of time.
+    this.handshakes = Lane.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
     this.buffer = ByteBuffer.allocate(Math.max(PLAIN_BUFFER, record));
@@ -150,8 +152,12 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
+    // No more than there are now: each may add another, and others have to be looked at as well.
+    for (int left = tasks.size(); left > 0; left--) {
+      @Nullable Runnable task = tasks.poll();
+      if (task != null) {
+        task.run();
+      }
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {

@@ -33,16 +33,22 @@ public final class Lane implements AutoCloseable {
   }
 
   /**
-   * A lane of one thread for any amount of work, of which the latest is done first: among many who
-   * have come to keep it busy, whoever comes now does not wait for all of them.
+   * A lane of one thread, on which the latest work is done first: among many who have come to keep
+   * it busy, whoever comes now does not wait for all of them. Where too much waits, the oldest is
+   * given up.
+   *
+   * @param waiting how much work may wait
    */
-  static Lane latestFirst(String name) {
+  static Lane latestFirst(String name, int waiting) {
     return new Lane(
         name,
         1,
         new LinkedBlockingDeque<>() {
           @Override
           public boolean offer(Runnable work) {
+            while (size() >= waiting) {
+              pollLast();
+            }
             return offerFirst(work);
           }
         });
