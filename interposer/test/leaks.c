@@ -1065,7 +1065,7 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
 
 /* What a program makes at its start and then never again gets no slots, however much of it is sampled. */
 static void who_comes_once_gets_no_slot(void) {
-  epochs_of(10);
+  epochs_of(100); /* each round is to lie in one, also where others have the processor meanwhile */
   start();
   unsigned placed[2];
   for (unsigned round = 0; round < 2; round++) {
