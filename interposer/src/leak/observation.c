@@ -425,7 +425,8 @@ static void describe_slots(struct mallometer_observation *out) {
 static const char *reason_now(int now) {
   const char *of_slots = __atomic_load_n(&no_room, __ATOMIC_ACQUIRE);
   if (now == MALLOMETER_LEAKS_ON && of_slots) return of_slots;
-  return now == MALLOMETER_LEAKS_OFF && observation_has_evidence() ? "nobody asks for evidence of leaks any more (mallometer_leaks_stop)" : reason;
+  bool rested = now == MALLOMETER_LEAKS_OFF && observation_has_evidence();
+  return rested ? "nobody asks for evidence of leaks any more (mallometer_leaks_stop)" : reason;
 }
 
 void observation_describe(struct mallometer_observation *out) {
