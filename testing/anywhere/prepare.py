@@ -5,7 +5,7 @@ import threading
 
 
 def once(function):
-    """Makes a function that a Row takes as its "needs": it returns an empty text, or raises what the first call raised."""
+    """Makes a function that does its work at the first call, and at each call raises what the first one raised."""
     lock = threading.Lock()
 
     @functools.cache
@@ -21,6 +21,5 @@ def once(function):
             failed = call()
         if failed:
             raise failed
-        return ""
 
     return needs

@@ -53,7 +53,7 @@ class Row:
     compares_starts: whether the starts are compared, for which each program runs several times
     tolerates: regular expressions for lines of others that mallometer causes, each with the reason
     replaces: regular expressions for what differs between any two runs besides, with what is put in their place
-    needs: a function that returns why this row cannot be run here, or an empty text
+    needs: functions that first make what the programs need, after what the programs themselves name
     """
 
     topic: str
@@ -72,7 +72,7 @@ class Row:
     compares_starts: bool = True
     tolerates: dict = dataclasses.field(default_factory=dict)
     replaces: tuple = ()
-    needs: object = None
+    needs: tuple = ()
     quick: bool = False
 
     def title(self):
@@ -83,7 +83,7 @@ class Row:
             obstacle = place.obstacle()
             if obstacle:
                 return obstacle
-        return self.needs() if self.needs else ""
+        return ""
 
 
 @dataclasses.dataclass
@@ -137,7 +137,7 @@ def judge(row):
         obstacle = row.obstacle()
         if obstacle:
             return Result(row, NOT_RUN, trouble=obstacle)
-        for need in row.plain.needs + row.mallometer.needs:
+        for need in row.plain.needs + row.mallometer.needs + row.needs:
             need()
         plain = launch.run(row.plain, row.waits)
         outcome = launch.run(row.mallometer, row.waits, observation(row))

@@ -50,7 +50,7 @@ def of_way(shop, jdk, way, making, using):
     here = shop.here()
     file = f"{shop.work}/{way.replace(' ', '-')}-{jdk.version}.archive"
     loaded = f"{file}.loaded"
-    boot = shop.property("spring-boot-4.version")
+    boot = shop.newest_boot()
 
     def spring(starter, *words):
         return in_jar(shop, shop.spring(jdk, here, boot, starter, *words, *jdk.allow_native_access()))
@@ -68,7 +68,7 @@ def of_way(shop, jdk, way, making, using):
         says="counts native memory",
         observe=from_archive(loaded),
         tolerates=MISMATCH,
-        needs=made,
+        needs=(made,),
     )
     nothing = f"-javaagent:{shop.work}/nothing.jar"
     refused = way == "class data"
@@ -80,10 +80,11 @@ def of_way(shop, jdk, way, making, using):
         says=None if refused else "counts native memory",
         observe=None if refused else observe.beans("App.keepDeflaters"),
         waits=not refused,
+        exit_code=1 if refused else 7,
         compares_starts=False,
         tolerates=MAKING,
         replaces=((r"archive\.(other|agent)", "archive"),),
-        needs=once(functools.partial(make_nothing, shop)),
+        needs=(once(functools.partial(make_nothing, shop)),),
     )
 
 
@@ -105,12 +106,12 @@ def jar(shop):
     with shop._lock:
         if not file.exists():
             with zipfile.ZipFile(file, "w") as archive:
-                for each in sorted((shop.work / shop.app).rglob("*.class")):
-                    archive.write(each, each.relative_to(shop.work / shop.app))
+                for each in sorted((shop.work / "app").rglob("*.class")):
+                    archive.write(each, each.relative_to(shop.work / "app"))
 
 
 def in_jar(shop, launch):
-    command = tuple(word.replace(f"{shop.work}/{shop.app}:", f"{shop.work}/app.jar:") for word in launch.command)
+    command = tuple(word.replace(f"{shop.work}/app:", f"{shop.work}/app.jar:") for word in launch.command)
     return dataclasses.replace(launch, command=command)
 
 

@@ -2,7 +2,6 @@
 the network, so that port 9464 is free for the first JVM and taken for the next. No container engine is asked.
 """
 
-import dataclasses
 import os
 import pathlib
 
@@ -88,8 +87,8 @@ def rows(context):
             **more,
         )
 
-    def row(name, text, counts, processes, needs=(), **more):
-        plain = dataclasses.replace(script(text), needs=needs)
+    def row(name, text, counts, processes, **more):
+        plain = script(text)
         return Row(
             TOPIC,
             name,

@@ -51,7 +51,7 @@ def row(shop, jdk, name, modules, says, options, seen=None):
         agent,
         says=says,
         observe=seen,
-        needs=once(functools.partial(make, jdk, modules, runtime)),
+        needs=(once(functools.partial(make, jdk, modules, runtime)),),
     )
 
 

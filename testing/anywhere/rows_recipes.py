@@ -72,7 +72,7 @@ def of_project(shop, jdk, name, project, words, path=""):
             says=says,
             observe=seen,
             replaces=VARIES,
-            needs=needs,
+            needs=(needs,),
         )
 
 
@@ -134,7 +134,7 @@ def tomcat(shop, jdk):
         observe=two_applications,
         replaces=(*VARIES, (r"^\S+ \S+ (WARNING|SEVERE) \[[^]]*\]", r"\1")),
         tolerates=TOLERATED,
-        needs=once(functools.partial(make_tomcat, shop)),
+        needs=(once(functools.partial(make_tomcat, shop)),),
     )
 
 

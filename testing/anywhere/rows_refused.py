@@ -55,7 +55,7 @@ def with_the_agent(workshop, jdk):
     seen = observe.agent("Work.keepDeflater")
     yield agent(workshop, jdk, "a security manager that allows all", COUNTS, *all_allowed, seen=seen)
 
-    lacks = r"lacks the modules java\.logging,java\.management; add them by the option --add-modules"
+    lacks = r"not started: the module java\.logging is missing\. Add --add-modules java\.logging,java\.management to "
     yield agent(workshop, jdk, "few modules", lacks, *FEW_MODULES)
 
     taken = socket.socket()

@@ -108,7 +108,10 @@ def main(arguments):
         for each in rows:
             print(each.title())
         return 0
-    results = judge_all(rows)
+    try:
+        results = judge_all(rows)
+    finally:
+        shop.clear()
     print()
     print(table.text(results))
     if options.write:

@@ -1,7 +1,9 @@
 """The results as a table: for a terminal, and in Markdown for docs/compatibility.md."""
 
 import collections
+import os
 import re
+import subprocess
 
 import row
 
@@ -51,9 +53,15 @@ def markdown(results):
         how = getattr(result.row, "how", "")
         came = result.verdict if result.verdict != row.PASSED else ""
         detail = result.trouble.splitlines()[0] if result.trouble else neutral(result.printed, results)
-        says = ": ".join(filter(None, (came, escaped(detail)))) or "counts, and says nothing"
+        silent = "counts, and says nothing" if getattr(result.row, "counts", ()) else "says nothing"
+        says = ": ".join(filter(None, (came, escaped(detail)))) or silent
         lines.append(f"| {result.row.title()} | {how} | {start(result)} | {says} |")
-    return "\n".join([verdicts(results) + ".", "", *lines])
+    return "\n".join([f"{where()}: {verdicts(results)}.", "", *lines])
+
+
+def where():
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=30)
+    return f"Commit {commit.stdout.strip()}, Linux {os.uname().release}, {os.cpu_count()} processors"
 
 
 def write(file, results):

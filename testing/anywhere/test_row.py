@@ -63,7 +63,8 @@ class JudgedRow(unittest.TestCase):
         self.assertIn("it starts in 1.", trouble)
 
     def test_what_cannot_be_run_is_not_passed(self):
-        self.assertEqual((NOT_RUN, "needs root"), verdict(PROGRAM, needs=lambda: "needs root"))
+        with unittest.mock.patch("places.Here.obstacle", return_value="needs root"):
+            self.assertEqual((NOT_RUN, "needs root"), verdict(PROGRAM))
 
     def test_places_that_need_root_are_not_entered_without_it(self):
         places.refusal.cache_clear()

@@ -87,8 +87,11 @@ class Workshop:
         self._parent = (REPOSITORY / "pom.xml").read_text()
         self._lock = threading.RLock()
 
-    def prepare(self):
+    def clear(self):
         shutil.rmtree(self.work, ignore_errors=True)
+
+    def prepare(self):
+        self.clear()
         for directory in ("root", "cache", "own", "classes"):
             (self.work / directory).mkdir(parents=True)
         self._kept.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +37,7 @@ final class Agent {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
-  /** What the payload cannot do without; programs of the JDK and images by jlink may lack them. */
+  /** Of the JDK, what the payload cannot do without; a runtime that jlink made may lack them. */
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
@@ -57,28 +56,10 @@ final class Agent {
         say("not started: " + ENABLED_VARIABLE + "=" + enabled);
         return;
       }
-      String missing = missingModules();
-      if (!missing.isEmpty()) {
-        say(
-            "not started: this JVM lacks the modules "
-                + missing
-                + "; add them by the option --add-modules, or to the image by jlink");
-        return;
-      }
       Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
-  }
-
-  private static String missingModules() {
-    StringJoiner missing = new StringJoiner(",");
-    for (String module : MODULES) {
-      if (ModuleLayer.boot().findModule(module).isEmpty()) {
-        missing.add(module);
-      }
-    }
-    return missing.toString();
   }
 
   /**
@@ -106,10 +87,26 @@ final class Agent {
 
   static synchronized Payload payload(Instrumentation instrumentation) throws Exception {
     if (payload == null) {
+      requireModules();
       payload = Payload.load(instrumentation);
       openDiagnostics(instrumentation, payload.module());
     }
     return payload;
+  }
+
+  /** Before anything is loaded, so that there is one line, not one for each thing that fails. */
+  private static void requireModules() {
+    ModuleLayer boot = ModuleLayer.boot();
+    for (String module : MODULES) {
+      if (boot.findModule(module).isEmpty()) {
+        throw new IllegalStateException(
+            "the module "
+                + module
+                + " is missing. Add --add-modules "
+                + String.join(",", MODULES)
+                + " to the command line, or to jlink's if that made the runtime");
+      }
+    }
   }
 
   /** So that nothing needs the JMX of an application that uses none. */

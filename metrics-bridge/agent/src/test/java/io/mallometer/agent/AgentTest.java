@@ -136,6 +136,31 @@ class AgentTest {
   }
 
   @Test
+  void aMissingModuleIsOneLine() {
+    assertThat(lineWithin("java.management,java.logging"))
+        .contains(" counts native memory ")
+        .endsWith(
+            "; the heap is not told apart, because the module jdk.management is missing. Add"
+                + " --add-modules jdk.management to the command line, or to jlink's if that made"
+                + " the runtime");
+  }
+
+  private String lineWithin(String modules) {
+    Result result =
+        application("")
+            .preload(LIBRARY)
+            .options("--limit-modules=java.instrument," + modules)
+            .run(Application.class);
+
+    assertThat(result.output()).contains("main ends");
+    assertThat(result.exitCode()).isZero();
+    List<String> lines =
+        result.output().lines().filter(line -> line.startsWith("mallometer:")).toList();
+    assertThat(lines).hasSize(1);
+    return lines.get(0);
+  }
+
+  @Test
   void theKillSwitchIsOneLine() throws Exception {
     Result result =
         application("=port=" + freePort())
@@ -159,8 +184,9 @@ class AgentTest {
 
     assertThat(result.output())
         .isEqualToNormalizingNewlines(
-            "mallometer: not started: this JVM lacks the modules java.logging,java.management;"
-                + " add them by the option --add-modules, or to the image by jlink\nmain ends\n");
+            "mallometer: not started: the module java.logging is missing. Add --add-modules"
+                + " java.logging,java.management to the command line, or to jlink's if that made"
+                + " the runtime\nmain ends\n");
   }
 
   @Test

@@ -205,7 +205,9 @@ final class Availability {
     if (missing.isPresent()) {
       return missing.get().startsWith(JNA)
           ? unavailable("JNA is not on the class path", Remedy.addJna())
-          : unavailable("JNA needs the class " + missing.get(), Remedy.addModule());
+          : unavailable(
+              "JNA needs the class " + missing.get() + ", which is missing here",
+              Remedy.addModule());
     }
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {

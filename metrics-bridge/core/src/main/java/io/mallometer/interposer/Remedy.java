@@ -71,8 +71,10 @@ final class Remedy {
     return "Add the dependency net.java.dev.jna:jna, version 5.12 or newer";
   }
 
+  /** A runtime that jlink made may lack modules. */
   static String addModule() {
-    return "Add the module java.logging, by the option --add-modules or to the image by jlink";
+    return "Add --add-modules java.logging,java.management to the command line,"
+        + " or to jlink's if that made the runtime";
   }
 
   static String container() {

@@ -201,6 +201,21 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
+  void withoutTheModuleThatJnaLogsBy() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .options("--limit-modules=java.management,jdk.management")
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=UNAVAILABLE")
+        .contains("reason=JNA needs the class java.util.logging.")
+        .contains("--add-modules java.logging,java.management to the command line")
+        .contains("done");
+  }
+
+  @Test
   void jnaCannotUnpackItself() throws Exception {
     Path file = Files.createFile(directory.resolve("not-a-directory"));
     Result result =

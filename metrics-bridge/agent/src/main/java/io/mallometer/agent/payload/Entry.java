@@ -44,7 +44,7 @@ public final class Entry {
     started = true;
     Mallometer mallometer = open(bridge);
     String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
-    said.accept(counts(mallometer.snapshot(), version) + served);
+    said.accept(counts(mallometer.snapshot(), version) + missing() + served);
     new LateRegistration(mallometer).run();
   }
 
@@ -63,6 +63,15 @@ public final class Entry {
     return status.active()
         ? version + " counts native memory (" + snapshot.self().allocator() + ")"
         : status.toString();
+  }
+
+  /** A runtime that jlink made may lack it. */
+  private static String missing() {
+    return ModuleLayer.boot().findModule("jdk.management").isPresent()
+        ? ""
+        : "; the heap is not told apart, because the module jdk.management is missing."
+            + " Add --add-modules jdk.management to the command line, or to jlink's if that made"
+            + " the runtime";
   }
 
   private static String serve(Mallometer mallometer, ServerOptions server) {
