@@ -1,5 +1,6 @@
 package io.mallometer;
 
+import io.mallometer.history.BlackBox;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
@@ -26,7 +27,8 @@ public final class HandFedInterposer implements Interposer {
   private volatile Runnable onAllocator = () -> {};
   private volatile Runnable onCallSites = () -> {};
   private volatile List<String> applicationPackages = List.of();
-  private volatile Optional<LeakWatch> leakWatch = Optional.empty();
+  private volatile Recording recording = Recording.off();
+  private volatile Optional<Poller> poller = Optional.empty();
   private final AtomicInteger siteReadings = new AtomicInteger();
   private final AtomicInteger namings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
@@ -40,14 +42,24 @@ public final class HandFedInterposer implements Interposer {
 
   /** A facade over this. */
   public Mallometer open() {
-    Poller poller = new Poller(this, MemorySource.none(), clock());
-    leakWatch = Optional.of(poller.leakWatch());
-    return new Mallometer(poller, MallometerOptions.defaults().withPollInterval(NEVER));
+    Poller opened = new Poller(this, MemorySource.none(), clock());
+    poller = Optional.of(opened);
+    return new Mallometer(opened, MallometerOptions.defaults().withPollInterval(NEVER));
   }
 
   /** What the sites' verdicts are from now on, for the facade that was opened last. */
   public void judges(LeakReport report) {
-    leakWatch.orElseThrow().publish(report);
+    poller.orElseThrow().leakWatch().publish(report);
+  }
+
+  /** The black box of the facade that was opened last. */
+  BlackBox blackBox() {
+    return poller.orElseThrow().blackBox();
+  }
+
+  /** What the library says of its recording. */
+  public void records(Recording recording) {
+    this.recording = recording;
   }
 
   /** What the next poll reads. */
@@ -167,6 +179,11 @@ public final class HandFedInterposer implements Interposer {
   @Override
   public void nameMethods() {
     namings.incrementAndGet();
+  }
+
+  @Override
+  public Recording recording() {
+    return recording;
   }
 
   @Override

@@ -9,6 +9,10 @@ public final class VerdictsByHand {
 
   static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
+  private static final LastUse SEEN =
+      LastUse.seen(TIME, "worker", List.of(StackFrame.ofJava("a.B", "use", "B.java", 3)));
+  private static final LastUse NOT_SEEN = LastUse.unavailable("perf_event_open is forbidden");
+
   private VerdictsByHand() {}
 
   /** Of an evaluation while use is seen, in this order. */
@@ -35,6 +39,7 @@ public final class VerdictsByHand {
       Verdict verdict, String site, int number, int stacks, double bytes) {
     int dot = site.lastIndexOf('.');
     boolean leak = verdict == Verdict.LEAK;
+    boolean pool = verdict == Verdict.POOL;
     return new SiteVerdict(
         verdict,
         site,
@@ -58,8 +63,8 @@ public final class VerdictsByHand {
         leak ? 25_200 : Double.NaN,
         LeakEvidence.SLOTS,
         TIME,
-        LastUse.seen(TIME, "worker", List.of(StackFrame.ofJava("a.B", "use", "B.java", 3))),
-        LastUse.unavailable("perf_event_open is forbidden"),
+        pool ? NOT_SEEN : SEEN,
+        pool ? SEEN : NOT_SEEN,
         false);
   }
 

@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mallometer.PublicNames;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -35,25 +36,8 @@ class ConfigurationTest {
 
   @Test
   void everyPropertyHasADescriptionAndADefault() throws IOException {
-    Map<String, Map<String, Object>> properties = metadata();
+    Map<String, Map<String, Object>> properties = metadata("mallometer.");
 
-    assertThat(properties)
-        .containsOnlyKeys(
-            "mallometer.enabled",
-            "mallometer.poll-interval",
-            "mallometer.metrics.enabled",
-            "mallometer.jfr.enabled",
-            "mallometer.jmx.enabled",
-            "mallometer.leak.enabled",
-            "mallometer.leak.profile",
-            "mallometer.leak.time-scale",
-            "mallometer.leak.healthy-sites",
-            "mallometer.leak.healthy-sites-file",
-            "mallometer.record.path",
-            "mallometer.sites.application-packages",
-            "mallometer.trim.interval",
-            "mallometer.trim.retained-share",
-            "mallometer.trim.minimum-interval");
     assertThat(properties.values())
         .allSatisfy(
             property -> {
@@ -126,7 +110,24 @@ class ConfigurationTest {
         .contains("Set mallometer.trim.retained-share to a share of the resident set such as 0.1");
   }
 
-  private static Map<String, Map<String, Object>> metadata() throws IOException {
+  /** With what Spring Boot adds of its own for the endpoint. */
+  @Test
+  void everyPropertyIsInTheFileOfPublicNames() throws IOException {
+    PublicNames.check(
+        "properties",
+        metadata("").values().stream()
+            .map(
+                property ->
+                    property.get("name")
+                        + ": "
+                        + property.get("type")
+                        + (property.containsKey("defaultValue")
+                            ? " = " + property.get("defaultValue")
+                            : ""))
+            .toList());
+  }
+
+  private static Map<String, Map<String, Object>> metadata(String prefix) throws IOException {
     try (InputStream file = resource("META-INF/spring-configuration-metadata.json")) {
       String json = new String(file.readAllBytes(), StandardCharsets.UTF_8);
       @SuppressWarnings("unchecked")
@@ -134,7 +135,7 @@ class ConfigurationTest {
           (List<Map<String, Object>>)
               JsonParserFactory.getJsonParser().parseMap(json).get("properties");
       return properties.stream()
-          .filter(property -> property.get("name").toString().startsWith("mallometer."))
+          .filter(property -> property.get("name").toString().startsWith(prefix))
           .collect(Collectors.toMap(property -> property.get("name").toString(), p -> p));
     }
   }

@@ -7,7 +7,7 @@ import java.time.Clock;
 import java.time.Instant;
 
 /** Black boxes as the library would have written them, with known contents. */
-final class Boxes {
+public final class Boxes {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
   static final long SECOND = 1_000_000_000L;
@@ -61,7 +61,7 @@ final class Boxes {
   }
 
   /** A process that grew for 40 minutes until it was near its limit, and said nothing. */
-  static Path grownToTheLimit(Path path) throws IOException {
+  public static Path grownToTheLimit(Path path) throws IOException {
     try (BoxFile file = open(path)) {
       for (int minute = 0; minute <= 40; minute++) {
         double live = (0.5 + 1.4 * minute / 40) * GIB;

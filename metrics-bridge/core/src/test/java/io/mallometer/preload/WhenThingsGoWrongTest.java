@@ -104,7 +104,7 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE")
         .contains(
             "sites=call sites are not recorded: the limit of writable memory (RLIMIT_DATA) leaves"
-                + " too little")
+                + " less than 64 times what the tables need")
         .contains("done");
     assertThat(result.exitCode()).isZero();
   }

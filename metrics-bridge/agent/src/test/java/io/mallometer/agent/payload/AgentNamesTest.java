@@ -1,0 +1,271 @@
+package io.mallometer.agent.payload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.mallometer.KnowsEverything;
+import io.mallometer.PublicNames;
+import io.mallometer.Published;
+import io.mallometer.ShownNames;
+import io.mallometer.agent.DeflaterLeak;
+import io.mallometer.history.Boxes;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Every name that the agent shows is in the file of public names, and the other way round. Two
+ * servers are asked: that of an application which counts, and one whose facade knows everything,
+ * for names that are seldom shown.
+ */
+class AgentNamesTest {
+
+  private static final Path LIBRARY = Path.of(System.getProperty("library"));
+  private static final Path JAR = Path.of(System.getProperty("agent.jar"));
+  private static final Pattern OURS = Pattern.compile("(native|cgroup|mallometer)_.*");
+  private static final Pattern VARIABLE = Pattern.compile("MALLOMETER_[A-Z_]+");
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+  @TempDir private static Path directory;
+
+  private static Process application;
+  private static String counting;
+  private static KnowsEverything everything;
+  private static AgentServer server;
+
+  @BeforeAll
+  static void start() throws Exception {
+    int port = freePort();
+    counting = "http://127.0.0.1:" + port;
+    application =
+        java(
+                "-javaagent:" + JAR + "=trim=true,port=" + port,
+                "-cp",
+                "target/test-classes",
+                DeflaterLeak.class.getName())
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("output").toFile())
+            .start();
+    everything = new KnowsEverything(Boxes.grownToTheLimit(directory.resolve("box")));
+    server = AgentServer.start(everything.mallometer(), ServerOptions.of(Map.of("trim", "true")));
+    awaitServer();
+  }
+
+  private static ProcessBuilder java(String... arguments) {
+    List<String> command = new ArrayList<>(List.of(arguments));
+    command.add(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("LD_PRELOAD", LIBRARY.toString());
+    builder.environment().put("XDG_CACHE_HOME", directory.toString());
+    return builder;
+  }
+
+  private static void awaitServer() throws InterruptedException {
+    for (int i = 0; i < 600; i++) {
+      try {
+        send(counting, "GET", "/-/healthy");
+        return;
+      } catch (IOException e) {
+        Thread.sleep(50);
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() throws InterruptedException {
+    server.close();
+    everything.close();
+    application.destroyForcibly().waitFor();
+  }
+
+  @Test
+  void series() {
+    check("series", base -> series(base, true));
+  }
+
+  @Test
+  void seriesOfTheAgentAlone() {
+    check("series of the agent", base -> series(base, false));
+  }
+
+  @Test
+  void answers() {
+    check("keys in JSON", AgentNamesTest::answers);
+  }
+
+  private static void check(String section, Function<String, Collection<String>> names) {
+    PublicNames.check(
+        section,
+        PublicNames.await(section, () -> names.apply(counting)),
+        names.apply(server.address()));
+  }
+
+  private static Collection<String> series(String base, boolean ours) {
+    return ShownNames.series(
+        Published.parse(body(base, "GET", "/metrics")).stream()
+            .filter(sample -> OURS.matcher(sample.name()).matches() == ours)
+            .toList());
+  }
+
+  private static Collection<String> answers(String base) {
+    Set<String> names =
+        ShownNames.answers(
+            path -> body(base, "GET", "/nativememory" + path), AgentNamesTest::parsed);
+    ShownNames.addAnswer(names, "trim", parsed(body(base, "POST", "/trim")));
+    return names;
+  }
+
+  @Test
+  void viewsAndParameters() {
+    PublicNames.check(
+        "views and parameters",
+        ShownNames.views(path -> body(counting, "GET", path), AgentNamesTest::parsed));
+  }
+
+  /** The server has no list of what it serves, so all that is listed is asked for. */
+  @Test
+  void addresses() throws Exception {
+    Set<String> names = new TreeSet<>();
+    for (String listed : PublicNames.names("addresses of the agent")) {
+      String[] words = listed.split(" ");
+      if (!Set.of(404, 405).contains(send(counting, words[0], words[1]).statusCode())) {
+        names.add(listed);
+      }
+    }
+    PublicNames.check("addresses of the agent", names);
+  }
+
+  @Test
+  void options() throws Exception {
+    String refusal =
+        output(
+            java("-javaagent:" + JAR + "=none=1", "-jar", JAR.toString(), "--version")
+                .redirectErrorStream(true));
+    Matcher options = Pattern.compile("unknown option .*; there are (.*)").matcher(refusal);
+
+    assertThat(options.find()).as(refusal).isTrue();
+    PublicNames.check("options of the agent", List.of(options.group(1).split(", ")));
+  }
+
+  @Test
+  void commandsAndTheirOptions() throws Exception {
+    String completion = output(java("-jar", JAR.toString(), "generate-completion"));
+    Set<String> names = new TreeSet<>();
+    String command = "";
+    for (String line : completion.split("\n")) {
+      if (line.startsWith("function _picocli_mallometer")) {
+        command = line.replaceFirst("function _picocli_(\\w+)\\(.*", "$1").replace('_', ' ');
+        names.add(command);
+      } else if (line.matches(" +local (flag|arg)_opts=.*")) {
+        for (String option : line.replaceAll(".*=|[\"']", "").split(" ")) {
+          names.add((command + " " + option).strip());
+        }
+      }
+    }
+    PublicNames.check("commands", names);
+  }
+
+  /** What a report has beside the views, which are those of the server that it asks. */
+  @Test
+  void reportsInJson() throws Exception {
+    String json =
+        output(java("-jar", JAR.toString(), "report", counting, "--format=json", "--duration=1s"));
+    Set<String> names = new TreeSet<>();
+    ShownNames.addAnswer(names, "report", parsed(json));
+    names.removeIf(name -> !name.matches("(report|changes) .*"));
+    PublicNames.check("keys in a report in JSON", names);
+  }
+
+  /** In the text of the library and of all classes: what is named to users is there, too. */
+  @Test
+  void environmentVariables() throws Exception {
+    Set<String> names = new TreeSet<>(variables(Files.readAllBytes(LIBRARY)));
+    addVariables(names, Files.readAllBytes(JAR));
+    PublicNames.check("environment variables", names);
+  }
+
+  private static void addVariables(Set<String> names, byte[] jar) throws IOException {
+    try (ZipInputStream entries = new ZipInputStream(new ByteArrayInputStream(jar))) {
+      for (ZipEntry entry = entries.getNextEntry(); entry != null; entry = entries.getNextEntry()) {
+        byte[] bytes = entries.readAllBytes();
+        if (entry.getName().endsWith(".jar")) {
+          addVariables(names, bytes);
+        } else if (entry.getName().endsWith(".class")) {
+          names.addAll(variables(bytes));
+        }
+      }
+    }
+  }
+
+  private static List<String> variables(byte[] file) {
+    return VARIABLE
+        .matcher(new String(file, StandardCharsets.ISO_8859_1))
+        .results()
+        .map(found -> found.group())
+        .toList();
+  }
+
+  private static String body(String base, String method, String path) {
+    try {
+      return send(base, method, path).body();
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(base + path, e);
+    }
+  }
+
+  private static HttpResponse<String> send(String base, String method, String path)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(base + path))
+            .header("X-Mallometer", "test")
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build();
+    return CLIENT.send(request, BodyHandlers.ofString());
+  }
+
+  private static Object parsed(String json) {
+    try {
+      return new ObjectMapper().readValue(json, Object.class);
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(json, e);
+    }
+  }
+
+  private static String output(ProcessBuilder builder) throws Exception {
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    process.waitFor();
+    return output;
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package io.mallometer;
+
+import io.mallometer.history.BlackBox;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * A facade over a library that knows everything there is to know, a leak and a failure included. A
+ * service over it shows every name, whatever the machine and the day.
+ */
+public final class KnowsEverything implements AutoCloseable {
+
+  private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private final Mallometer mallometer;
+
+  /**
+   * Opens it; call sites have been read twice, ten minutes apart.
+   *
+   * @param box the black box of an earlier run, which is displaced
+   */
+  public KnowsEverything(Path box) {
+    library.remembers(memory());
+    library.says(allocator());
+    library.notes(List.of(new LargeAllocation(1, TIME, 99_000_000, 4711, "worker")));
+    library.knows(SitesByHand.three());
+    // Where there is no library at first, no thread polls but the test's.
+    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+    mallometer = library.open();
+    counts(true);
+    mallometer.callSites();
+    library.elapse(Duration.ofMinutes(10));
+    record(box);
+    awaitNextReading();
+    library.knows(
+        SitesByHand.reading(
+            TIME.plus(Duration.ofMinutes(10)),
+            List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000))));
+    mallometer.callSites();
+    library.judges(VerdictsByHand.four());
+    mallometer.poll();
+  }
+
+  /** Reads how the earlier run ended, and then fails. */
+  private void record(Path box) {
+    BlackBox blackBox = library.blackBox();
+    blackBox.want(box);
+    blackBox.begin();
+    library.records(Recording.failed(box.toString(), "No space left on device"));
+    blackBox.close();
+    blackBox.begin();
+  }
+
+  /** The facade. */
+  public Mallometer mallometer() {
+    return mallometer;
+  }
+
+  /** Switches counting off, or on again. */
+  public void counts(boolean whether) {
+    library.becomes(
+        whether ? Status.counting() : new Status(State.DISABLED, "switched off", "switch it on"));
+    mallometer.poll();
+  }
+
+  @Override
+  public void close() {
+    mallometer.close();
+  }
+
+  /** Call sites are read anew when the latest reading is a second old. */
+  private static void awaitNextReading() {
+    try {
+      Thread.sleep(1_001);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static ProcessMemory memory() {
+    return new ProcessMemory(
+        14,
+        Optional.of(
+            new ResidentMemory(TIME, 14, byPart(ResidentPart.values()), 2, 0, true, 321, 0.005)),
+        Optional.of(
+            new CgroupMemory(
+                2,
+                7,
+                byPart(ChargedPart.values()),
+                1_000,
+                900,
+                6,
+                5,
+                Map.of("oom_kill", 3L),
+                Optional.of(new CgroupMemory.Pressure(1.5, 0.5, 0.01, 0.002)))),
+        FaceContract.memory(1_000).budget());
+  }
+
+  private static <P> Map<P, Long> byPart(P[] parts) {
+    return Arrays.stream(parts).collect(Collectors.toMap(Function.identity(), part -> 1L));
+  }
+
+  private static AllocatorStatistics allocator() {
+    AllocatorStatistics some = FaceContract.allocator(7_000);
+    return new AllocatorStatistics(
+        some.time(),
+        some.kind(),
+        some.arenas(),
+        some.systemBytes(),
+        some.usedBytes(),
+        some.retainedBytes(),
+        some.mappedBytes(),
+        some.releasableBytes(),
+        80_000,
+        some.trimmableBytes(),
+        some.trims(),
+        some.byArena(),
+        some.advice(),
+        some.costSeconds());
+  }
+}

@@ -1,0 +1,164 @@
+package io.mallometer;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * The file {@code docs/public-names.txt}: every name by which people, scripts and dashboards reach
+ * mallometer, sorted in sections. Tests compare a section with what a running service shows, so
+ * that no name comes, goes or changes without a change of the file for a reviewer to see.
+ *
+ * <p>A name that is marked {@value #IN_SOME_STATES} need not be shown by a service that just runs;
+ * it must be by one that a test has brought into those states.
+ *
+ * <p>With {@code -Dpublic.names=write} a section is written instead of compared. Marks stay.
+ */
+public final class PublicNames {
+
+  private static final String FILE = "docs/public-names.txt";
+  private static final String IN_SOME_STATES = " (in some states)";
+  private static final boolean WRITES = "write".equals(System.getProperty("public.names"));
+  private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+
+  private PublicNames() {}
+
+  /** Compares a section with names that are all shown at any time. */
+  public static void check(String section, Collection<String> shown) {
+    check(section, shown, List.of());
+  }
+
+  /**
+   * Compares a section with the names that services show.
+   *
+   * @param shown by a service that just runs
+   * @param shownInSomeStates by services that a test has brought into certain states
+   */
+  public static void check(
+      String section, Collection<String> shown, Collection<String> shownInSomeStates) {
+    Set<String> listed = listed(section);
+    Set<String> lines = new TreeSet<>();
+    for (Collection<String> names : List.of(shown, shownInSomeStates)) {
+      for (String name : names) {
+        boolean marked = listed.contains(name + IN_SOME_STATES) || !shown.contains(name);
+        lines.add(marked ? name + IN_SOME_STATES : name);
+      }
+    }
+    if (WRITES) {
+      write(section, lines);
+    } else if (!lines.equals(listed)) {
+      throw new AssertionError(difference(section, listed, lines));
+    }
+  }
+
+  /** Checks that names which a service shows in whatever state are in a section. */
+  public static void checkListed(String section, Collection<String> shown) {
+    Set<String> unknown = new TreeSet<>(shown);
+    unknown.removeAll(names(section));
+    if (!unknown.isEmpty()) {
+      throw new AssertionError(difference(section, Set.of(), unknown));
+    }
+  }
+
+  /** The names in a section, without their marks. */
+  public static Set<String> names(String section) {
+    return listed(section).stream()
+        .map(PublicNames::name)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static String name(String line) {
+    return line.endsWith(IN_SOME_STATES)
+        ? line.substring(0, line.length() - IN_SOME_STATES.length())
+        : line;
+  }
+
+  /**
+   * Asks a service again and again until it has shown each name of a section that is not marked, at
+   * most a minute, and returns every name that it has shown.
+   */
+  public static Set<String> await(String section, Supplier<Collection<String>> asked) {
+    Set<String> expected = listed(section);
+    expected.removeIf(line -> line.endsWith(IN_SOME_STATES));
+    Set<String> shown = new TreeSet<>(asked.get());
+    long end = System.nanoTime() + LONGEST_WAIT.toNanos();
+    while (!shown.containsAll(expected) && System.nanoTime() < end) {
+      try {
+        Thread.sleep(200);
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+      shown.addAll(asked.get());
+    }
+    return shown;
+  }
+
+  private static String difference(String section, Set<String> listed, Set<String> shown) {
+    Set<String> all = new TreeSet<>(listed);
+    all.addAll(shown);
+    StringBuilder text = new StringBuilder("\n--- " + FILE + " [" + section + "]\n");
+    text.append("+++ what is shown\n");
+    for (String line : all) {
+      if (!listed.contains(line) || !shown.contains(line)) {
+        text.append(shown.contains(line) ? '+' : '-').append(line).append('\n');
+      }
+    }
+    return text.append(
+            "These names are a contract: an old one stays for one version, with a warning.\n")
+        .append("If it changes, change " + FILE + " in the same commit; its head says how.\n")
+        .toString();
+  }
+
+  private static Set<String> listed(String section) {
+    return new TreeSet<>(body(lines(), section));
+  }
+
+  private static void write(String section, Set<String> names) {
+    List<String> lines = new ArrayList<>(lines());
+    List<String> body = body(lines, section);
+    body.clear();
+    body.addAll(names);
+    try {
+      Files.write(file(), lines);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What follows the section's name in brackets, up to an empty line; a part of these lines. */
+  private static List<String> body(List<String> lines, String section) {
+    int begin = lines.indexOf("[" + section + "]") + 1;
+    if (begin == 0) {
+      throw new AssertionError(FILE + " has no section [" + section + "]");
+    }
+    List<String> rest = lines.subList(begin, lines.size());
+    int end = rest.indexOf("");
+    return end < 0 ? rest : rest.subList(0, end);
+  }
+
+  private static List<String> lines() {
+    try {
+      return Files.readAllLines(file());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** From whichever module the tests run in. */
+  private static Path file() {
+    Path directory = Path.of("").toAbsolutePath();
+    while (!Files.exists(directory.resolve(FILE))) {
+      directory = directory.getParent();
+    }
+    return directory.resolve(FILE);
+  }
+}

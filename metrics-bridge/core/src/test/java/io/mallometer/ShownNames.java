@@ -1,0 +1,143 @@
+package io.mallometer;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * The names in what a service shows, as {@link PublicNames} lists them. {@code *} stands for what
+ * depends on data, {@code []} for each element of a list.
+ */
+public final class ShownNames {
+
+  /** Labels with any value; those of the others are names as well. */
+  private static final Set<String> OPEN_LABELS =
+      Set.of("accounting", "allocator", "event", "id", "le", "library", "mode", "site", "version");
+
+  /** Tables under the kernel's names. */
+  private static final Set<String> OPEN_TABLES = Set.of("events");
+
+  /** What is answered without the name of a view; the overview has it under another name. */
+  private static final String ROOT = "nativememory";
+
+  private static final String MEMORY = "memory";
+  private static final String REASON = "reason";
+
+  private static final Set<String> HOLDING_OTHERS = Set.of("overview", "views", "report");
+
+  /** What a nonsensical parameter is refused with names those that make sense. */
+  private static final List<String> CHOICES =
+      List.of(
+          "sites?group=", "sites?sort=", "sites?from=10m&sort=", "table?metric=", "leaks?format=");
+
+  private ShownNames() {}
+
+  /** Series with their labels and types. */
+  public static Set<String> series(Collection<Published> samples) {
+    return samples.stream().map(ShownNames::series).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static String series(Published sample) {
+    String labels =
+        sample.labels().entrySet().stream()
+            .map(label -> label.getKey() + "=\"" + value(label) + "\"")
+            .collect(Collectors.joining(",", "{", "}"));
+    return sample.name() + (labels.equals("{}") ? "" : labels) + " " + sample.type();
+  }
+
+  private static String value(Map.Entry<String, String> label) {
+    return OPEN_LABELS.contains(label.getKey()) ? "*" : label.getValue();
+  }
+
+  /**
+   * The names of all views and reports, and the values of their parameters.
+   *
+   * @param ask answers a path below the endpoint, of whatever status
+   * @param parse reads JSON into maps, lists, strings, numbers and truths
+   */
+  public static Set<String> views(Function<String, String> ask, Function<String, Object> parse) {
+    Set<String> names = new TreeSet<>(views(refusal(ask, parse, "none")));
+    for (String choice : CHOICES) {
+      String parameter = choice.replaceFirst(".*[?&]", "?");
+      String reason = refusal(ask, parse, choice + "none");
+      List.of(reason.replaceFirst(".* must be one of ", "").split(", "))
+          .forEach(value -> names.add(parameter + value));
+    }
+    return names;
+  }
+
+  private static List<String> views(String refusal) {
+    return List.of(refusal.replaceFirst(".*; there are ", "").split(", "));
+  }
+
+  private static String refusal(
+      Function<String, String> ask, Function<String, Object> parse, String nonsense) {
+    return (String) ((Map<?, ?>) parse.apply(ask.apply("/" + nonsense))).get(REASON);
+  }
+
+  /**
+   * The keys in all JSON that can be asked for, behind the name of the view.
+   *
+   * @param ask answers a path below the endpoint, of whatever status
+   * @param parse reads JSON into maps, lists, strings, numbers and truths
+   */
+  public static Set<String> answers(Function<String, String> ask, Function<String, Object> parse) {
+    Set<String> names = new TreeSet<>();
+    for (String view : views(refusal(ask, parse, "none"))) {
+      String answer = ask.apply("/" + view);
+      // DHAT's names are Valgrind's.
+      if (!view.equals("dhat") && (answer.startsWith("{") || answer.startsWith("["))) {
+        addAnswer(names, view, parse.apply(answer));
+      }
+    }
+    addAnswer(names, ROOT, parse.apply(ask.apply("")));
+    addAnswer(names, "sites?group", parse.apply(ask.apply("/sites?group=library")));
+    addAnswer(names, "sites?from", parse.apply(ask.apply("/sites?from=10m")));
+    addAnswer(names, "views", parse.apply(ask.apply("/views/overview,timeline,trends")));
+    addAnswer(names, "none", parse.apply(ask.apply("/none")));
+    return names;
+  }
+
+  /** The keys in an answer. Where it holds another one, that one's keys are not repeated. */
+  public static void addAnswer(Set<String> names, String view, Object answer) {
+    if (!(answer instanceof Map<?, ?> map)) {
+      addKeys(names, view + " ", answer);
+    } else if (map.keySet().equals(Set.of(REASON))) {
+      names.add("refusal " + REASON);
+    } else if (HOLDING_OTHERS.contains(view)) {
+      map.forEach((key, value) -> addHeld(names, view, key.toString(), value));
+    } else {
+      addKeys(names, view + " ", map);
+    }
+  }
+
+  private static void addHeld(Set<String> names, String view, String key, Object value) {
+    if (value instanceof Map) {
+      String other = key.equals(MEMORY) ? ROOT : key;
+      names.add(view + " " + key + " = " + other);
+      addAnswer(names, other, value);
+    } else {
+      addKeys(names, view + " " + key, value);
+    }
+  }
+
+  /** The keys in a tree of maps and lists. What is within an empty list is not known. */
+  public static void addKeys(Set<String> names, String path, Object json) {
+    if (json instanceof Map<?, ?> map) {
+      String prefix = path.endsWith(" ") ? path : path + ".";
+      if (OPEN_TABLES.stream().anyMatch(path::endsWith)) {
+        names.add(prefix + "*");
+      } else {
+        map.forEach((key, value) -> addKeys(names, prefix + key, value));
+      }
+    } else if (json instanceof List<?> list) {
+      list.forEach(element -> addKeys(names, path + "[]", element));
+    } else {
+      names.add(path);
+    }
+  }
+}

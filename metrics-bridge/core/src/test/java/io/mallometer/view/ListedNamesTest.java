@@ -1,0 +1,79 @@
+package io.mallometer.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Meter;
+import io.mallometer.PublicNames;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The services that the file of public names is compared with show all that there is. A name that
+ * none of them shows would be missing from the file without anybody noticing.
+ */
+class ListedNamesTest {
+
+  private static final Map<String, Class<?>> VIEWS =
+      Map.ofEntries(
+          Map.entry("allocator ", AllocatorView.class),
+          Map.entry("blackbox ", BlackBoxView.class),
+          Map.entry("breakdown ", BreakdownView.class),
+          Map.entry("budget ", BudgetView.class),
+          Map.entry("cgroup ", CgroupView.class),
+          Map.entry("diagnosis ", DiagnosisView.class),
+          Map.entry("history ", HistoryView.class),
+          Map.entry("leaks [].", LeaksView.Site.class),
+          Map.entry("nativememory ", NativeMemoryView.class),
+          Map.entry("overview ", OverviewView.class),
+          Map.entry("refusal ", RefusalView.class),
+          Map.entry("sites ", SitesView.class),
+          Map.entry("sites?from ", SiteChangesView.class),
+          Map.entry("sites?group ", SiteGroupsView.class),
+          Map.entry("timeline ", TimelineView.class),
+          Map.entry("trends ", TrendsView.class),
+          Map.entry("trim ", TrimView.class));
+
+  @Test
+  void everyComponentOfAViewIsListed() {
+    Set<String> listed = PublicNames.names("keys in JSON");
+
+    VIEWS.forEach(
+        (prefix, view) ->
+            assertThat(declared(prefix, view))
+                .as("what KnowsEverything has to make a service show")
+                .isNotEmpty()
+                .allMatch(
+                    name ->
+                        listed.stream()
+                            .anyMatch(line -> line.matches("\\Q" + name + "\\E([.\\[ ].*)?"))));
+  }
+
+  private static Stream<String> declared(String prefix, Class<?> view) {
+    return Stream.of(view.getRecordComponents())
+        .flatMap(component -> declared(prefix + component.getName(), component));
+  }
+
+  /** What is a view itself is listed as such. */
+  private static Stream<String> declared(String name, RecordComponent component) {
+    if (component.getType() == List.class
+        && component.getGenericType() instanceof ParameterizedType list
+        && list.getActualTypeArguments()[0] instanceof Class<?> element
+        && element.isRecord()) {
+      return declared(name + "[].", element);
+    }
+    boolean within =
+        component.getType().isRecord() && !View.class.isAssignableFrom(component.getType());
+    return within ? declared(name + ".", component.getType()) : Stream.of(name);
+  }
+
+  @Test
+  void everyMeterIsListed() {
+    assertThat(PublicNames.names("meters of Micrometer"))
+        .containsAll(Meter.all().stream().map(Meter::name).toList());
+  }
+}
