@@ -111,11 +111,15 @@ class Workshop:
         os.chmod(self.work / "libmallometer.so", 0o755)
         shutil.copytree(PROGRAMS, self.work / "programs")
         run("gcc", "-O1", "-Wall", "-o", self.work / "sandbox", PROGRAMS / "sandbox.c")
-        run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-I", REPOSITORY / "interposer/include", "-o",
-            self.work / "probe.so", PROGRAMS / "probe.c")  # fmt: skip
+        self.probe(REPOSITORY / "interposer/include/mallometer.h", self.work / "probe.so")
         javac = [self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "-d", self.work / "classes"]
         run(*javac, "--release", "8", PROGRAMS / "Work.java")
         run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
+
+    def probe(self, header, target):
+        """The library that tells at a program's end what was counted, compiled with a version's mallometer.h."""
+        run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-include", header, "-I", REPOSITORY / "interposer/include",
+            "-o", target, PROGRAMS / "probe.c")  # fmt: skip
 
     def app(self):
         """The classes of the Spring application, which any Spring Boot runs."""
