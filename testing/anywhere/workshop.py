@@ -118,7 +118,7 @@ class Workshop:
 
     def probe(self, header, target):
         """The library that tells at a program's end what was counted, compiled with a version's mallometer.h."""
-        run("gcc", "-O1", "-Wall", "-shared", "-fPIC", "-include", header, "-I", REPOSITORY / "interposer/include",
+        run("gcc", "-O1", "-Wall", "-D_GNU_SOURCE", "-shared", "-fPIC", "-include", header, "-I", REPOSITORY / "interposer/include",
             "-o", target, PROGRAMS / "probe.c")  # fmt: skip
 
     def app(self):

@@ -2,7 +2,6 @@
  * Tells the runner that a process counts: preloaded behind the library, it writes a line with the name of the program and
  * its allocations into the descriptor that ANYWHERE_PROBE names, when the process ends.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
