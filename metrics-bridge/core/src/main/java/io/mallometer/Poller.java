@@ -93,6 +93,8 @@ final class Poller {
 
   private boolean leaksFailed;
 
+  private static final long LONGEST_END_MILLIS = 1_000;
+
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
 
@@ -213,12 +215,31 @@ final class Poller {
     return lease;
   }
 
-  synchronized void release(Lease lease) {
-    leases.removeIf(held -> held == lease);
-    if (leases.isEmpty() && thread != null) {
-      thread = null;
-      notifyAll();
+  /**
+   * With the last lease the thread ends, which is waited for, though not for long: a web container
+   * complains of the threads that an application has left running.
+   */
+  void release(Lease lease) {
+    Thread ending = endUnlessLeased(lease);
+    if (ending == null || ending == Thread.currentThread()) {
+      return;
     }
+    try {
+      ending.join(LONGEST_END_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private synchronized @Nullable Thread endUnlessLeased(Lease lease) {
+    leases.removeIf(held -> held == lease);
+    if (!leases.isEmpty()) {
+      return null;
+    }
+    Thread ending = thread;
+    thread = null;
+    notifyAll();
+    return ending;
   }
 
   private Snapshot firstSnapshot() {

@@ -41,6 +41,15 @@ class PollerTest {
     assertThat(pollerThreads()).isEmpty();
   }
 
+  /** Which a web container takes for a leak. */
+  @Test
+  void noThreadIsLeftWhenTheLastFacadeIsClosed() {
+    for (int i = 0; i < 200; i++) {
+      new Mallometer(poller, FAST).close();
+      assertThat(pollerThreads()).isEmpty();
+    }
+  }
+
   @Test
   void facadesShareOneThreadThatEndsWithTheLastOfThem() throws Exception {
     try (Mallometer first = new Mallometer(poller, FAST)) {
