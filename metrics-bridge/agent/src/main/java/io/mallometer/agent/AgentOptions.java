@@ -58,7 +58,8 @@ final class AgentOptions {
     for (String option : text.isBlank() ? new String[0] : text.split(",")) {
       String[] pair = option.strip().split("=", 2);
       if (pair.length != 2 || pair[1].isEmpty()) {
-        throw new IllegalArgumentException("option \"" + option + "\" is not name=value");
+        throw new IllegalArgumentException(
+            "option \"" + option + "\" must have the form name=value");
       }
       options.put(pair[0], pair[1]);
     }
