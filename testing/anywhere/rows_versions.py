@@ -21,7 +21,7 @@ def rows(context):
 
     yield Row(
         TOPIC,
-        "the library of the version before, this agent",
+        "library of the previous version, this agent",
         plain,
         shop.java(jdk, here, shop.agent(here), "Work").with_variables(LD_PRELOAD=str(PREVIOUS / "libmallometer.so")),
         says="counts native memory",
@@ -32,7 +32,7 @@ def rows(context):
     probe = f"{shop.work}/probe-previous.so"
     yield Row(
         TOPIC,
-        "this library, a program compiled with the header of the version before",
+        "this library, a program compiled with the header of the previous version",
         plain,
         plain.with_variables(LD_PRELOAD=f"{shop.work}/libmallometer.so:{probe}"),
         counts=("java",),
@@ -43,7 +43,7 @@ def rows(context):
     box = pathlib.Path(shop.work, "previous.box")
     yield Row(
         TOPIC,
-        "a black box of the version before, this agent",
+        "black box of the previous version, this agent",
         plain,
         shop.java(jdk, here, shop.agent(here, f"port=0,record={box}"), "Work").with_variables(**shop.preload(here)),
         says="counts native memory",
