@@ -47,7 +47,7 @@ def with_the_agent(workshop, jdk):
     off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
     yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, MALLOMETER_ENABLED="off")
 
-    unknown = r'not started: unknown option "prot"; there are port, '
+    unknown = r'not started: unknown option "prot"; the options are port, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")
 
     yield agent(workshop, jdk, "a security manager", FORBIDDEN, *security_manager(workshop, "application"))

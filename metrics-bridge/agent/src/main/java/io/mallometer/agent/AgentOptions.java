@@ -75,7 +75,7 @@ final class AgentOptions {
   private static void check(String name, String value) {
     if (!NAMES.contains(name)) {
       throw new IllegalArgumentException(
-          "unknown option \"" + name + "\"; there are " + String.join(", ", NAMES));
+          "unknown option \"" + name + "\"; the options are " + String.join(", ", NAMES));
     }
     if (name.equals("port") && !isPort(value)) {
       throw new IllegalArgumentException("port \"" + value + "\" is not between 0 and 65535");

@@ -129,7 +129,8 @@ class AgentTest {
     Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
-        .contains("mallometer: not started: unknown option \"prot\"; there are port, host, record")
+        .contains(
+            "mallometer: not started: unknown option \"prot\"; the options are port, host, record")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();
