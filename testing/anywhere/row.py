@@ -93,7 +93,7 @@ class Absent:
     topic: str
     name: str
     reason: str
-    verdict: str = "could not be had"
+    verdict: str = "not available"
     quick: bool = False
 
     def title(self):

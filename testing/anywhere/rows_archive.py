@@ -74,7 +74,7 @@ def of_way(shop, jdk, way, making, using):
     refused = way == "class data"
     yield Row(
         TOPIC,
-        f"{way} on JDK {jdk.version}, asked for in a run with an agent" + (", which HotSpot refuses" if refused else ""),
+        f"{way} on JDK {jdk.version}, made in a run with an agent" + (": HotSpot refuses" if refused else ""),
         spring(False, *options(making, f"{file}.other"), nothing),
         spring(True, *options(making, f"{file}.agent"), shop.agent(here)).with_variables(**preload),
         says=None if refused else "counts native memory",

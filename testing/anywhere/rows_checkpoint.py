@@ -29,7 +29,7 @@ def rows(context):
     ):
         yield Row(
             TOPIC,
-            f"what is open, {name}",
+            f"open files and sockets, {name}",
             plain,
             shop.java(jdk, here, shop.agent(here, options), "Work").with_variables(**shop.preload(here)),
             says="counts native memory",

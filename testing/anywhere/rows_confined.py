@@ -10,7 +10,7 @@ TOPIC = "confined"
 # The one sentence of the status, and what to do, where JNA finds no place to unpack its native part to.
 NO_PLACE = (
     r"JNA cannot load its native part: /\S+ (does not exist|cannot be written to|is mounted noexec)\b.*"
-    r" -Djna\.tmpdir=DIR .*, where DIR is a directory that can be written to and is not mounted noexec"
+    r" -Djna\.tmpdir=DIR .*, where DIR is a writable directory that is not mounted noexec"
 )
 
 COUNTS = "counts native memory"
@@ -21,7 +21,7 @@ PLACES = {
     "read-only root": (("read-only",), {}, False),
     "no /tmp": (("no-tmp",), {}, True),
     "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, False),
-    "all that can be written to is noexec": (("noexec",), {}, False),
+    "all writable directories are noexec": (("noexec",), {}, False),
     "no /proc": (("no-proc",), {}, True),
     "hidepid, uid 65534": (("hidepid", "nobody"), {}, True),
     "seccomp": ((), {"sandboxed": True}, True),

@@ -15,8 +15,8 @@ NEEDED = ("java.instrument", "java.logging", "java.management", "jdk.management"
 DOCUMENTATION = "docs/agent.md"
 
 COUNTS = r"counts native memory"
-NOT_STARTED = r"not started: the module {} is missing\. Add --add-modules java\.logging,java\.management to .* jlink's"
-COARSER = r"counts native memory .*; the heap is not told apart, because the module jdk\.management is missing\. "
+NOT_STARTED = r"not started: the module {} is missing\. Add --add-modules java\.logging,java\.management to the java command, or to the jlink command"
+COARSER = r"counts native memory .*; the breakdown does not show the Java heap separately: the module jdk\.management is missing\. "
 
 
 def rows(context):

@@ -128,7 +128,7 @@ def tomcat(shop, jdk):
 
     return Row(
         TOPIC,
-        f"Tomcat {TOMCAT} with two web applications that have the starter, of which one is undeployed",
+        f"Tomcat {TOMCAT} with the starter in two web applications, one of them undeployed",
         server("plain"),
         server("starter").with_variables(**shop.preload(here)),
         observe=two_applications,

@@ -47,7 +47,7 @@ def with_the_agent(workshop, jdk):
     off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
     yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, MALLOMETER_ENABLED="off")
 
-    unknown = r'not started: unknown option "prot"; there are port, '
+    unknown = r'not started: unknown option "prot"; the options are port, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")
 
     yield agent(workshop, jdk, "a security manager", FORBIDDEN, *security_manager(workshop, "application"))
@@ -84,7 +84,7 @@ def with_the_bridge(workshop, jdk):
         )
 
     yield bridge("a security manager", FORBIDDEN, *security_manager(workshop, "application"))
-    image = r"a native image cannot read the library; a JVM can"
+    image = r"a native image cannot read the library\): Run the application on a JVM"
     yield bridge("a native image", image, NATIVE_IMAGE, how=f"simulated: {NATIVE_IMAGE} in a JVM")
 
 
@@ -101,7 +101,7 @@ def native_access(workshop, jdk):
     yield agent(
         workshop,
         jdk,
-        "native access denied on Java 25 but to ALL-UNNAMED",
+        "native access denied on Java 25 except to ALL-UNNAMED",
         COUNTS,
         DENIED,
         *jdk.allow_native_access(),

@@ -21,7 +21,7 @@ def rows(context):
 
     yield Row(
         TOPIC,
-        "the library of the version before, this agent",
+        "library of the previous version, this agent",
         plain,
         shop.java(jdk, here, shop.agent(here), "Work").with_variables(LD_PRELOAD=str(PREVIOUS / "libmallometer.so")),
         says="counts native memory",
@@ -32,7 +32,7 @@ def rows(context):
     probe = f"{shop.work}/probe-previous.so"
     yield Row(
         TOPIC,
-        "this library, a program compiled with the header of the version before",
+        "this library, a program compiled with the header of the previous version",
         plain,
         plain.with_variables(LD_PRELOAD=f"{shop.work}/libmallometer.so:{probe}"),
         counts=("java",),
@@ -43,12 +43,12 @@ def rows(context):
     box = pathlib.Path(shop.work, "previous.box")
     yield Row(
         TOPIC,
-        "a black box of the version before, this agent",
+        "black box of the previous version, this agent",
         plain,
         shop.java(jdk, here, shop.agent(here, f"port=0,record={box}"), "Work").with_variables(**shop.preload(here)),
         says="counts native memory",
         observe=tells_the_last_life,
-        tolerates={r" io\.mallometer\.history\.BlackBox |^INFO: The last run ": "how the last life ended"},
+        tolerates={r" io\.mallometer\.history\.BlackBox |^INFO: The last run ": "how the previous run ended"},
         needs=(lambda: box.write_bytes(gzip.decompress((PREVIOUS / "box.gz").read_bytes())),),
         compares_starts=False,
         quick=True,
@@ -67,4 +67,4 @@ def counts_and_says_what_it_lacks(process):
 def tells_the_last_life(process):
     ended = r"The last run \(process \d+, .*\) (exited with code 7); malloc live (\S+ \S+),"
     process.wait_for(lambda: process.line(ended), f"a line that matches {ended}")
-    return "says that the last life {}, with {} live".format(*process.line(ended).groups())
+    return "says that the previous run {}, with {} live".format(*process.line(ended).groups())

@@ -48,7 +48,7 @@ def neutral(printed, results):
 
 
 def markdown(results):
-    lines = ["| where | how | start without, with | what came of it |", "|---|---|---|---|"]
+    lines = ["| where | how | start without, with | result |", "|---|---|---|---|"]
     for result in results:
         how = getattr(result.row, "how", "")
         came = result.verdict if result.verdict != row.PASSED else ""

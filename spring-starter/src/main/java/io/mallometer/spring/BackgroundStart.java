@@ -6,12 +6,12 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Looks for the native library while Spring Boot is busy with other things.
+ * Looks for the native library in parallel with the start of Spring Boot.
  *
  * <p>The first facade of a process costs up to a few hundred milliseconds: JNA unpacks and loads
  * its native part if the library is there, and the library is unpacked if it is not. All facades
- * share what the first one found, so one that is opened early, and closed at once, saves the
- * application's own that time.
+ * share what the first one found. Opening one early, and closing it at once, saves the
+ * application's own facade that time.
  *
  * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */
@@ -35,7 +35,9 @@ final class BackgroundStart implements ApplicationListener<ApplicationEnvironmen
     }
   }
 
-  /** What fails here fails again, and is told, where the application opens its own facade. */
+  /**
+   * Stays silent on a failure: the application's own facade fails in the same way and reports it.
+   */
   private static void openIfEnabled(Environment environment) {
     try {
       if (OnEnabledPropertyCondition.enabled(environment)) {

@@ -37,7 +37,7 @@ final class SupportedVersions implements AutoConfigurationImportFilter {
     }
     if (leftOut) {
       logger.info(
-          "Native memory is not shown: " + obstacle + ". The application runs on without it");
+          "Native memory is not shown: " + obstacle + ". The application runs without mallometer");
     }
     return matches;
   }
@@ -66,7 +66,7 @@ final class SupportedVersions implements AutoConfigurationImportFilter {
             || major == OLDEST_SPRING_BOOT[0] && minor < OLDEST_SPRING_BOOT[1];
     return tooOld
         ? "mallometer needs Spring Boot 3.5 or newer, and this is "
-            + (springBoot == null ? "an older one" : springBoot)
+            + (springBoot == null ? "an older version" : springBoot)
         : null;
   }
 

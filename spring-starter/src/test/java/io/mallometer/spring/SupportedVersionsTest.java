@@ -43,7 +43,7 @@ class SupportedVersionsTest {
     "11, 2.7.18, Java 11",
     "17, 2.7.18, Spring Boot 3.5 or newer",
     "17, 3.4.13, this is 3.4.13",
-    "17, , an older one",
+    "17, , an older version",
     "17, unknown, Spring Boot 3.5"
   })
   void tooOld(String java, String springBoot, String obstacle) {

@@ -104,7 +104,7 @@ final class Agent {
                 + module
                 + " is missing. Add --add-modules "
                 + String.join(",", MODULES)
-                + " to the command line, or to jlink's if that made the runtime");
+                + " to the java command, or to the jlink command that made this runtime");
       }
     }
   }

@@ -58,7 +58,8 @@ final class AgentOptions {
     for (String option : text.isBlank() ? new String[0] : text.split(",")) {
       String[] pair = option.strip().split("=", 2);
       if (pair.length != 2 || pair[1].isEmpty()) {
-        throw new IllegalArgumentException("option \"" + option + "\" is not name=value");
+        throw new IllegalArgumentException(
+            "option \"" + option + "\" must have the form name=value");
       }
       options.put(pair[0], pair[1]);
     }
@@ -74,7 +75,7 @@ final class AgentOptions {
   private static void check(String name, String value) {
     if (!NAMES.contains(name)) {
       throw new IllegalArgumentException(
-          "unknown option \"" + name + "\"; there are " + String.join(", ", NAMES));
+          "unknown option \"" + name + "\"; the options are " + String.join(", ", NAMES));
     }
     if (name.equals("port") && !isPort(value)) {
       throw new IllegalArgumentException("port \"" + value + "\" is not between 0 and 65535");

@@ -3,9 +3,9 @@ package io.mallometer.agent;
 import java.util.Arrays;
 
 /**
- * The way in by {@code java -jar}. Compiled for Java 8, as {@link Premain} is, so that an older JVM
- * prints what is wrong. It refers to nothing of {@code java.lang.instrument}, which a runtime for
- * the command line may lack.
+ * Entry point for {@code java -jar}. Compiled for Java 8, as {@link Premain} is, so that an older
+ * JVM prints what is wrong. It refers to nothing of {@code java.lang.instrument}, which a runtime
+ * for the command line may lack.
  */
 public final class Main {
 
@@ -15,7 +15,7 @@ public final class Main {
 
   private Main() {}
 
-  /** Runs a command and exits; {@code --help} says which there are. */
+  /** Runs a command and exits; {@code --help} lists the commands. */
   public static void main(String[] arguments) {
     if (javaVersion() < OLDEST_JAVA) {
       System.err.println(tooOld("the command line"));
@@ -44,11 +44,11 @@ public final class Main {
     }
   }
 
-  /** What to say where a security manager forbids something. */
+  /** The message for an action that a security manager forbids: the reason and the remedy. */
   static String forbidden(SecurityException e) {
     return "a security manager forbids it: "
         + e.getMessage()
-        + ". Grant java.security.AllPermission to the agent's jar in the policy,"
+        + ". Grant java.security.AllPermission to the agent's jar in the policy file,"
         + " or start without a security manager";
   }
 

@@ -4,11 +4,11 @@ import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ways in by {@code -javaagent} and by an attach.
+ * Entry points for {@code -javaagent} and for an attach.
  *
- * <p>Compiled for Java 8. An agent that a JVM cannot load ends that JVM, and the option reaches
- * JVMs that nobody thought of: {@code JAVA_TOOL_OPTIONS} applies to each one in a container. A JVM
- * that is too old for the rest prints one line and runs on.
+ * <p>Compiled for Java 8. A JVM that cannot load an agent exits, and {@code JAVA_TOOL_OPTIONS}
+ * gives the option to every JVM in a container, old ones too. On a JVM that is too old for the
+ * rest, this class prints one line and the application starts.
  */
 public final class Premain {
 
@@ -21,7 +21,7 @@ public final class Premain {
         Agent.premain(options, instrumentation);
       } else {
         System.err.println(
-            Main.tooOld("not started: the agent") + ". The application runs on without it");
+            Main.tooOld("not started: the agent") + ". The application runs without mallometer");
       }
     } catch (SecurityException e) {
       System.err.println("mallometer: not started: " + Main.forbidden(e));

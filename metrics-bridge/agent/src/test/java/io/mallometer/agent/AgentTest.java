@@ -129,7 +129,8 @@ class AgentTest {
     Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
-        .contains("mallometer: not started: unknown option \"prot\"; there are port, host, record")
+        .contains(
+            "mallometer: not started: unknown option \"prot\"; the options are port, host, record")
         .doesNotContain("\tat ")
         .contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();
@@ -140,9 +141,9 @@ class AgentTest {
     assertThat(lineWithin("java.management,java.logging"))
         .contains(" counts native memory ")
         .endsWith(
-            "; the heap is not told apart, because the module jdk.management is missing. Add"
-                + " --add-modules jdk.management to the command line, or to jlink's if that made"
-                + " the runtime");
+            "; the breakdown does not show the Java heap separately: the module jdk.management is"
+                + " missing. Add --add-modules jdk.management to the java command, or to the jlink"
+                + " command that made this runtime");
   }
 
   private String lineWithin(String modules) {
@@ -185,8 +186,8 @@ class AgentTest {
     assertThat(result.output())
         .isEqualToNormalizingNewlines(
             "mallometer: not started: the module java.logging is missing. Add --add-modules"
-                + " java.logging,java.management to the command line, or to jlink's if that made"
-                + " the runtime\nmain ends\n");
+                + " java.logging,java.management to the java command, or to the jlink command that"
+                + " made this runtime\nmain ends\n");
   }
 
   @Test

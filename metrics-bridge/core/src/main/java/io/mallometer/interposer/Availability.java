@@ -67,7 +67,7 @@ final class Availability {
     }
     if ("runtime".equals(imageCode)) {
       return new AbsentInterposer(
-          unavailable("a native image cannot read the library; a JVM can", ""));
+          unavailable("a native image cannot read the library", Remedy.jvm()));
     }
     try {
       Optional<String> maps = ProcFiles.mappedFiles();
@@ -177,14 +177,15 @@ final class Availability {
       }
     }
     return "LD_PRELOAD names the library, but the dynamic linker did not load it:"
-        + " it is built for another platform or C library, or may not be mapped";
+        + " it is built for another platform or C library, or is in a file system that is mounted"
+        + " noexec";
   }
 
   private static Status otherVersion(int version) {
     return unavailable(
-        "the preloaded library speaks version "
+        "the preloaded library has interface version "
             + version
-            + " of the interface, this bridge version "
+            + ", but this bridge needs version "
             + ABI_VERSION,
         Remedy.preload());
   }
@@ -206,7 +207,7 @@ final class Availability {
       return missing.get().startsWith(JNA)
           ? unavailable("JNA is not on the class path", Remedy.addJna())
           : unavailable(
-              "JNA needs the class " + missing.get() + ", which is missing here",
+              "JNA needs the class " + missing.get() + ", which this Java runtime lacks",
               Remedy.addModule());
     }
     String message = String.valueOf(failure.getMessage());

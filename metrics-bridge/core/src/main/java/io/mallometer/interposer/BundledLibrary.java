@@ -68,7 +68,8 @@ public final class BundledLibrary {
         refusals.add(base + ": " + describe(e));
       }
     }
-    throw new IOException("no private place for " + FILE_NAME + ": " + String.join("; ", refusals));
+    throw new IOException(
+        "no suitable directory for " + FILE_NAME + ": " + String.join("; ", refusals));
   }
 
   /**

@@ -70,7 +70,7 @@ final class ObservationStart {
       case 0 -> "";
       case NOT_ASKED -> "nothing is observed: nobody asks for it";
       case NO_DATA ->
-          "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS says so";
+          "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
       case NO_THREAD ->
           "nothing is observed: no thread can be started; it is tried again once a minute";
       default -> "nothing is observed: errno " + -result;

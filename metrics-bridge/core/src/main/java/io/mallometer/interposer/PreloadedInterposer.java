@@ -297,9 +297,13 @@ final class PreloadedInterposer implements Interposer {
       case ReportLayout.STATE_UNSUPPORTED ->
           new Status(
               State.UNAVAILABLE,
-              reasonOr("the library does not count over this C library"),
+              reasonOr("the library does not support this C library"),
               Remedy.container());
-      default -> new Status(State.UNAVAILABLE, reasonOr("the library is in an unknown state"), "");
+      default ->
+          new Status(
+              State.UNAVAILABLE,
+              reasonOr("the library reports a state that this bridge does not know"),
+              "");
     };
   }
 
@@ -370,9 +374,9 @@ final class PreloadedInterposer implements Interposer {
             ? ""
             : "the library ("
                 + current.build()
-                + ") is older than this bridge and does not tell "
+                + ") is older than this bridge and lacks "
                 + String.join(", ", missing())
-                + "; preload the library of the bridge's version";
+                + ", so some figures are unknown; preload the library of the bridge's version";
     return current.reason().isEmpty() || older.isEmpty()
         ? current.reason() + older
         : current.reason() + "; " + older;

@@ -41,7 +41,9 @@ final class RecordedCallSites {
   private static final String NOT_RECORDED = "call sites are not recorded";
 
   private static final String SWITCHED_OFF =
-      NOT_RECORDED + ": MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL says so";
+      NOT_RECORDED
+          + ": MALLOMETER_STACKS is off or large, or MALLOMETER_SAMPLE_INTERVAL is 0."
+          + " Start without these variables to record them";
 
   private static final int SITES_AT_ONCE = 512;
   private static final int MODULES_AT_ONCE = 16;
@@ -167,7 +169,7 @@ final class RecordedCallSites {
       case UNSUPPORTED ->
           "no Java frames: this JVM has no AsyncGetCallTrace, or refuses its tools interface";
       case BUSY -> "no Java frames yet";
-      default -> "no Java frames: errno " + -attached;
+      default -> "no Java frames: attaching to the JVM failed with errno " + -attached;
     };
   }
 

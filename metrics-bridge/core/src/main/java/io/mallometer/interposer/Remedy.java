@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What to do, literally: commands and settings that can be copied from a log line. */
+/** Commands and settings that the user can copy from a log line. */
 final class Remedy {
 
   /** From this JDK on, loading native code prints a warning unless it was allowed. */
   private static final int NATIVE_ACCESS_WARNING_SINCE = 24;
+
+  private static final String SUITABLE = "a writable directory that is not mounted noexec";
 
   private Remedy() {}
 
@@ -17,8 +19,9 @@ final class Remedy {
     try {
       return command(BundledLibrary.extract());
     } catch (IOException e) {
-      return "Unpack the library where it can be mapped: java -jar mallometer-agent.jar extract DIR"
-          + " and start with LD_PRELOAD=DIR/libmallometer.so ("
+      return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
+          + SUITABLE
+          + ", and start with LD_PRELOAD=DIR/libmallometer.so ("
           + e.getMessage()
           + ")";
     }
@@ -37,10 +40,7 @@ final class Remedy {
     try {
       return unpackJnaTo(String.valueOf(BundledLibrary.extract().getParent()));
     } catch (IOException e) {
-      return unpackJnaTo("DIR")
-          + ", where DIR is a directory that can be written to and is not mounted noexec ("
-          + e.getMessage()
-          + ")";
+      return unpackJnaTo("DIR") + ", where DIR is " + SUITABLE + " (" + e.getMessage() + ")";
     }
   }
 
@@ -63,7 +63,7 @@ final class Remedy {
   }
 
   static String permit() {
-    return "Grant java.security.AllPermission to the jars of mallometer and JNA in the policy,"
+    return "Grant java.security.AllPermission to the jars of mallometer and JNA in the policy file,"
         + " or start without a security manager";
   }
 
@@ -73,12 +73,16 @@ final class Remedy {
 
   /** A runtime that jlink made may lack modules. */
   static String addModule() {
-    return "Add --add-modules java.logging,java.management to the command line,"
-        + " or to jlink's if that made the runtime";
+    return "Add --add-modules java.logging,java.management to the java command,"
+        + " or to the jlink command that made this runtime";
+  }
+
+  static String jvm() {
+    return "Run the application on a JVM";
   }
 
   static String container() {
-    return "Run it in a Linux x86-64 container with glibc:"
+    return "Run the application in a Linux x86-64 container with glibc:"
         + " docker run --platform linux/amd64 ... eclipse-temurin:25-jre";
   }
 
@@ -87,7 +91,7 @@ final class Remedy {
   }
 
   static String count() {
-    return "Call mallometer_enable(), or start again";
+    return "Call mallometer_enable(), or restart the process";
   }
 
   static String include() {

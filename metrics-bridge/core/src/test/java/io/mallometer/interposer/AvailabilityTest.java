@@ -94,7 +94,7 @@ class AvailabilityTest {
 
     assertThat(Availability.unreachable(jna).reason()).isEqualTo("JNA is not on the class path");
     assertThat(Availability.unreachable(logging).reason())
-        .isEqualTo("JNA needs the class java.util.logging.Level, which is missing here");
+        .isEqualTo("JNA needs the class java.util.logging.Level, which this Java runtime lacks");
     assertThat(Availability.unreachable(logging).remedy()).contains("--add-modules");
   }
 }

@@ -54,8 +54,9 @@ class OtherVersionsTest {
         .contains(FIGURES)
         .contains(
             "missing [samples_without_stack]",
-            "remark the library (0.1.0-SNAPSHOT) is older than this bridge and does not tell"
-                + " samples_without_stack; preload the library of the bridge's version",
+            "remark the library (0.1.0-SNAPSHOT) is older than this bridge and lacks"
+                + " samples_without_stack, so some figures are unknown; preload the library of the"
+                + " bridge's version",
             "dropped [no-java, no-method, no-module, no-site, not-followed, truncated]");
   }
 

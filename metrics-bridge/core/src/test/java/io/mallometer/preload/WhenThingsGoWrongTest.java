@@ -140,7 +140,7 @@ class WhenThingsGoWrongTest {
 
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
-        .contains("speaks version 99 of the interface, this bridge version 1")
+        .contains("has interface version 99, but this bridge needs version 1")
         .contains("remedy=LD_PRELOAD=" + cache())
         .doesNotContain("remedy=LD_PRELOAD=" + other)
         .contains("done");
@@ -211,7 +211,7 @@ class WhenThingsGoWrongTest {
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
         .contains("reason=JNA needs the class java.util.logging.")
-        .contains("--add-modules java.logging,java.management to the command line")
+        .contains("--add-modules java.logging,java.management to the java command")
         .contains("done");
   }
 

@@ -159,7 +159,9 @@ final class AgentServer implements AutoCloseable {
 
   private static void refuseLogin(Exchange exchange) {
     exchange.header("WWW-Authenticate", Password.CHALLENGE);
-    exchange.plain(UNAUTHORIZED, "the agent's options want a login\n");
+    exchange.plain(
+        UNAUTHORIZED,
+        "a login is required: the username and password that the agent's options set\n");
   }
 
   private void route(Exchange exchange) {
@@ -175,7 +177,7 @@ final class AgentServer implements AutoCloseable {
         }
       }
       case "POST" -> exchange.in(others, () -> post(exchange, path));
-      default -> exchange.plain(NOT_ALLOWED, "only GET, HEAD and POST are understood\n");
+      default -> exchange.plain(NOT_ALLOWED, "only GET, HEAD and POST are allowed\n");
     }
   }
 
@@ -233,11 +235,12 @@ final class AgentServer implements AutoCloseable {
 
   private void post(Exchange exchange, String path) throws IOException {
     if (!path.equals("trim") && !path.equals(ROOT + "/trim")) {
-      exchange.plain(NOT_ALLOWED, "there is nothing to POST to but /trim\n");
+      exchange.plain(NOT_ALLOWED, "POST is allowed for /trim only\n");
     } else if (!options.trimming()) {
-      exchange.plain(FORBIDDEN, "the agent's option trim=true allows it\n");
+      exchange.plain(
+          FORBIDDEN, "trimming is not allowed: start the agent with the option trim=true\n");
     } else if (exchange.request().header(OWN_HEADER) == null) {
-      exchange.plain(FORBIDDEN, "a POST needs the header " + OWN_HEADER + "\n");
+      exchange.plain(FORBIDDEN, "a POST needs the header " + OWN_HEADER + ", with any value\n");
     } else {
       tell(exchange, origin(exchange.request()).refusal().orElseGet(() -> views().trim()));
     }

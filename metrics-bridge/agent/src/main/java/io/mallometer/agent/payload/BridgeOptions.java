@@ -43,7 +43,7 @@ final class BridgeOptions {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "leak.profile \"%s\" is none of real-time, interactive, service and batch"
+                    "leak.profile is \"%s\" and must be one of real-time, interactive, service, batch"
                         .formatted(name)));
   }
 

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 public final class Entry {
 
   /**
-   * Where our JNA looks for libraries by name; it asks a program, ldconfig, unless this is set. An
-   * application's own JNA, of which this one knows nothing, reads a property of another name; the
-   * class loader sees to that.
+   * Where the agent's JNA looks for libraries by name. Unless it is set, JNA runs the program
+   * ldconfig. An application's own JNA reads a property of another name, because the agent's class
+   * loader renames this one.
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
@@ -69,9 +69,9 @@ public final class Entry {
   private static String missing() {
     return ModuleLayer.boot().findModule("jdk.management").isPresent()
         ? ""
-        : "; the heap is not told apart, because the module jdk.management is missing."
-            + " Add --add-modules jdk.management to the command line, or to jlink's if that made"
-            + " the runtime";
+        : "; the breakdown does not show the Java heap separately: the module jdk.management is"
+            + " missing. Add --add-modules jdk.management to the java command, or to the jlink"
+            + " command that made this runtime";
   }
 
   private static String serve(Mallometer mallometer, ServerOptions server) {

@@ -166,7 +166,7 @@ class AgentNamesTest {
         output(
             java("-javaagent:" + JAR + "=none=1", "-jar", JAR.toString(), "--version")
                 .redirectErrorStream(true));
-    Matcher options = Pattern.compile("unknown option .*; there are (.*)").matcher(refusal);
+    Matcher options = Pattern.compile("unknown option .*; the options are (.*)").matcher(refusal);
 
     assertThat(options.find()).as(refusal).isTrue();
     PublicNames.check("options of the agent", List.of(options.group(1).split(", ")));

@@ -49,6 +49,6 @@ class BridgeOptionsTest {
   void anUnknownProfileIsRefused() {
     assertThatThrownBy(() -> BridgeOptions.of(Map.of("leak.profile", "eager")))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("real-time, interactive, service and batch");
+        .hasMessageContaining("real-time, interactive, service, batch");
   }
 }

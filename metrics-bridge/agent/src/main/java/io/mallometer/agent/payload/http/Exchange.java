@@ -80,7 +80,7 @@ public final class Exchange {
     if (begun) {
       connection.abort();
     } else {
-      plain(FAILED, "mallometer failed: " + e + "\n");
+      plain(FAILED, "mallometer could not answer: " + e + "\n");
     }
   }
 
@@ -94,7 +94,7 @@ public final class Exchange {
   private void refuseIfWaiting() {
     if (waits.compareAndSet(true, false)) {
       header("Retry-After", "1");
-      plain(BUSY, "mallometer answers too many others; ask again in a second\n");
+      plain(BUSY, "mallometer is busy with other requests; try again in a second\n");
     }
   }
 

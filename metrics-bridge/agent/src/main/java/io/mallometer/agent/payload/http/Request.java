@@ -67,7 +67,7 @@ public record Request(
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
     if (!target.startsWith("/")) {
-      throw new IllegalArgumentException("'" + asked + "' is no path");
+      throw new IllegalArgumentException("'" + asked + "' is not a path");
     }
     return target;
   }
@@ -77,7 +77,7 @@ public record Request(
       // A plus in a path is a plus.
       return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("'" + path + "' is not well encoded", e);
+      throw new IllegalArgumentException("'" + path + "' is not correctly URL-encoded", e);
     }
   }
 
@@ -89,7 +89,7 @@ public record Request(
     for (int i = 1; i < lines.length; i++) {
       int colon = lines[i].indexOf(':');
       if (colon < 1 || !NAME.matcher(lines[i].substring(0, colon)).matches()) {
-        throw new IllegalArgumentException("line " + (i + 1) + " is no header");
+        throw new IllegalArgumentException("line " + (i + 1) + " is not a header");
       }
       headers.merge(
           lines[i].substring(0, colon),

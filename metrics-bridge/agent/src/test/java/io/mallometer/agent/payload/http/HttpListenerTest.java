@@ -109,9 +109,9 @@ class HttpListenerTest {
       value = {
         "GET /now | 400 | only HTTP/1.0 and HTTP/1.1 are understood",
         "PRI * HTTP/2.0 | 400 | only HTTP/1.0 and HTTP/1.1 are understood",
-        "GET now HTTP/1.1 | 400 | 'now' is no path",
-        "GET /%zz HTTP/1.1 | 400 | '/%zz' is not well encoded",
-        "GET /now HTTP/1.1~no header | 400 | line 2 is no header",
+        "GET now HTTP/1.1 | 400 | 'now' is not a path",
+        "GET /%zz HTTP/1.1 | 400 | '/%zz' is not correctly URL-encoded",
+        "GET /now HTTP/1.1~no header | 400 | line 2 is not a header",
         "GET http://localhost/now?a=b HTTP/1.1~Connection: x, close | 200 | now",
       })
   void whatIsNotUnderstoodIsRefusedWithTheReason(String head, int status, String text)
