@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "account/totals.h"
 #include "platform/glibc_versions.h"
 
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
@@ -155,6 +154,8 @@ struct thread_block *thread_block_acquire_first(void) {
   return block;
 }
 
+static void (*hands_over)(struct thread_block *block);
+
 /*
  * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
  * round, so the block is kept until the next. Not longer: a round costs glibc 500 instructions, and what is left for a
@@ -171,7 +172,7 @@ static void thread_ends(void *unused) {
     record->ending = true;
     return;
   }
-  peak_flush(block);
+  hands_over(block);
   current_block = &shared_only;
   give_up(block->index);
 }
@@ -196,7 +197,10 @@ void thread_key_0_release(void) {
   if (first_key_exists) pthread_key_delete(first_key);
 }
 
-void thread_blocks_start(void) { exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0; }
+void thread_blocks_start(void (*ends)(struct thread_block *block)) {
+  hands_over = ends;
+  exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
+}
 
 void thread_blocks_forked(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {

@@ -163,8 +163,11 @@ extern HIDDEN struct event_counters shared_events;
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
-/* Called once, before the first event. Never fails: without a key, blocks stay with the threads that died. */
-void thread_blocks_start(void);
+/*
+ * Called once, before the first event. `ends` is called by a thread that hands its block over. Never fails: without a
+ * key, blocks stay with the threads that died.
+ */
+void thread_blocks_start(void (*ends)(struct thread_block *block));
 
 /* thread_block_acquire()'s rare part. */
 struct thread_block *thread_block_acquire_first(void);

@@ -8,7 +8,6 @@
 
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
-#include "platform/interposed.h"
 
 struct next_allocator next;
 
@@ -56,17 +55,19 @@ void *program_function(const char *name) { return find_version(RTLD_DEFAULT, nam
  * that the program's first allocator lacks leads to ours, and from there to the next.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
-  void *address = ours ? find_version(RTLD_DEFAULT, name, version) : NULL;
-  if (!address || address == ours) address = find_version(RTLD_NEXT, name, version);
+  void *own = NULL;
+  if (ours) memcpy(&own, ours, sizeof own);
+  void *address = own ? find_version(RTLD_DEFAULT, name, version) : NULL;
+  if (!address || address == own) address = find_version(RTLD_NEXT, name, version);
   memcpy(function, &address, sizeof address);
   return address != NULL;
 }
 
-bool next_allocator_find(bool below) {
+bool next_allocator_find(const struct next_allocator *ours) {
   struct next_allocator found = {0};
   bool complete = true;
 #define FIND_VERSION(member, function, version) \
-  complete &= find(&found.member, #function, version, below ? NULL : (const void *)(uintptr_t)function)
+  complete &= find(&found.member, #function, version, ours ? &ours->member : NULL)
 #define FIND(member, function) FIND_VERSION(member, function, VERSION_OF_MALLOC)
   FIND(malloc, malloc);
   FIND(free, free);
@@ -157,8 +158,7 @@ void next_allocator_name(char *name, size_t capacity) {
   snprintf(name, capacity, "%s", strncmp(file, "ld-musl-", 8) == 0 ? "musl" : file);
 }
 
-/* The loader's own dlopen, not the one that this library exports to the program. */
-static void *already_loaded(const char *object_name) {
+void *already_loaded(const char *object_name) {
   void *(*open)(const char *, int);
   return find(&open, "dlopen", NULL, NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }

@@ -30,11 +30,12 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * Fills `next`. `below`: with the functions that come after ours in the search order, the usual case; otherwise with
- * those that serve the program now, because its malloc is not ours. Enters the loader, which may allocate: the caller
- * answers that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
+ * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
+ * hook, because the program's malloc is another's: with those that serve the program now, and for what leads the
+ * program to ours, with the next. Enters the loader, which may allocate: the caller answers that from the bootstrap
+ * buffer. False if a function is missing (then `next` must not be used).
  */
-bool next_allocator_find(bool below);
+bool next_allocator_find(const struct next_allocator *ours);
 
 /* malloc or one of its older relatives as the program would find it; NULL if there is none. Enters the loader. */
 void *program_function(const char *name);
@@ -76,6 +77,12 @@ void next_allocator_name(char *name, size_t capacity);
  * allocator's own if that comes first and `of_allocator`. NULL if there is none. Enters the loader.
  */
 void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
+
+/*
+ * The handle of a library if it is loaded, NULL if not. By the loader's own dlopen, not the one that this library
+ * exports to the program. The library stays for as long as the handle is not closed.
+ */
+void *already_loaded(const char *object_name);
 
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);

@@ -14,6 +14,7 @@
 #include "account/own_thread.h"
 #include "control/black_box_file.h"
 #include "control/log.h"
+#include "control/snapshot.h"
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
 #include "platform/kernel.h"
@@ -71,9 +72,9 @@ static bool put(const struct box_region *region, struct box_sample *record) {
   return true;
 }
 
-static void count(struct box_sample *record) {
-  struct mallometer_counters counted = {.size = sizeof counted};
-  mallometer_snapshot(&counted, MALLOMETER_SINCE_START);
+static void take_counters(struct box_sample *record) {
+  struct mallometer_counters counted;
+  snapshot_read(&counted);
   record->realtime_ns = clock_ns(CLOCK_REALTIME);
   record->monotonic_ns = counted.monotonic_ns;
   record->flags = counted.flags & MALLOMETER_INCOMPLETE ? BOX_INCOMPLETE : 0;
@@ -136,7 +137,7 @@ static void *record_until_the_end(void *unused) {
   for (uint64_t tick = 0;; tick++) {
     struct box_sample record = {.kind = BOX_RECORD_SAMPLE};
     read_memory(&reading, tick);
-    count(&record);
+    take_counters(&record);
     take_memory(&record, &reading);
     if (!write_due(&record, due, sequences)) break;
     sampler_measure();
@@ -158,7 +159,7 @@ static void say_goodbye(int status, void *unused) {
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
-  count(&record);
+  take_counters(&record);
   record.flags = (uint32_t)status;
   take_memory(&record, &reading);
   put(&layout[EXIT], &record);
@@ -180,9 +181,7 @@ static uint64_t start_ticks(void) {
   return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static void describe_life(struct box_header *header) {
-  struct mallometer_report self = {.size = sizeof self};
-  mallometer_self(&self);
+static void describe_life(struct box_header *header, const struct black_box_origin *origin) {
   memcpy(header->magic, BOX_MAGIC, sizeof BOX_MAGIC);
   header->format = BOX_FORMAT;
   header->header_bytes = sizeof *header;
@@ -195,12 +194,12 @@ static void describe_life(struct box_header *header) {
   header->pid = (uint32_t)getpid();
   header->flags = BOX_BY_LIBRARY;
   header->process_start_ticks = start_ticks();
-  header->byte_unit = self.byte_unit;
+  header->byte_unit = origin->byte_unit;
   header->regions_used = REGIONS;
   size_t boot = kernel_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
   if (boot && header->boot_id[boot - 1] == '\n') header->boot_id[boot - 1] = '\0';
-  memcpy(header->build, self.build, sizeof header->build);
-  memcpy(header->allocator, self.allocator, sizeof header->allocator);
+  snprintf(header->build, sizeof header->build, "%s", origin->build);
+  snprintf(header->allocator, sizeof header->allocator, "%s", origin->allocator);
   snprintf(header->executable, sizeof header->executable, "%s", program_invocation_short_name);
   struct stat directory;
   if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
@@ -233,7 +232,7 @@ static bool may_start(void) {
          __atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-int black_box_start(const char *path) {
+int black_box_start(const char *path, const struct black_box_origin *origin) {
   if (strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
   if (!may_start()) return -EBUSY;
   if (!make_absolute(path)) {
@@ -242,7 +241,7 @@ int black_box_start(const char *path) {
   }
   memory_cgroup_find(&cgroup);
   struct box_header header = {.life = 0};
-  describe_life(&header);
+  describe_life(&header, origin);
   box = black_box_create(box_path, &header, failure, sizeof failure);
   if (!box) return fail();
   owner = getpid();

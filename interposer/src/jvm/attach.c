@@ -11,8 +11,7 @@
 #include "allocator/next.h"
 #include "jvm/methods.h"
 #include "platform/glibc_versions.h"
-#include "platform/interposed.h"
-#include "sample/call_sites.h"
+#include "sample/java_gate.h"
 #include "sample/stack_tree.h"
 
 static JavaVM *vm;
@@ -125,7 +124,7 @@ static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthrea
 static void JNICALL vm_dies(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
-  call_sites_leave_java();
+  java_gate_close_and_wait();
 }
 
 static void make_ids_of_loaded_classes(JNIEnv *thread) {
@@ -157,7 +156,7 @@ static bool listen(void) {
 static void *function_of_jvm(const char *name) {
   void *found = dlsym(RTLD_DEFAULT, name);
   if (found) return found;
-  void *library = program_dlopen("libjvm.so", RTLD_NOLOAD | RTLD_LAZY);
+  void *library = already_loaded("libjvm.so");
   if (library) found = dlsym(library, name);
   forget_loader_errors();
   return found;
@@ -197,8 +196,8 @@ int jvm_attach(void) {
   /* Unless the JVM has ended meanwhile. */
   expected = ATTACHING;
   if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-    call_sites_use_java(&java_stacks);
-    if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == ENDED) call_sites_leave_java();
+    java_gate_open(&java_stacks);
+    if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == ENDED) java_gate_close_and_wait();
   }
   return 0;
 }
@@ -227,6 +226,6 @@ int jvm_method(uint32_t number, struct mallometer_method *out) {
 }
 
 void jvm_forked(void) {
-  call_sites_use_java(NULL);
+  java_gate_close();
   if (__atomic_load_n(&phase, __ATOMIC_RELAXED) != NOT_ATTACHED) phase = ENDED;
 }

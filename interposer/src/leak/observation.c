@@ -12,16 +12,17 @@
 
 #include "account/own_thread.h"
 #include "leak/evidence.h"
+#include "leak/placement.h"
 #include "leak/room.h"
 #include "leak/scan.h"
+#include "leak/slots.h"
 #include "leak/trial.h"
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
-#include "sample/placement.h"
+#include "sample/call_sites.h"
 #include "sample/sampler.h"
-#include "sample/slots.h"
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -107,7 +108,7 @@ static bool is_gone(const struct slot_object *object) {
 static void retire(const struct slot_object *object) {
   if (!slot_retire(object)) return;
   placement_left(object->sample.site);
-  live_sample_freed(object->sample);
+  call_sites_free(object->sample);
 }
 
 /* Its use can be seen again, and nobody knows when it was used last. */
@@ -200,7 +201,7 @@ static const char *prepare(void) {
   if (!why) why = slots_start();
   if (why) return why;
   before = memory_reserve(SLOTS * sizeof *before);
-  if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
+  if (!before || !placement_start()) return "no memory for evidence";
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "leak/slots.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
-#include "sample/slots.h"
 
 #define USUAL_MAPPINGS 65530u
 #ifndef MOST_MAPPINGS /* tests build a library that takes fewer for all there are */

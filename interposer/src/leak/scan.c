@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sample/slots.h"
+#include "leak/slots.h"
 
 #ifndef MADV_COLD
 #define MADV_COLD 20

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "account/thread_block.h"
+#include "leak/slots.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
@@ -20,7 +21,6 @@
 #include "platform/system_calls.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
-#include "sample/slots.h"
 
 enum { WATCHES = 2, KINDS = 2, RECORDS = 128, TOUCHES = 8 };
 

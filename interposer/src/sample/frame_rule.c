@@ -400,14 +400,14 @@ static bool row_at(uintptr_t pc, const struct loaded_object *object, struct row 
   return !own.failed && !common.failed;
 }
 
-static bool fits(int64_t offset) { return offset >= INT32_MIN && offset <= INT32_MAX; }
+static bool is_of_32_bits(int64_t offset) { return offset >= INT32_MIN && offset <= INT32_MAX; }
 
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
   struct row row;
   if (!row_at(pc, object, &row)) return false;
   if (row.return_address.where != AT_FRAME || row.return_address.offset != -8) return false;
   if (row.cfa_register != STACK_POINTER && row.cfa_register != FRAME_POINTER) return false;
-  if (!fits(row.cfa_offset) || !fits(row.frame_pointer.offset) || row.frame_pointer.where == LOST) return false;
+  if (!is_of_32_bits(row.cfa_offset) || !is_of_32_bits(row.frame_pointer.offset) || row.frame_pointer.where == LOST) return false;
   rule->base = row.cfa_register == STACK_POINTER ? BASE_STACK_POINTER
                : row.cfa_is_loaded               ? BASE_AT_FRAME_POINTER
                                                  : BASE_FRAME_POINTER;

@@ -78,7 +78,7 @@ static int32_t unpack_offset(uint64_t bits) {
   return (int32_t)((uint32_t)bits << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
 }
 
-static bool fits(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
+static bool can_be_packed(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
 
 static void unpack(uint64_t packed, struct frame_rule *rule) {
   rule->base = (enum frame_base)(packed >> 60 & 3);
@@ -100,7 +100,7 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
   }
   *work += WORK_RULE;
   bool found = frame_rule_at(pc, object, rule);
-  if (found && (!fits(rule->cfa_offset) || !fits(rule->saved_offset))) return true;
+  if (found && (!can_be_packed(rule->cfa_offset) || !can_be_packed(rule->saved_offset))) return true;
   packed = found ? pack(rule) : NO_RULE;
   __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
   __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);

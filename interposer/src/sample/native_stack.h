@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "platform/own_stack.h"
-#include "sample/sampler.h"
+#include "sample/origin.h"
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 

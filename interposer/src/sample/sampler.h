@@ -29,12 +29,8 @@
 #include <stdint.h>
 
 #include "account/thread_block.h"
-
-/* Who asked: the return address into the calling code, and where its stack ends then, just above that address. */
-struct origin {
-  const void *caller;
-  const void *stack;
-};
+#include "sample/move.h"
+#include "sample/origin.h"
 
 #define DEFAULT_SAMPLE_INTERVAL 524288u
 /* Millionths of one processor's time. */
@@ -76,14 +72,6 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
   return before == 0;
 #endif
 }
-
-/* How a sampled object may be moved to where its use is seen (slots.h). */
-struct move {
-  /* That of its new address, a power of two; 0: it stays. */
-  size_t alignment;
-  /* The program's bytes in it, from its begin; the rest is zero or indeterminate. */
-  size_t contents;
-};
 
 /*
  * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the

@@ -1,5 +1,5 @@
 /* See slots.h. */
-#include "sample/slots.h"
+#include "leak/slots.h"
 
 #include <errno.h>
 #include <string.h>
@@ -152,7 +152,7 @@ const char *slots_start(void) {
   __atomic_store_n(&slots, records, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_begin, classes[0].begin, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_bytes, bytes_for(layout), __ATOMIC_RELEASE);
-  bootstrap_range_extends((uintptr_t)range + reserved);
+  low_range_extend((uintptr_t)range + reserved);
   return NULL;
 }
 
@@ -544,4 +544,17 @@ struct slots_totals slots_totals(void) {
     totals.slots[class] = classes[class].slots;
   }
   return totals;
+}
+
+uint32_t slots_copy(const struct rows *objects) {
+  uint32_t copied = 0;
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
+    struct slot_object slot;
+    if (!slot_look(i, &slot)) continue;
+    struct mallometer_object row = live_sample_row(&slot.sample);
+    row.placement = slot.unseen ? 0 : slot.placement;
+    row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
+    rows_write(objects, copied++, &row, sizeof row);
+  }
+  return copied;
 }

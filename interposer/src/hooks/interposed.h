@@ -2,8 +2,8 @@
  * The functions that this library takes over from the allocator below it. Declared here rather than by stdlib.h and
  * malloc.h, which say nothing of the older and the newer ones and attach promises that bind the implementer too.
  */
-#ifndef MALLOMETER_PLATFORM_INTERPOSED_H
-#define MALLOMETER_PLATFORM_INTERPOSED_H
+#ifndef MALLOMETER_HOOKS_INTERPOSED_H
+#define MALLOMETER_HOOKS_INTERPOSED_H
 
 #include <dlfcn.h>
 #include <stddef.h>

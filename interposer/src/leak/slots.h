@@ -24,16 +24,17 @@
  * means nothing to memory like this. A process may have so many mappings only; where it has many, those of free slots
  * are given back.
  */
-#ifndef MALLOMETER_SAMPLE_SLOTS_H
-#define MALLOMETER_SAMPLE_SLOTS_H
+#ifndef MALLOMETER_LEAK_SLOTS_H
+#define MALLOMETER_LEAK_SLOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "platform/rows.h"
 #include "platform/visibility.h"
-#include "sample/call_sites.h"
+#include "sample/live_sample.h"
 
 /* The most there are. Each that is in use is a mapping of its own, of which a process may have 65,530 by default. */
 #define SLOTS 4096u
@@ -166,5 +167,8 @@ struct slots_totals {
 };
 
 struct slots_totals slots_totals(void);
+
+/* Writes a row for each object in a slot, as the ABI shows it; returns how many. */
+uint32_t slots_copy(const struct rows *objects);
 
 #endif

@@ -1,5 +1,5 @@
-/* See large_requests.h. */
-#include "account/large_requests.h"
+/* See huge_requests.h. */
+#include "account/huge_requests.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,7 +29,7 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
-void record_large_request(size_t requested) {
+void record_largest_request(size_t requested) {
   uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
   while (requested > known &&
          !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -40,7 +40,7 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAX
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
-uint32_t large_request_events(const struct rows *events, uint64_t after) {
+uint32_t huge_request_events(const struct rows *events, uint64_t after) {
   uint64_t last = huge_requests();
   uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
   if (number < after) number = after;
