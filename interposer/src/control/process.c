@@ -166,7 +166,7 @@ static void starts(void) {
   if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
 
-HOOK_OWNER = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
+const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
 
 /* `first` is the malloc that the program calls. It may not be ready: nothing here calls it, or might. */
 static void explain_not_preloaded(const void *first) {

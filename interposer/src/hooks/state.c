@@ -6,3 +6,5 @@ enum size_source size_source = SIZE_FROM_CALL;
 size_t huge_threshold = (size_t)64 << 20;
 bool malloc_leads_here;
 bool malloc_is_replaced;
+
+const struct hook_owner hook_owner __attribute__((weak)) = {0};

@@ -54,8 +54,9 @@ extern HIDDEN bool malloc_leads_here;
 extern HIDDEN bool malloc_is_replaced;
 
 /*
- * What the hook tells whoever it serves, which it does not know otherwise. The first event comes before any code of
- * this library has run, so nobody could register then: the linker puts the one HOOK_OWNER of the library in its place.
+ * What the hook tells whoever it serves, whom it does not know otherwise. The first event comes before any code of this
+ * library has run, so nobody can register in time: the owner defines `hook_owner`, and the linker takes that definition
+ * in place of the empty one in state.c.
  */
 struct hook_owner {
   /* hook_find_allocator() (hooks/start.h), which knows the files that call it. */
@@ -72,8 +73,8 @@ struct hook_owner {
   /* The program is about to load a JVM. May change errno. */
   void (*meets_jvm)(void);
 };
-#define HOOK_OWNER static struct hook_owner hook_owner_of_library __attribute__((section("hook_owner"), used))
-extern HIDDEN const struct hook_owner hook_owner __asm__("__start_hook_owner");
+
+extern HIDDEN const struct hook_owner hook_owner;
 
 /*
  * Finds the next allocator unless that is done. True if `next` may be used; false for the thread that is just
