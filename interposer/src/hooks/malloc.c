@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "account/size_class.h"
 #include "account/thread_block.h"
@@ -25,6 +24,7 @@
 #include "hooks/operators.h"
 #include "hooks/route.h"
 #include "hooks/state.h"
+#include "platform/page_range.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
@@ -334,10 +334,10 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
-void *valloc(size_t size) { return complete_memalign((size_t)getpagesize(), size, ORIGIN); }
+void *valloc(size_t size) { return complete_memalign(page_bytes(), size, ORIGIN); }
 
 void *pvalloc(size_t size) {
-  size_t page = (size_t)getpagesize();
+  size_t page = page_bytes();
   size_t rounded = (size + page - 1) & ~(page - 1);
   if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
   return complete_memalign(page, rounded ? rounded : page, ORIGIN);

@@ -89,7 +89,7 @@ static struct chances chances_of(struct share *share, uint32_t class, size_t exc
 
 static void increment(uint64_t *number) { __atomic_fetch_add(number, 1, __ATOMIC_RELAXED); }
 
-static void *put(const struct sample *sample, const struct live_sample *live, double placement, uint32_t random) {
+static void *place(const struct sample *sample, const struct live_sample *live, double placement, uint32_t random) {
   struct slot_request request = {.size = sample->requested,
                                  .alignment = sample->move.alignment,
                                  .usable = next.usable_size((void *)(uintptr_t)sample->object),
@@ -123,7 +123,7 @@ static void *move(const struct sample *sample, const struct live_sample *live) {
   if (drawn >= chances.if_there_were_room) return NULL;
   int saved_errno = errno;
   bool drawn_for_slot = drawn < chances.as_it_is && evidence_has_room(live->site);
-  void *object = drawn_for_slot ? put(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
+  void *object = drawn_for_slot ? place(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
   errno = saved_errno;
   increment(object ? &totals.placed : &totals.not_placed);
   if (!object) return NULL;

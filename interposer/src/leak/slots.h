@@ -46,7 +46,7 @@
 /* Times of slots are counted in units of 2^16 ns, all by the coarse clock: what is born later has no earlier birth. */
 #define SLOT_TIME_SHIFT 16
 
-/* Pages before the first slot, for whoever tries out what the system can do. Not accessible at first. */
+/* Pages before the first slot, for whoever tries out what the system can do. Not open at first. */
 #define PAGES_BEFORE_SLOTS 16u
 
 /* The range that holds the slots; empty, at address 0, without them. */

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "platform/kernel.h"
+#include "platform/page_range.h"
 
 #define LEFT_FOR_PROGRAM 64u
-
-static size_t page_bytes(void) { return (size_t)getpagesize(); }
 
 size_t memory_whole_pages(size_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
 
