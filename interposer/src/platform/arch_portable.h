@@ -69,8 +69,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   (void)registers, (void)context;
 }
 
-/* None of any processor, so that no description is understood. */
-enum { DWARF_FRAME_POINTER = 1000, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS };
+/* No processor has so many: no description of a frame is understood. */
+enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
 
