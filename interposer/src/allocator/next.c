@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/arch.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 
@@ -18,18 +19,12 @@ void forget_loader_errors(void) {
 
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
-#ifdef __GLIBC__
   Dl_info info;
   struct link_map *object, *later;
   if (!dladdr1 || !dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
   if (!dladdr1(other, &info, (void **)&later, RTLD_DL_LINKMAP)) return false;
   while (object && object != later) object = object->l_next;
   return object != NULL;
-#else
-  (void)address;
-  (void)other;
-  return false;
-#endif
 }
 
 /*
@@ -39,12 +34,8 @@ static bool comes_before(const void *address, const void *other) {
  */
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
-#ifdef __GLIBC__
   void *versioned = version && dlvsym ? dlvsym(scope, name, version) : NULL;
   if (versioned && (!usual || comes_before(versioned, usual))) return versioned;
-#else
-  (void)version;
-#endif
   return usual;
 }
 
@@ -130,16 +121,12 @@ static bool chunk_agrees(size_t request) {
 }
 
 bool next_allocator_has_glibc_chunks(void) {
-#if defined(__GLIBC__) && defined(__x86_64__)
   static const size_t requests[] = {0, 1, 24, 25, 100, 1000, 5000, 70000, 300000};
-  if (!next_allocator_is_glibc()) return false;
+  if (!GLIBC_CHUNKS_ARE_KNOWN || !next_allocator_is_glibc()) return false;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
     if (!chunk_agrees(requests[i])) return false;
   }
   return true;
-#else
-  return false;
-#endif
 }
 
 void next_allocator_name(char *name, size_t capacity) {

@@ -59,8 +59,6 @@ EXPORT size_t malloc_usable_size(void *object);
 
 /* dlopen and dlmopen. Named apart, since this library calls the real one too. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
-#ifdef LM_ID_BASE
 EXPORT void *program_dlmopen(Lmid_t namespace, const char *file, int mode) __asm__("dlmopen");
-#endif
 
 #endif

@@ -124,7 +124,6 @@ void *program_dlopen(const char *file, int mode) {
   return open(file, safe_mode(file, mode));
 }
 
-#ifdef LM_ID_BASE
 typedef void *dlmopen_function(Lmid_t namespace, const char *file, int mode);
 
 static dlmopen_function *next_dlmopen;
@@ -143,4 +142,3 @@ void *program_dlmopen(Lmid_t namespace, const char *file, int mode) {
   if (!open) return NULL; /* a C library without it */
   return open(namespace, file, namespace == LM_ID_BASE ? safe_mode(file, mode) : mode);
 }
-#endif

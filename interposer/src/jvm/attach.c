@@ -10,6 +10,7 @@
 
 #include "allocator/next.h"
 #include "jvm/methods.h"
+#include "platform/arch.h"
 #include "platform/glibc_versions.h"
 #include "sample/java_gate.h"
 #include "sample/stack_tree.h"
@@ -44,17 +45,7 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
-#if defined(__x86_64__)
-  greg_t *registers = context->uc_mcontext.gregs;
-  if (caller->pc) {
-    registers[REG_RIP] = (greg_t)caller->pc;
-    registers[REG_RSP] = (greg_t)caller->stack_pointer;
-    registers[REG_RBP] = (greg_t)caller->frame_pointer;
-    return;
-  }
-  __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
-                   : "=r"(registers[REG_RIP]), "=r"(registers[REG_RSP]), "=r"(registers[REG_RBP]));
-#endif
+  registers_to_context(caller->pc ? *caller : registers_here(), context);
 }
 
 static void *thread_of_jvm(void) {

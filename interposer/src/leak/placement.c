@@ -6,7 +6,7 @@
 
 #include "allocator/next.h"
 #include "leak/evidence.h"
-#include "platform/floating_point.h"
+#include "platform/arch.h"
 #include "platform/memory.h"
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
@@ -146,7 +146,7 @@ __attribute__((noinline)) static void tell_of_freed(const struct slot_object *ob
 
 bool placement_take_out(const void *object, struct slot_object *left) {
   if (!slot_leave(object, left)) return false;
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   tell_of_freed(left);
   floating_point_leave(of_program);
   placement_left(left->sample.site);

@@ -22,6 +22,7 @@
 #include "allocator/next.h"
 #include "leak/slots.h"
 #include "leak/watch.h"
+#include "platform/arch.h"
 
 #define PAGE ((size_t)4096)
 #define LONGEST_PATH 4096u
@@ -103,15 +104,7 @@ __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
 }
 
 /* Where the loader goes when this library is the program (the linker's -e). */
-#if defined(__x86_64__)
-__asm__(
-    ".text\n.globl trial_entry\n.hidden trial_entry\n.type trial_entry, @function\n"
-    "trial_entry:\n\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall trial_main\n\tud2\n"
-    ".size trial_entry, .-trial_entry\n");
-#else
-__attribute__((visibility("hidden"), noreturn)) void trial_entry(void);
-void trial_entry(void) { trial_main((char *const[]){NULL, NULL, NULL}); }
-#endif
+DEFINE_PROGRAM_ENTRY(trial_entry, trial_main);
 
 /* ---- Its start ----------------------------------------------------------------------------------------- */
 

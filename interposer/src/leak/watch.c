@@ -14,6 +14,7 @@
 
 #include "account/thread_block.h"
 #include "leak/slots.h"
+#include "platform/arch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
@@ -74,7 +75,7 @@ struct trap {
 };
 #define TRAP_OFFSET 16
 
-/* Watches 8 bytes in the calling thread. Returns a descriptor, or a negative errno value. */
+/* Watches WATCHPOINT_BYTES in the calling thread. Returns a descriptor, or a negative errno value. */
 static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
   struct breakpoint breakpoint = {
       .type = PERF_TYPE_BREAKPOINT,
@@ -83,7 +84,7 @@ static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
       .flags = FLAG_DISABLED | FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR | FLAG_REMOVE_ON_EXEC | FLAG_SIGTRAP,
       .bp_type = kind == MALLOMETER_WRITE ? BREAKPOINT_WRITE : BREAKPOINT_ANY,
       .bp_addr = (uintptr_t)address,
-      .bp_len = 8,
+      .bp_len = WATCHPOINT_BYTES,
       .sig_data = data};
   long descriptor = syscall(SYS_perf_event_open, &breakpoint, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
   if (descriptor < 0) return -errno;
@@ -186,16 +187,6 @@ static void disarm(struct watch *watch) {
 
 /* ---- A touch ------------------------------------------------------------------------------------------ */
 
-static struct registers registers_of(const ucontext_t *context) {
-#if defined(__x86_64__)
-  const greg_t *r = context->uc_mcontext.gregs;
-  return (struct registers){(uintptr_t)r[REG_RIP], (uintptr_t)r[REG_RSP], (uintptr_t)r[REG_RBP]};
-#else
-  (void)context;
-  return (struct registers){0, 0, 0};
-#endif
-}
-
 /* Also in the C library's functions that we called. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
   static const char inside;
@@ -210,7 +201,7 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
 /* Not part of the handler itself, which may have too little stack for it. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
-  uint32_t frames = call_sites_stack_at(registers_of(context), stack, MALLOMETER_ACCESS_FRAMES);
+  uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
   if (is_our_own(stack, frames)) return;
   struct record *record = hold_record(watch->site, kind);
   if (!record) return;

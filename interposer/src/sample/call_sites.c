@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "account/thread_block.h"
+#include "platform/arch.h"
 #include "platform/clock.h"
-#include "platform/floating_point.h"
 #include "platform/memory.h"
 #include "sample/java_gate.h"
 #include "sample/live_samples.h"
@@ -180,7 +180,7 @@ __attribute__((noinline)) static void add_freed(const struct live_sample *sample
 
 void call_sites_free(struct live_sample sample) {
   if (sample.site == NO_SITE) return;
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   add_freed(&sample);
   floating_point_leave(of_program);
 }

@@ -176,29 +176,16 @@ enum unwinding native_stack_start(enum unwinding wanted) {
   return unwinding = wanted;
 }
 
-/*
- * This library is compiled not to touch the register (CMakeLists.txt), so it is as the program's call left it: with the
- * origin's address and stack all that following the stack begins with, and no frame of ours is in the way.
- */
-static uintptr_t program_frame_pointer(void) {
-#if defined(__x86_64__)
-  uintptr_t frame_pointer;
-  __asm__ volatile("movq %%rbp, %0" : "=r"(frame_pointer));
-  return frame_pointer;
-#else
-  return 0;
-#endif
-}
-
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work) {
-  struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
+  /* The registers are as the program's call left them: no frame of ours is in the way. */
+  struct registers here = registers_of_caller(origin.caller, origin.stack);
   return native_stack_at(here, frames, capacity, caller, work);
 }
 
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work) {
-  struct registers end = {0, 0, 0};
+  struct registers end = {0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;

@@ -58,19 +58,7 @@ static inline size_t filter_bucket(struct origin origin, size_t size_class) {
 }
 
 static inline bool filter_visits(struct thread_block *block, size_t bucket) {
-#if defined(__x86_64__)
-  bool at_zero;
-  __asm__ volatile("subb $1, %c3(%1, %2)"
-                   : "=@ccc"(at_zero)
-                   : "r"(block), "r"(bucket), "i"(offsetof(struct slab, filters))
-                   : "memory");
-  return __builtin_expect(at_zero, 0);
-#else
-  uint8_t *left = &thread_filter(block)[bucket];
-  uint8_t before = __atomic_load_n(left, __ATOMIC_RELAXED);
-  __atomic_store_n(left, (uint8_t)(before - 1), __ATOMIC_RELAXED);
-  return before == 0;
-#endif
+  return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct slab, filters)), 0);
 }
 
 /*
