@@ -89,7 +89,7 @@ static struct thread_block *block_of_a_thread_that_ended(void) {
 }
 
 CASE(a_block_is_handed_over_with_its_totals) {
-  thread_blocks_start();
+  thread_blocks_start(peak_flush);
   struct thread_block *first = block_of_a_thread_that_ended();
   CHECK_EQUAL(thread_block_owners(), 0);
   CHECK(as_new_thread() == first);
@@ -133,7 +133,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
 
 /* The head of the list is the same as before, what follows it is not. */
 static int no_block_has_two_owners(unsigned point) {
-  thread_blocks_start();
+  thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
   thread_blocks_forked(); /* frees all but the last */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);

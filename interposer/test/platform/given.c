@@ -224,6 +224,6 @@ struct next_allocator next = {.free = free_nothing, .usable_size = usable_bytes}
 
 void glibc_free_unnoticed(void *object) { next.free(object); }
 
-void bootstrap_range_extends(uintptr_t end) { (void)end; }
+void low_range_extend(uintptr_t end) { (void)end; }
 
 void watch_new_object(const struct slot_object *object) { (void)object; }
