@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/arch.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 
@@ -87,11 +86,11 @@ bool next_allocator_contains(const void *function) {
   return dladdr(malloc_address, &serving) && dladdr(function, &other) && serving.dli_fbase == other.dli_fbase;
 }
 
-bool next_allocator_is_glibc(void) {
-  const char *(*version)(void) = gnu_get_libc_version;
-  void *in_libc;
-  memcpy(&in_libc, &version, sizeof in_libc);
-  return libc_is_glibc() && next_allocator_contains(in_libc);
+bool next_allocator_function(void *function, const char *name) {
+  void *address = dlsym(RTLD_DEFAULT, name);
+  if (address && !next_allocator_contains(address)) address = NULL;
+  memcpy(function, &address, sizeof address);
+  return address != NULL;
 }
 
 bool is_of_sanitizer(const void *function) {
@@ -99,44 +98,10 @@ bool is_of_sanitizer(const void *function) {
   return object && function_in(object, "__sanitizer_get_allocated_size");
 }
 
-void glibc_free_unnoticed(void *object) {
-  bool mapped = ((const size_t *)object)[-1] & GLIBC_IS_MAPPED;
-  void *smaller = mapped ? next.realloc(object, 1) : NULL;
-  next.free(smaller ? smaller : object);
-}
-
-static bool chunk_agrees(size_t request) {
-  void *object = next.malloc(request);
-  if (!object) return true; /* says nothing; the other sizes decide */
-  size_t usable = next.usable_size(object);
-  size_t word = ((size_t *)object)[-1];
-  bool singly_mapped = word & GLIBC_IS_MAPPED;
-  bool agrees = glibc_usable_size(object) == usable + (singly_mapped ? sizeof(size_t) : 0) && usable >= request;
-  if (agrees) {
-    glibc_free_unnoticed(object);
-  } else {
-    next.free(object);
-  }
-  return agrees;
-}
-
-bool next_allocator_has_glibc_chunks(void) {
-  static const size_t requests[] = {0, 1, 24, 25, 100, 1000, 5000, 70000, 300000};
-  if (!GLIBC_CHUNKS_ARE_KNOWN || !next_allocator_is_glibc()) return false;
-  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-    if (!chunk_agrees(requests[i])) return false;
-  }
-  return true;
-}
-
 void next_allocator_name(char *name, size_t capacity) {
   Dl_info serving;
   void *address;
   memcpy(&address, &next.malloc, sizeof address);
-  if (next_allocator_is_glibc()) {
-    snprintf(name, capacity, "glibc %s", gnu_get_libc_version());
-    return;
-  }
   if (!address || !dladdr(address, &serving) || !serving.dli_fname) {
     snprintf(name, capacity, "unknown");
     return;

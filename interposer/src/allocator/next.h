@@ -47,20 +47,10 @@ void *program_function(const char *name);
 void forget_loader_errors(void);
 
 /*
- * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
- * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced
- * allocators, and where memory is tagged. Allocates and frees.
- */
-bool next_allocator_has_glibc_chunks(void);
-
-/*
  * Calls the functions once that prepare themselves at their first call; tcmalloc's malloc_usable_size allocates then.
  * What they allocate comes from the bootstrap buffer.
  */
 void next_allocator_warm_up(void);
-
-/* Whether malloc is the C library's own. */
-bool next_allocator_is_glibc(void);
 
 /*
  * Whether a malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
@@ -68,7 +58,7 @@ bool next_allocator_is_glibc(void);
  */
 bool is_of_sanitizer(const void *function);
 
-/* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
+/* Writes the name of the file that serves, such as "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);
 
 /*
@@ -87,22 +77,7 @@ void *already_loaded(const char *object_name);
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);
 
-/*
- * Usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. 8 bytes more
- * than malloc_usable_size for a chunk that is mapped singly; it never changes while the object lives.
- */
-static inline size_t glibc_usable_size(const void *object) {
-  return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
-}
-
-/* The flag in the size word of a chunk that glibc has mapped singly. */
-#define GLIBC_IS_MAPPED 2u
-
-/*
- * Frees an object of ours, or one that has moved. glibc takes the free of an object that it has mapped singly for a
- * sign that the program frees such ones, and has the next from its heap, where freed memory may stay. From one of a
- * page it learns nothing.
- */
-void glibc_free_unnoticed(void *object);
+/* Sets a pointer to the function of that name in the object that malloc belongs to. False, and NULL, if there is none. */
+bool next_allocator_function(void *function, const char *name);
 
 #endif

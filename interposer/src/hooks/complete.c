@@ -18,6 +18,7 @@
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/header.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "hooks/state.h"
 #include "leak/placement.h"

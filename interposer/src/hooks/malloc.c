@@ -18,6 +18,7 @@
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "hooks/complete.h"
 #include "hooks/interposed.h"

@@ -7,6 +7,7 @@
 
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "hooks/interposed.h"
 #include "hooks/operators.h"
@@ -66,7 +67,7 @@ static void resolve(void) {
   if (found) operators_find();
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
-    if (next_allocator_has_glibc_chunks()) size_source = SIZE_FROM_CHUNK;
+    if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
     thread_blocks_start(peak_flush);
   }
   if (found && malloc_leads_here) hook_owner.starts();

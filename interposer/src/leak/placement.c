@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "leak/evidence.h"
 #include "platform/arch.h"

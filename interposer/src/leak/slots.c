@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "allocator/bootstrap.h"
-#include "allocator/next.h"
+#include "allocator/glibc.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/page_range.h"
@@ -266,18 +266,9 @@ static size_t offset_for(const struct slot_request *request) {
 
 static uint64_t time_now(void) { return coarse_monotonic_ns() >> SLOT_TIME_SHIFT; }
 
-void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
-  size_t *object = (size_t *)(begin + offset);
-  object[-2] = offset - 2 * sizeof(size_t);
-  object[-1] = (taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED;
-}
-
 /* False if glibc has made the object smaller or larger in its place, or somebody has written where nobody may. */
 static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
-  const size_t *object = (const size_t *)slot->object;
-  size_t offset = slot->object - begin;
-  return object[-2] == offset - 2 * sizeof(size_t) &&
-         object[-1] == ((slot->taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED);
+  return glibc_mapped_bytes((const void *)slot->object, slot->object - begin) == slot->taken;
 }
 
 static void *fill(uint32_t class, uint32_t number, const struct slot_request *request) {
@@ -292,7 +283,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->excess = (uint32_t)(taken - request->size);
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
-  slot_write_chunk(begin, offset, taken);
+  glibc_write_mapped_chunk(begin, offset, taken);
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -355,11 +346,9 @@ static size_t offset_of(const struct slot *slot) { return slot->object - slot_ad
  * written there does not count unless it looks like that.
  */
 static size_t pages_of(const struct slot *slot) {
-  const size_t *object = (const size_t *)slot->object;
-  size_t offset = offset_of(slot), all = object[-2] + (object[-1] & ~(size_t)7);
-  bool by_glibc = object[-2] == offset - 2 * sizeof(size_t) && (object[-1] & 7) == GLIBC_IS_MAPPED && all % bytes_of[0] == 0 &&
-                  all > offset && all < SIZE_MAX / 2;
-  return by_glibc ? all : slot->taken;
+  size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
+  bool by_glibc = bytes % bytes_of[0] == 0 && bytes > offset && bytes < SIZE_MAX / 2;
+  return by_glibc ? bytes : slot->taken;
 }
 
 static size_t room_of(const struct slot *slot) { return pages_of(slot) - offset_of(slot); }

@@ -131,9 +131,6 @@ size_t slot_room(const void *object);
 
 /* ---- For who looks at them ----------------------------------------------------------------------------- */
 
-/* What glibc has in front of an object that it has mapped: at `offset` of `taken` bytes in whole pages. */
-void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken);
-
 /* Where a slot begins, and how much of it is accessible. */
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);

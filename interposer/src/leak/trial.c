@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "leak/slots.h"
 #include "leak/watch.h"
@@ -50,7 +51,7 @@ static bool is_mapped(const void *page) {
 static char *object_of(size_t offset, size_t pages) {
   char *begin = mmap((void *)0x10000000, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (begin == MAP_FAILED) return NULL;
-  slot_write_chunk((uintptr_t)begin, offset, pages * PAGE);
+  glibc_write_mapped_chunk((uintptr_t)begin, offset, pages * PAGE);
   memset(begin + offset, 7, 100);
   return begin + offset;
 }
@@ -86,7 +87,7 @@ static bool allocates_as_before(void) {
 }
 
 static bool slots_can_be_freed(void) {
-  if (!next_allocator_find(NULL) || !next_allocator_has_glibc_chunks()) return false;
+  if (!next_allocator_find(NULL) || !glibc_chunks_are_readable()) return false;
   for (size_t offset = 16; offset <= SLOT_ALIGNMENT; offset *= 2) {
     if (!frees(offset, 1) || !frees(offset, 16) || !frees(offset, 100)) return false;
     if (!reallocates(offset, 1, 9000) || !reallocates(offset, 1, 200) || !reallocates(offset, 16, 200)) return false;
