@@ -2,13 +2,8 @@
 #include "leak/observation.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "account/own_thread.h"
 #include "leak/evidence.h"
@@ -19,6 +14,8 @@
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
+#include "platform/page_use.h"
+#include "platform/wait.h"
 #include "sample/placement.h"
 #include "sample/sampler.h"
 #include "sample/slots.h"
@@ -62,15 +59,9 @@ static bool is_wanted(void) { return __atomic_load_n(&wishes, __ATOMIC_ACQUIRE) 
 
 /* ---- Bounds -------------------------------------------------------------------------------------------- */
 
-static size_t resident(void) {
-  char text[128];
-  kernel_text("/proc/self/statm", text, sizeof text);
-  const char *second = strchr(text, ' ');
-  return second ? strtoul(second, NULL, 10) * (size_t)getpagesize() : 0;
-}
-
 static size_t bytes_for_slots(void) {
-  size_t share = resident() / SHARE_OF_RESIDENT;
+  uint64_t resident = process_memory().resident;
+  size_t share = resident == UINT64_MAX ? 0 : (size_t)resident / SHARE_OF_RESIDENT;
   if (share < ALWAYS_ALLOWED) share = ALWAYS_ALLOWED;
   return share < arena_bytes ? share : arena_bytes;
 }
@@ -100,8 +91,7 @@ static void touched(const struct slot_object *object, uint64_t end, uint64_t las
 
 /* A slot that had an object all the time and was in no mapping. */
 static bool is_gone(const struct slot_object *object) {
-  unsigned char resident_pages;
-  return is_same(object) && mincore((void *)slot_address(object->number), 1, &resident_pages) != 0 && errno == ENOMEM;
+  return is_same(object) && memory_is_unmapped((const void *)slot_address(object->number));
 }
 
 static void retire(const struct slot_object *object) {
@@ -156,20 +146,12 @@ static bool end_epoch(void) {
 
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
-static uint64_t cpu_time(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
-
 static uint32_t changes_so_far(void) { return __atomic_load_n(&changes, __ATOMIC_ACQUIRE); }
-
-static void wait_for_changes(uint32_t seen_changes, const struct timespec *longest) {
-  syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen_changes, longest, NULL, 0);
-}
 
 /* Until then, or until there are changes. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
-  if (now >= end) return;
-  struct timespec left = {.tv_sec = (time_t)((end - now) / SECOND), .tv_nsec = (long)((end - now) % SECOND)};
-  wait_for_changes(seen_changes, &left);
+  if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
 /* False, before it, if nobody wants it any more. */
@@ -266,7 +248,7 @@ static void rest(void) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
     watch_sites(NULL, 0); /* nobody looks after the signal */
-    wait_for_changes(seen_changes, NULL);
+    wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
   begin_to_observe();
   __atomic_store_n(&rests, false, __ATOMIC_RELEASE);
@@ -282,15 +264,17 @@ static void observe_for_good(void) {
       continue;
     }
     sampler_measure();
-    uint64_t begin = cpu_time();
+    uint64_t begin = thread_cpu_ns();
     if (has_failed_for_good(end_epoch())) {
-      fail("/proc/self/smaps can no longer be read");
+      static char why[80];
+      snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
+      fail(why);
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
-    of_look = cpu_time() - begin;
+    of_look = thread_cpu_ns() - begin;
     look_for_room();
-    set(&cpu_ns, cpu_time());
+    set(&cpu_ns, thread_cpu_ns());
   }
 }
 
@@ -319,9 +303,7 @@ void observation_configure(enum leaks_wanted how, size_t bytes) {
 
 static void tell_thread(void) {
   __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
-  int saved_errno = errno;
-  syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  errno = saved_errno;
+  wait_wake(&changes);
 }
 
 static void wish(void) {
