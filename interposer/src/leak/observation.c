@@ -46,7 +46,8 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* the thread, while there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room; /* why nothing is put into slots for now */
+static const char *no_room;    /* why nothing is put into slots for now */
+static const char *no_reading; /* why the latest reading failed; NULL if it did not */
 static const char *watch_reason = "leaks are not looked for";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -126,10 +127,30 @@ static void judge(uint64_t end, bool valid) {
   }
 }
 
+static const char *cause_of(int error) {
+  switch (error) {
+    case EMFILE:
+      return "the process has no file descriptor left (RLIMIT_NOFILE)";
+    case ENFILE:
+      return "the system has no file descriptor left";
+    case ENOMEM:
+      return "the kernel has no memory for that";
+    default:
+      return "it is tried again at the end of the epoch";
+  }
+}
+
+/* False, with errno, if nothing can be read; whoever asks is told while that is so. */
+static bool read_uses(void) {
+  bool read = scan_read();
+  __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
+  return read;
+}
+
 /* False, with errno, if nothing can be read; the epoch goes on then. */
 static bool end_epoch(void) {
   note_objects();
-  if (!scan_read()) return false;
+  if (!read_uses()) return false;
   bool valid = scan_is_valid();
   scan_cool();
   uint64_t end = coarse_monotonic_ns() >> SLOT_TIME_SHIFT;
@@ -226,7 +247,7 @@ static void open_slots(uint64_t needed_ns) {
  */
 static void begin_to_observe(void) {
   note_objects();
-  scan_read();
+  read_uses();
   scan_cool();
   uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
   for (uint32_t i = 0; i < SLOTS; i++) {
@@ -411,6 +432,15 @@ static const char *reason_now(int now) {
   return rested ? "nobody asks for evidence of leaks any more (mallometer_leaks_stop)" : reason;
 }
 
+static void describe_reason(int now, char *text, size_t capacity) {
+  const char *cause = __atomic_load_n(&no_reading, __ATOMIC_ACQUIRE);
+  if (now == MALLOMETER_LEAKS_ON && cause) {
+    snprintf(text, capacity, "%s cannot be read at present, and uses are not seen: %s", page_use_read_name(), cause);
+  } else {
+    snprintf(text, capacity, "%s", reason_now(now));
+  }
+}
+
 void observation_describe(struct mallometer_observation *out) {
   int now = state_now();
   out->state = (uint32_t)now;
@@ -422,7 +452,7 @@ void observation_describe(struct mallometer_observation *out) {
   out->epoch_ns = get(&epoch_ns);
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
-  snprintf(out->reason, sizeof out->reason, "%s", reason_now(now));
+  describe_reason(now, out->reason, sizeof out->reason);
   const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
   out->can_watch = !no_watch;
   snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");
