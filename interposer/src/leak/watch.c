@@ -2,12 +2,10 @@
 #include "leak/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include "account/thread_block.h"
 #include "platform/breakpoint.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
