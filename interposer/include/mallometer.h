@@ -458,7 +458,8 @@ struct mallometer_observation {
   /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* NUL-terminated; empty if nothing is off. While on, `reason` says why nothing is put into slots for now. */
+  /* NUL-terminated; empty if nothing is off. While on, `reason` says why uses are not seen at present, or why nothing
+   * is put into slots for now. */
   char reason[160];
   char watch_reason[160];
 };

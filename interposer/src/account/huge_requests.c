@@ -3,17 +3,16 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "platform/clock.h"
+#include "platform/thread.h"
 
 #define ENTRIES 64u
 
 static uint64_t largest;
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
+_Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
 
 void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
   uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
@@ -22,10 +21,10 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   __atomic_thread_fence(__ATOMIC_RELEASE);
   entry->realtime_ns = coarse_realtime_ns();
   entry->requested_bytes = requested;
-  entry->thread_id = (uint32_t)syscall(SYS_gettid);
+  entry->thread_id = thread_id();
   entry->frames = count < MALLOMETER_EVENT_FRAMES ? count : MALLOMETER_EVENT_FRAMES;
   if (frames) memcpy(entry->stack, frames, entry->frames * sizeof *frames);
-  if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
+  thread_name(entry->thread_name);
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 

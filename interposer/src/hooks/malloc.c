@@ -25,7 +25,7 @@
 #include "hooks/operators.h"
 #include "hooks/route.h"
 #include "hooks/state.h"
-#include "platform/page_range.h"
+#include "platform/memory.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
@@ -335,10 +335,10 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
-void *valloc(size_t size) { return complete_memalign(page_bytes(), size, ORIGIN); }
+void *valloc(size_t size) { return complete_memalign(memory_page_bytes(), size, ORIGIN); }
 
 void *pvalloc(size_t size) {
-  size_t page = page_bytes();
+  size_t page = memory_page_bytes();
   size_t rounded = (size + page - 1) & ~(page - 1);
   if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
   return complete_memalign(page, rounded ? rounded : page, ORIGIN);

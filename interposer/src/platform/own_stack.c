@@ -12,6 +12,11 @@
 /* The kernel keeps at least twice as much below the first thread's stack free of other memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
+#ifndef AT_MINSIGSTKSZ /* kernels since 5.14 tell */
+#define AT_MINSIGSTKSZ 51
+#endif
+#define USUAL_SIGNAL_FRAME 4096u
+
 /* Where the stack of the process's first thread begins; the loader's. */
 extern void *__libc_stack_end __attribute__((weak));
 
@@ -91,4 +96,9 @@ bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
 size_t own_stack_left(uintptr_t stack) {
   struct own_stack own;
   return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+}
+
+size_t signal_frame_bytes(void) {
+  size_t told = getauxval(AT_MINSIGSTKSZ);
+  return told ? told : USUAL_SIGNAL_FRAME;
 }

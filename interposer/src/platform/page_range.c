@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "platform/memory.h"
+
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
 #endif
@@ -15,8 +17,6 @@
 #define STEP ((uintptr_t)0x1000000)
 
 #define ANONYMOUS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-
-size_t page_bytes(void) { return (size_t)getpagesize(); }
 
 static bool reserve_at(uintptr_t address, size_t bytes) {
   void *wanted = (void *)address, *got = mmap(wanted, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -69,7 +69,7 @@ bool pages_renew(uintptr_t begin, size_t bytes) {
 }
 
 void pages_separate(uintptr_t begin, size_t bytes) {
-  for (uintptr_t page = begin; page < begin + bytes; page += 2 * page_bytes()) {
-    mprotect((void *)page, page_bytes(), PROT_READ);
+  for (uintptr_t page = begin; page < begin + bytes; page += 2 * memory_page_bytes()) {
+    mprotect((void *)page, memory_page_bytes(), PROT_READ);
   }
 }

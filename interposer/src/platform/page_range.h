@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of a page; the same at every call. */
-size_t page_bytes(void);
-
 /*
  * Reserves a range below 4 GiB, out of the way of executables at fixed addresses and of a program's heap that grows.
  * Returns its begin; 0 if there is none, and `why` says what is in the way, for somebody who runs the program.
