@@ -63,6 +63,7 @@ extern uintptr_t given_frame_pointer;
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
+/* Whether it was. If not, it is not any more. */
 bool was_interrupted(void);
 
 /* ---- Cases --------------------------------------------------------------------------------------------- */
