@@ -275,7 +275,8 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* the clock went back */
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
   RUN(without_memory_nothing_is_recorded_until_there_is_some);
   CHECK(at_each_point(two_that_start_at_once_reserve_once) >= 1);
   CHECK(at_each_point(two_that_meet_a_new_site_share_it) > 20);

@@ -58,7 +58,8 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
 }
 
 /* All of it in one bucket. */
-static void check_durations(const struct mallometer_durations *durations, uint32_t bucket, float weight, uint64_t count) {
+static void check_durations(const struct mallometer_durations *durations, uint32_t bucket, float weight,
+                            uint64_t count) {
   CHECK_EQUAL(durations->count, count);
   for (uint32_t i = 0; i < MALLOMETER_DURATION_BUCKETS; i++) CHECK(durations->weight[i] == (i == bucket ? weight : 0));
 }
@@ -165,7 +166,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* A limit of no bytes, then of pages for a few: the objects of one page take all but 100 bytes of it beyond their own. */
+/* A limit of no bytes, then of pages for a few: all of an object's page but its 100 bytes counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

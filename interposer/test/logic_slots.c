@@ -1,6 +1,6 @@
 /*
  * Slots over arrays at low addresses: what is refused in turn, what two threads do to one slot at every point where one
- * can come between, and pages that are larger than slots know. The argument is the size of a page.
+ * can come between, and pages that are larger than slots know.
  */
 #include <errno.h>
 
@@ -8,8 +8,6 @@
 #include "sample/slots.h"
 
 enum { SITE = 5, OTHER_SITE = 6, SIZE = 1000, LARGEST_CLASS = MALLOMETER_SLOT_CLASSES - 1 };
-
-static size_t page;
 
 static void *take(size_t size, uint32_t site) {
   struct slot_request request = {
@@ -25,7 +23,6 @@ static bool put_back(const void *object) {
 }
 
 static void start(void) {
-  given_page_bytes = page;
   CHECK(!slots_start());
   slots_bound(SLOTS);
   slots_open(true);
@@ -40,7 +37,6 @@ static uint32_t slots_in_use(void) {
 /* ---- Pages and memory ---------------------------------------------------------------------------------- */
 
 CASE(larger_pages_are_refused_and_nothing_is_in_a_slot) {
-  given_page_bytes = page;
   CHECK(strcmp(slots_start(), "pages are not of 4 KiB") == 0);
   CHECK_EQUAL(memory_taken(), 0);
   CHECK(slots_reserved() == 0 && slots_footprint() == 0 && !slots_pages_before());
@@ -50,7 +46,6 @@ CASE(larger_pages_are_refused_and_nothing_is_in_a_slot) {
 }
 
 static int a_refused_range_is_given_back(unsigned request) {
-  given_page_bytes = page;
   refuse_memory_request(request);
   const char *why = slots_start();
   if (!memory_was_refused()) {
@@ -255,8 +250,8 @@ static int no_slot_has_two_objects(unsigned point) {
 }
 
 int main(int argc, char **argv) {
-  page = argc > 1 ? strtoul(argv[1], NULL, 10) : 4096;
-  if (page > 4096) {
+  take_arguments(argc, argv);
+  if (given_page_bytes > 4096) {
     RUN(larger_pages_are_refused_and_nothing_is_in_a_slot);
     return 0;
   }
