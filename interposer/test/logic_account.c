@@ -7,6 +7,7 @@
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "platform/given.h"
+#include "platform/memory.h"
 
 enum { BYTES = 100 };
 
@@ -56,7 +57,8 @@ CASE(a_slab_is_mapped_when_its_next_block_is_asked_for) {
   CHECK(!as_new_thread());
   CHECK(!thread_block_at(0) && thread_blocks_footprint() == 0);
   CHECK(as_new_thread());
-  CHECK_EQUAL(thread_blocks_footprint(), (sizeof(struct slab) + given_page_bytes - 1) / given_page_bytes * given_page_bytes);
+  CHECK_EQUAL(thread_blocks_footprint(), memory_whole_pages(sizeof(struct slab)));
+  CHECK_EQUAL(thread_blocks_footprint() % given_page_bytes, 0);
 }
 
 CASE(a_full_table_leaves_events_to_the_shared_block) {
@@ -222,7 +224,8 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   return REACHED;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
   CHECK_EQUAL(at_each_point(sums_are_exact_without_the_memory), 2);
   RUN(a_slab_is_mapped_when_its_next_block_is_asked_for);
   RUN(a_full_table_leaves_events_to_the_shared_block);

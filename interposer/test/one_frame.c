@@ -33,8 +33,9 @@ int main(void) {
     CHECK(sites[i].frames <= 1);
     uint64_t stack[8];
     if (sites[i].frames == 1) CHECK_EQUAL(mallometer_site_stack(sites[i].number, stack, 8), 1);
-    of_here += sites[i].frames == 1 && sites[i].allocated.samples == OBJECTS && sites[i].allocated.bytes < 1100 * OBJECTS;
-    of_there += sites[i].frames == 1 && sites[i].allocated.samples == OBJECTS && sites[i].allocated.bytes >= 3000 * OBJECTS;
+    if (sites[i].frames != 1 || sites[i].allocated.samples != OBJECTS) continue;
+    of_here += sites[i].allocated.bytes < 1100 * OBJECTS;
+    of_there += sites[i].allocated.bytes >= 3000 * OBJECTS;
   }
   CHECK_EQUAL(of_here, 1);
   CHECK_EQUAL(of_there, 1);

@@ -44,7 +44,10 @@ void interrupt_at(unsigned point, void (*meanwhile)(void)) {
   interrupted = false;
 }
 
-bool was_interrupted(void) { return interrupted; }
+bool was_interrupted(void) {
+  points_left = 0;
+  return interrupted;
+}
 
 void point_of_interruption(void) {
   if (points_left == 0 || --points_left > 0) return;

@@ -27,6 +27,7 @@ extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
+/* 4096, unless the test is called with another size. */
 extern size_t given_page_bytes;
 /* What memory_limit() and memory_shortage() answer. */
 extern const char *given_limit, *given_shortage;
@@ -63,11 +64,16 @@ extern uintptr_t given_frame_pointer;
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
+/* Whether it was. If not, it is not any more. */
 bool was_interrupted(void);
 
 /* ---- Cases --------------------------------------------------------------------------------------------- */
 
-/* Runs a case apart. What it returns ends it: see below. */
+static inline void take_arguments(int argc, char **argv) {
+  if (argc > 1) given_page_bytes = strtoul(argv[1], NULL, 10);
+}
+
+/* Runs a case in a process of its own, which ends with what it returns. Returns that. */
 static inline int apart(int (*test)(unsigned), unsigned number) {
   int status;
   fflush(NULL);
@@ -80,8 +86,8 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 }
 
 /*
- * Runs a case with 1, 2, 3, ..., each time apart, until it answers NOT_REACHED: there is no such point any more. Returns
- * the number of points.
+ * Runs a case with 1, 2, 3, ..., each time apart, until it answers NOT_REACHED: there is no such point any more.
+ * Returns the number of points.
  */
 enum { REACHED = 0, NOT_REACHED = 42 };
 
@@ -95,10 +101,7 @@ static inline unsigned at_each_point(int (*test)(unsigned)) {
   }
 }
 
-#define RUN(test)                                     \
-  do {                                                \
-    CHECK_EQUAL(apart(run_##test, 0), REACHED);       \
-  } while (0)
+#define RUN(test) CHECK_EQUAL(apart(run_##test, 0), REACHED)
 
 /* Defines a case without number, to be given to RUN. */
 #define CASE(test)                    \

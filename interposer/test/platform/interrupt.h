@@ -1,6 +1,6 @@
 /*
- * Included before each file of the logic: before each atomic load and each compare-and-exchange is a point at which another thread can act
- * (given.h), and the calls that still reach the kernel directly are answered by arrays.
+ * Included before each file of the logic: before each atomic load and each compare-and-exchange is a point at which
+ * another thread can act (given.h), and the calls that still reach the kernel directly are answered by arrays.
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H
 #define MALLOMETER_TEST_PLATFORM_INTERRUPT_H
