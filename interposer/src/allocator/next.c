@@ -8,13 +8,9 @@
 
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
+#include "platform/loader.h"
 
 struct next_allocator next;
-
-void forget_loader_errors(void) {
-  (void)dlerror(); /* takes the message, */
-  (void)dlerror(); /* and frees it */
-}
 
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
@@ -108,11 +104,6 @@ void next_allocator_name(char *name, size_t capacity) {
   }
   const char *slash = strrchr(serving.dli_fname, '/'), *file = slash ? slash + 1 : serving.dli_fname;
   snprintf(name, capacity, "%s", strncmp(file, "ld-musl-", 8) == 0 ? "musl" : file);
-}
-
-void *already_loaded(const char *object_name) {
-  void *(*open)(const char *, int);
-  return find(&open, "dlopen", NULL, NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {

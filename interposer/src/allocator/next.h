@@ -41,12 +41,6 @@ bool next_allocator_find(const struct next_allocator *ours);
 void *program_function(const char *name);
 
 /*
- * To be called after lookups that may have failed: the loader keeps a message, which is memory that the process seems
- * to have lost, and which the program's next dlerror() would take for its own.
- */
-void forget_loader_errors(void);
-
-/*
  * Calls the functions once that prepare themselves at their first call; tcmalloc's malloc_usable_size allocates then.
  * What they allocate comes from the bootstrap buffer.
  */
@@ -67,12 +61,6 @@ void next_allocator_name(char *name, size_t capacity);
  * allocator's own if that comes first and `of_allocator`. NULL if there is none. Enters the loader.
  */
 void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
-
-/*
- * The handle of a library if it is loaded, NULL if not. By the loader's own dlopen, not the one that this library
- * exports to the program. The library stays for as long as the handle is not closed.
- */
-void *already_loaded(const char *object_name);
 
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);

@@ -28,6 +28,7 @@
 #include "platform/dynamic_symbols.h"
 #include "platform/executable.h"
 #include "platform/glibc_versions.h"
+#include "platform/loader.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "allocator/next.h"
 #include "jvm/methods.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/loader.h"
 #include "sample/java_gate.h"
 #include "sample/stack_tree.h"
 

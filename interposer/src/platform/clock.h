@@ -13,7 +13,6 @@
 #define MALLOMETER_PLATFORM_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 /* Finds the vDSO. Called once, before the first sample. */
 void clock_start(void);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "platform/glibc_versions.h"
+#include "platform/loader.h"
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
@@ -22,12 +23,6 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
 
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
-/* The loader keeps a message of a lookup that failed, which the program's next dlerror() would take for its own. */
-static void forget_messages(void) {
-  (void)dlerror(); /* takes the message, */
-  (void)dlerror(); /* and frees it */
-}
-
 /*
  * glibc takes a thread's copy of all thread-local variables from its stack. How much that is, and that it leaves little
  * or nothing of a small stack, only a function without declaration tells; the JVM asks it too.
@@ -37,7 +32,7 @@ static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   void *address = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
   memcpy(&minimum, &address, sizeof minimum);
   if (address) return minimum(attributes);
-  forget_messages();
+  forget_loader_errors();
   return 0;
 }
 
