@@ -569,9 +569,9 @@ MALLOMETER_API int mallometer_disable(void);
 MALLOMETER_API int mallometer_enable(void);
 
 /*
- * Copies the latest large requests whose numbers are above `after`, oldest first, at most `capacity`. 64 are kept; a
- * gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event) of the caller. Returns how
- * many were copied; -EINVAL: events is NULL, or event_size is below 176.
+ * Copies the latest huge requests (above MALLOMETER_LARGE bytes) whose numbers are above `after`, oldest first, at most
+ * `capacity`. 64 are kept; a gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event)
+ * of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
  */
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                                      uint64_t after);
