@@ -1,21 +1,32 @@
 /* Evidence of given ages, and which objects get into slots, over the platform made for tests. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
+#include "leak/placement.h"
 #include "platform/given.h"
-#include "sample/placement.h"
+#include "sample/call_sites.h"
+#include "sample/native_stack.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
 #define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the units of slots' times */
 
-enum { SITE = 7, SIZE = 100 };
+enum { SITE = 0, SIZE = 100 };
 
-static char objects_of_allocator[SIZE];
+static char stack[65536];
+static _Alignas(16) char object_of_allocator[SIZE];
 static struct mallometer_site_evidence rows[MOST_SITES_WITH_EVIDENCE];
+
+static void begin_thread(void) {
+  current_block = &no_block_yet;
+  CHECK(thread_block_acquire());
+}
 
 static void start(void) {
   given_monotonic_ns = BEGIN_NS;
-  current_block = &no_block_yet;
-  CHECK(thread_block_acquire());
+  given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
+  begin_thread();
+  native_stack_start(UNWIND_BY_FRAME_POINTERS);
+  CHECK(!call_sites_start());
+  call_sites_open();
   CHECK(!slots_start());
   slots_bound(SLOTS);
   CHECK(evidence_start() && placement_start());
@@ -23,16 +34,17 @@ static void start(void) {
   slots_open(true);
 }
 
-/* NULL if it is not placed. */
-static void *place(uint32_t site, double probability) {
+/* Sites are numbered as they come, and a caller has one. NULL if its object is not placed. */
+static void *place(uint32_t caller, double probability) {
   struct sample sample = {.block = current_block,
-                          .object = objects_of_allocator,
+                          .object = object_of_allocator,
                           .requested = SIZE,
                           .bytes = SIZE,
                           .move = {.alignment = 16, .contents = SIZE},
+                          .origin = {(const void *)(uintptr_t)(0x10000 + 64 * caller), stack + sizeof stack - 64},
                           .probability = probability};
-  struct live_sample live = {.site = site, .probability = probability, .bytes = SIZE};
-  return placement_move(&sample, &live);
+  void *object = call_sites_take(&sample);
+  return object == object_of_allocator ? NULL : object;
 }
 
 /* A site that is known long enough for its objects to be placed. */
@@ -124,18 +136,19 @@ CASE(a_clock_that_went_back_makes_no_age) {
 /* ---- Room ---------------------------------------------------------------------------------------------- */
 
 static int without_memory_nothing_is_placed(unsigned request) {
-  current_block = &no_block_yet;
-  CHECK(thread_block_acquire());
   refuse_memory_request(request);
-  bool started = evidence_start() && placement_start();
+  bool started = placement_start();
   if (!memory_was_refused()) {
     CHECK(started);
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* slots are closed then */
-  CHECK(evidence_start() && placement_start());
-  CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
+  refuse_memory_request(0);
+  start();
+  become_old(SITE);
+  CHECK(place(SITE, 1));
+  CHECK_EQUAL(evidence_footprint() % given_page_bytes, 0);
+  CHECK_EQUAL(placement_footprint() % given_page_bytes, 0);
   return REACHED;
 }
 
@@ -166,16 +179,16 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* A limit of no bytes, then of pages for a few: all of an object's page but its 100 bytes counts. */
+/* A limit of no bytes, then of twenty pages: all of an object's page but its bytes counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
   placement_limit(0);
   CHECK(!place(SITE, 1));
-  placement_limit(20 * 4096);
+  placement_limit(20 * given_page_bytes);
   unsigned placed = 0;
   for (unsigned i = 0; i < 1000; i++) placed += place(SITE, 1) != NULL;
-  CHECK(placed > 0 && slots_excess() <= 20 * 4096);
+  CHECK(placed > 0 && slots_excess() <= 20 * given_page_bytes);
   CHECK_EQUAL(placement_totals().placed, placed);
 }
 
@@ -204,7 +217,8 @@ static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   return REACHED;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
   RUN(buckets_begin_where_they_should);
   RUN(an_object_counts_by_its_age_and_its_idle_time);
   RUN(an_object_that_was_never_looked_at_has_only_lived);

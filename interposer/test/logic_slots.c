@@ -1,11 +1,11 @@
 /*
- * Slots over arrays at low addresses: what is refused in turn, what two threads do to one slot at every point where one
- * can come between, and pages that are larger than slots know.
+ * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one
+ * can come between, and pages of any size.
  */
 #include <errno.h>
 
 #include "platform/given.h"
-#include "sample/slots.h"
+#include "leak/slots.h"
 
 enum { SITE = 5, OTHER_SITE = 6, SIZE = 1000, LARGEST_CLASS = MALLOMETER_SLOT_CLASSES - 1 };
 
@@ -36,13 +36,38 @@ static uint32_t slots_in_use(void) {
 
 /* ---- Pages and memory ---------------------------------------------------------------------------------- */
 
-CASE(larger_pages_are_refused_and_nothing_is_in_a_slot) {
-  CHECK(strcmp(slots_start(), "pages are not of 4 KiB") == 0);
-  CHECK_EQUAL(memory_taken(), 0);
+CASE(without_slots_nothing_is_in_one) {
+  refuse_memory_request(2);
+  given_page_bytes = 2 * given_page_bytes;
+  if (given_page_bytes > 65536) CHECK(strcmp(slots_start(), "pages are of more than 64 KiB") == 0);
   CHECK(slots_reserved() == 0 && slots_footprint() == 0 && !slots_pages_before());
   CHECK(!is_in_slots(low_memory) && !is_in_slots(NULL) && !is_in_slots((void *)UINTPTR_MAX));
   CHECK_EQUAL(slot_usable(low_memory), 0);
   CHECK_EQUAL(slots_totals().slots[0], 0);
+}
+
+/* However large pages are, each slot begins with one, an object of each size has a slot, and none is another's. */
+CASE(slots_are_of_whole_pages) {
+  start();
+  uintptr_t end = slots_begin;
+  uint32_t slots = 0;
+  for (unsigned i = 0; i < MALLOMETER_SLOT_CLASSES; i++) slots += slots_totals().slots[i];
+  CHECK(slots > 4000 && slots <= SLOTS);
+  for (uint32_t i = 0; i < slots; i++) {
+    CHECK(slot_address(i) >= end && slot_address(i) % given_page_bytes == 0);
+    CHECK_EQUAL(slot_number((void *)slot_address(i)), i);
+    end = slot_address(i) + given_page_bytes;
+    CHECK_EQUAL(slot_number((void *)(end - 1)), i);
+  }
+  CHECK(end <= slots_begin + slots_bytes);
+  for (size_t size = 1; size <= (size_t)8 << 20; size *= 2) {
+    unsigned char *object = take(size, SITE);
+    CHECK(object && slot_usable(object) == size);
+    object[0] = object[size - 1] = 1;
+    CHECK_EQUAL(slots_totals().taken_bytes % given_page_bytes, 0);
+    CHECK(slots_excess() >= slots_totals().taken_bytes - size && slots_excess() < 2 * given_page_bytes);
+    CHECK(put_back(object));
+  }
 }
 
 static int a_refused_range_is_given_back(unsigned request) {
@@ -251,12 +276,10 @@ static int no_slot_has_two_objects(unsigned point) {
 
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
-  if (given_page_bytes > 4096) {
-    RUN(larger_pages_are_refused_and_nothing_is_in_a_slot);
-    return 0;
-  }
+  RUN(without_slots_nothing_is_in_one);
+  RUN(slots_are_of_whole_pages);
   CHECK(at_each_point(a_refused_range_is_given_back) >= 2);
-  CHECK(at_each_point(a_refused_page_loses_no_slot) >= MALLOMETER_SLOT_CLASSES);
+  CHECK(at_each_point(a_refused_page_loses_no_slot) > 1);
   RUN(an_object_finds_its_pages_cleared);
   RUN(no_more_slots_are_opened_than_the_bound);
   RUN(a_full_class_leaves_the_others);

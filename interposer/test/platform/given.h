@@ -40,11 +40,12 @@ void refuse_memory_request(unsigned number);
 /* Whether it was. */
 bool memory_was_refused(void);
 
-/* Where slots can be: from 256 MiB on there is room for the smaller layout only. */
+/* What page_range_reserve() has to give. */
 extern char *const low_memory;
 extern const size_t low_memory_bytes;
-/* Bytes of all arrays that are in use. */
+/* Bytes of arrays that were taken, and those of them that were given back and are holes since. */
 size_t memory_taken(void);
+size_t memory_given_back(void);
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
@@ -54,6 +55,22 @@ extern struct own_stack given_stack;
 extern const struct loaded_object *given_objects;
 extern size_t given_object_count;
 extern uintptr_t given_frame_pointer;
+
+/* ---- The library's own thread, and what it looks at --------------------------------------------------- */
+
+/* What was to be started; the test runs it. */
+extern void *(*given_thread)(void *);
+/* What happens while it waits; the clock has gone on by then. */
+extern void (*given_wait)(void);
+
+/* The mappings of the process that matter, and whether each was used; false, with errno, if that cannot be read. */
+extern bool (*given_page_uses)(bool (*mapping)(uintptr_t begin, bool used));
+/* Takes the use of the page that begins there back. */
+extern bool (*given_page_clear)(uintptr_t begin);
+extern bool (*given_page_unmapped)(uintptr_t begin);
+extern size_t given_mappings;
+
+void point_of_interruption(void);
 
 /* ---- Interruptions ------------------------------------------------------------------------------------- */
 
