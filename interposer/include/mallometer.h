@@ -458,7 +458,8 @@ struct mallometer_observation {
   /* Whether mallometer_watch() can work: 1, or 0 and `watch_reason`. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* NUL-terminated; empty if nothing is off. While on, `reason` says why nothing is put into slots for now. */
+  /* NUL-terminated; empty if nothing is off. While on, `reason` says why uses are not seen at present, or why nothing
+   * is put into slots for now. */
   char reason[160];
   char watch_reason[160];
 };
@@ -568,9 +569,9 @@ MALLOMETER_API int mallometer_disable(void);
 MALLOMETER_API int mallometer_enable(void);
 
 /*
- * Copies the latest large requests whose numbers are above `after`, oldest first, at most `capacity`. 64 are kept; a
- * gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event) of the caller. Returns how
- * many were copied; -EINVAL: events is NULL, or event_size is below 176.
+ * Copies the latest huge requests (above MALLOMETER_LARGE bytes) whose numbers are above `after`, oldest first, at most
+ * `capacity`. 64 are kept; a gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event)
+ * of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
  */
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity,
                                      uint64_t after);

@@ -13,10 +13,10 @@ static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
 }
 
 static void coarse_clocks_are_behind(void) {
-  uint64_t before = clock_ns(CLOCK_MONOTONIC), coarse = coarse_monotonic_ns();
-  expect_behind(before, coarse, clock_ns(CLOCK_MONOTONIC));
-  before = clock_ns(CLOCK_REALTIME), coarse = coarse_realtime_ns();
-  expect_behind(before, coarse, clock_ns(CLOCK_REALTIME));
+  uint64_t before = monotonic_ns(), coarse = coarse_monotonic_ns();
+  expect_behind(before, coarse, monotonic_ns());
+  before = realtime_ns(), coarse = coarse_realtime_ns();
+  expect_behind(before, coarse, realtime_ns());
 }
 
 /* Both tables of its symbols lead to as many. */
@@ -31,11 +31,11 @@ static void the_vdso_is_found(void) {
 
 static void without_it_time_is_what_somebody_saw(void) {
   of_vdso = NULL;
-  uint64_t seen = clock_ns(CLOCK_MONOTONIC);
-  clock_ns(CLOCK_REALTIME);
-  clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t seen = monotonic_ns();
+  realtime_ns();
+  thread_cpu_ns();
   CHECK_EQUAL(coarse_monotonic_ns(), seen);
-  expect_behind(clock_ns(CLOCK_REALTIME), coarse_realtime_ns(), clock_ns(CLOCK_REALTIME));
+  expect_behind(realtime_ns(), coarse_realtime_ns(), realtime_ns());
   coarse_clock_passes(1000);
   CHECK_EQUAL(coarse_monotonic_ns(), seen + 1000);
 }

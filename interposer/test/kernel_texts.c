@@ -1,6 +1,6 @@
 /*
  * What the kernel's texts are taken for: cgroups of both versions as machines have shown them, then the same garbled
- * and cut off, with sanitizers. The files are made up: the calls that open, read and close them are replaced.
+ * and cut off, with sanitizers; and what is told of the process. The files are made up: the calls that open, read and close them are replaced.
  */
 #include <stdint.h>
 
@@ -152,6 +152,31 @@ static void nothing_there(void) {
   CHECK(reading.resident_bytes == UNKNOWN && reading.charged_bytes == UNKNOWN && reading.limit_bytes == UNKNOWN);
 }
 
+static void of_the_process(void) {
+  char id[40];
+  files_used = 0;
+  file("/proc/self/statm", "4822 1200 800 5 0 300 0\n");
+  file("/proc/self/stat", "7 (a) (b 9) c) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 987654 23 24\n");
+  file("/proc/self/status", "Name:\ta\nTgid:\t7\nTracerPid:\t0\nUid:\t0\n");
+  file("/proc/sys/kernel/random/boot_id", "5b1f1cf0-6f42-4d0e-8d1f-0123456789ab\n");
+  struct process_memory memory = process_memory();
+  CHECK_EQUAL(memory.addresses, 4822 * getpagesize());
+  CHECK_EQUAL(memory.resident, 1200 * getpagesize());
+  CHECK_EQUAL(memory.data, 300 * getpagesize());
+  CHECK_EQUAL(process_start_ticks(), 987654);
+  CHECK(!process_is_traced());
+  machine_run_id(id, sizeof id);
+  CHECK(strcmp(id, "5b1f1cf0-6f42-4d0e-8d1f-0123456789ab") == 0);
+  files[2].text[strlen("Name:\ta\nTgid:\t7\nTracerPid:\t")] = '8';
+  CHECK(process_is_traced());
+  files_used = 0;
+  CHECK_EQUAL(process_start_ticks(), 0);
+  CHECK(process_is_traced());
+  CHECK(process_memory().data == UNKNOWN);
+  machine_run_id(id, sizeof id);
+  CHECK_EQUAL(id[0], 0);
+}
+
 static void garbled(void) {
   static const char interesting[] = " \n:-/,0a";
   for (int round = 0; round < 20000; round++) {
@@ -177,6 +202,7 @@ int main(void) {
   without_a_namespace();
   among_long_lines();
   nothing_there();
+  of_the_process();
   garbled();
   return 0;
 }

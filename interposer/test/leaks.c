@@ -725,7 +725,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* A program that runs out of descriptors for a while is observed again afterwards. */
+/* A program that runs out of descriptors for a while is told that nothing is seen, and is observed again afterwards. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -734,9 +734,16 @@ static void without_descriptors(void) {
   in_slots(slots, 2, 1000, one_of_many);
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
   none.rlim_max = limit.rlim_max;
+  CHECK(has_reason(NULL));
   CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+  wait_for_reason("smaps cannot be read at present");
+  CHECK(has_reason("RLIMIT_NOFILE"));
+  uint64_t epochs = observed().epochs;
   pause_ms(300);
+  CHECK(has_reason("RLIMIT_NOFILE"));
+  CHECK_EQUAL(observed().epochs, epochs);
   CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  wait_for_reason(NULL);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   for (unsigned i = 0; i < 2; i++) free(slots[i]);
   works();

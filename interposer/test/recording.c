@@ -12,6 +12,8 @@ void *call_sites_take(struct sample *sample);
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { MOST_RECORDS = 4 << 20 };
 
@@ -31,16 +33,6 @@ __attribute__((constructor)) static void open_file(void) {
   if (mapped != MAP_FAILED) __atomic_store_n(&records, (struct record *)mapped, __ATOMIC_RELEASE);
 }
 
-static uint32_t java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames) {
-  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_ACQUIRE);
-  if (!stacks || block->walks_java) return 0;
-  block->walks_java = 1;
-  void *thread = stacks->thread();
-  int found = thread ? stacks->walk(thread, caller, frames, MOST_JAVA_FRAMES) : 0;
-  block->walks_java = 0;
-  return found > 0 ? (uint32_t)found : 0;
-}
-
 void *call_sites_take(struct sample *sample) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
   struct registers caller;
@@ -48,7 +40,7 @@ void *call_sites_take(struct sample *sample) {
   struct record *file = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   if (!file || !sample->block) return sample->object;
   uint32_t count = native_frames(sample, frames, &caller, &cut);
-  count += java_frames(sample->block, &caller, frames + count);
+  count += add_java_frames(sample->block, &caller, frames + count, MOST_JAVA_FRAMES);
   uint32_t number = __atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED);
   if (number >= MOST_RECORDS) return sample->object;
   file[number] = (struct record){hash_of(frames, count), (uint64_t)(uintptr_t)sample->origin.caller,

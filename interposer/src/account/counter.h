@@ -1,31 +1,25 @@
 /*
  * Counters that one thread writes and any thread reads.
  *
- * The writer adds with a single instruction and no lock prefix: a signal handler that runs between two
- * instructions of its own thread loses nothing, a reader on another processor sees an older or a newer value
- * but never half of one, and the cost is that of a plain `x += n`. Where no such instruction is known, a
- * relaxed load and store do: exact but for signal handlers that allocate.
+ * The writer adds with a single instruction and no lock prefix, if the processor has one (platform/arch.h): a signal
+ * handler that runs between two instructions of its own thread loses nothing, a reader on another processor sees an
+ * older or a newer value but never half of one, and the cost is that of a plain `x += n`.
  *
- * Compilers may not reorder these additions among each other, and x86-64 makes stores visible in order, so the
- * allocation of an object is visible before the free of it (DESIGN: readers sum frees first).
+ * Additions become visible in their order, so the allocation of an object is visible before the free of it (DESIGN:
+ * readers sum frees first).
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H
 
 #include <stdint.h>
 
+#include "platform/arch.h"
+
 typedef struct {
   uint64_t value;
 } counter;
 
-static inline void counter_add(counter *c, uint64_t amount) {
-#if defined(__x86_64__)
-  __asm__ volatile("addq %1, %0" : "+m"(c->value) : "er"(amount) : "cc");
-#else
-  uint64_t sum = __atomic_load_n(&c->value, __ATOMIC_RELAXED) + amount;
-  __atomic_store_n(&c->value, sum, __ATOMIC_RELEASE);
-#endif
-}
+static inline void counter_add(counter *c, uint64_t amount) { local_add(&c->value, amount); }
 
 /* For the block that threads share. */
 static inline void counter_add_shared(counter *c, uint64_t amount) {

@@ -9,17 +9,7 @@
 #include <stddef.h>
 
 #include "mallometer.h"
-
-/* Position of the highest bit. The builtin is an int, whose widening costs two instructions on every event. */
-static inline size_t highest_bit(size_t nonzero) {
-#if defined(__x86_64__)
-  size_t position;
-  __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
-  return position;
-#else
-  return 63u - (size_t)__builtin_clzll(nonzero);
-#endif
-}
+#include "platform/arch.h"
 
 /* Right from 1 byte to 8 MiB. */
 static inline size_t size_class_of_usual(size_t size) { return highest_bit((size - 1) | 15) - 3; }

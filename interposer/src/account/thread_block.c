@@ -8,11 +8,9 @@
 #include "account/thread_block.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "account/totals.h"
 #include "platform/glibc_versions.h"
+#include "platform/memory.h"
 
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
 #define NO_INDEX UINT32_MAX
@@ -85,14 +83,13 @@ static uint32_t pop_free(void) {
 static bool map_slab_of(uint32_t index) {
   struct slab **place = &slabs[index / BLOCKS_IN_SLAB];
   if (__atomic_load_n(place, __ATOMIC_ACQUIRE)) return true;
-  void *fresh = mmap(NULL, sizeof(struct slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return false;
-  madvise(fresh, sizeof(struct slab), MADV_NOHUGEPAGE); /* beside memory of the program's it could be part of one */
+  struct slab *fresh = memory_map(NULL, sizeof *fresh);
+  if (!fresh) return false;
   struct slab *expected = NULL;
   if (__atomic_compare_exchange_n(place, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     __atomic_fetch_add(&slabs_mapped, 1, __ATOMIC_RELAXED);
   } else {
-    munmap(fresh, sizeof(struct slab)); /* another thread was first */
+    memory_unmap(fresh, sizeof *fresh); /* another thread was first */
   }
   return true;
 }
@@ -155,6 +152,8 @@ struct thread_block *thread_block_acquire_first(void) {
   return block;
 }
 
+static void (*hands_over)(struct thread_block *block);
+
 /*
  * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
  * round, so the block is kept until the next. Not longer: a round costs glibc 500 instructions, and what is left for a
@@ -171,7 +170,7 @@ static void thread_ends(void *unused) {
     record->ending = true;
     return;
   }
-  peak_flush(block);
+  hands_over(block);
   current_block = &shared_only;
   give_up(block->index);
 }
@@ -196,7 +195,10 @@ void thread_key_0_release(void) {
   if (first_key_exists) pthread_key_delete(first_key);
 }
 
-void thread_blocks_start(void) { exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0; }
+void thread_blocks_start(void (*ends)(struct thread_block *block)) {
+  hands_over = ends;
+  exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
+}
 
 void thread_blocks_forked(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -215,6 +217,5 @@ uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RE
 uint64_t threads_without_block(void) { return __atomic_load_n(&blockless_threads, __ATOMIC_RELAXED); }
 
 size_t thread_blocks_footprint(void) {
-  size_t page = (size_t)getpagesize();
-  return (sizeof(struct slab) + page - 1) / page * page * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
+  return memory_whole_pages(sizeof(struct slab)) * __atomic_load_n(&slabs_mapped, __ATOMIC_RELAXED);
 }

@@ -24,6 +24,7 @@
 
 #include "account/counter.h"
 #include "mallometer.h"
+#include "platform/arch.h"
 #include "platform/visibility.h"
 
 /* By how much a thread's live bytes may grow after it told the peak, and before it tells it again. */
@@ -116,41 +117,15 @@ extern HIDDEN __thread struct thread_block *current_block __attribute__((tls_mod
  * none is left, always so for the sentinels.
  */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
-#if defined(__x86_64__)
-  bool negative;
-  __asm__ volatile("subq %2, %0" : "+m"(block->headroom), "=@ccs"(negative) : "er"(bytes));
-  return __builtin_expect(!negative, 1);
-#else
-  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) - bytes;
-  __atomic_store_n(&block->headroom, left, __ATOMIC_RELAXED);
-  return left >= 0;
-#endif
+  return __builtin_expect(!local_sub_negative(&block->headroom, bytes), 1);
 }
 
 static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
-#if defined(__x86_64__)
-  bool negative;
-  __asm__ volatile("addq %2, %0" : "+m"(block->headroom), "=@ccs"(negative) : "er"(bytes));
-  return __builtin_expect(!negative, 1);
-#else
-  return headroom_take(block, -bytes);
-#endif
+  return __builtin_expect(!local_add_negative(&block->headroom, bytes), 1);
 }
 
-/*
- * Reads current_block afresh. The fast path does so before and after the allocator's call; the compiler would rather
- * keep the variable's address in a register across the call, which costs four instructions to save two.
- */
-static inline struct thread_block *own_block(void) {
-#if defined(__x86_64__)
-  struct thread_block *block;
-  /* Not in rax, where the fast path holds the object. */
-  __asm__ volatile("movq current_block@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=d"(block));
-  return block;
-#else
-  return current_block;
-#endif
-}
+/* Reads current_block afresh. The fast path does so before and after the allocator's call. */
+static inline struct thread_block *own_block(void) { return OWN_VALUE(current_block); }
 
 /* The block of events without a block. Only counter_add_shared may write it. */
 extern HIDDEN struct event_counters shared_events;
@@ -163,8 +138,11 @@ extern HIDDEN struct event_counters shared_events;
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
-/* Called once, before the first event. Never fails: without a key, blocks stay with the threads that died. */
-void thread_blocks_start(void);
+/*
+ * Called once, before the first event. `ends` is called by a thread that hands its block over. Never fails: without a
+ * key, blocks stay with the threads that died.
+ */
+void thread_blocks_start(void (*ends)(struct thread_block *block));
 
 /* thread_block_acquire()'s rare part. */
 struct thread_block *thread_block_acquire_first(void);

@@ -68,7 +68,7 @@ void bootstrap_finished(void) {
 
 bool bootstrap_is_elsewhere(void) { return buffer == fallback; }
 
-void bootstrap_range_extends(uintptr_t end) {
+void low_range_extend(uintptr_t end) {
   if (low_range_end < end) __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }
 

@@ -36,7 +36,7 @@ void bootstrap_finished(void);
 bool bootstrap_is_elsewhere(void);
 
 /* Something else of ours lies below `end`, and no object that needs no second look. */
-void bootstrap_range_extends(uintptr_t end);
+void low_range_extend(uintptr_t end);
 
 /* Bytes mapped for the buffer; 0 if the static one serves. */
 size_t bootstrap_footprint(void);

@@ -6,51 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/malloc_info.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
-#include "platform/glibc_versions.h"
 
 static enum mallometer_allocator_kind kind;
 static uint64_t trims;
 
 enum mallometer_allocator_kind allocator_kind(void) { return kind; }
-
-/* A function of that name in the object that serves malloc. */
-static bool find(void *function, const char *name) {
-  void *address = dlsym(RTLD_DEFAULT, name);
-  if (address && !next_allocator_contains(address)) address = NULL;
-  memcpy(function, &address, sizeof address);
-  return address != NULL;
-}
-
-/* ---- glibc -------------------------------------------------------------------------------------------- */
-
-static int (*glibc_malloc_info)(int options, FILE *stream);
-static int (*glibc_malloc_trim)(size_t pad);
-
-static ssize_t read_text(void *info, const char *text, size_t length) {
-  malloc_info_feed(info, text, length);
-  return (ssize_t)length;
-}
-
-static int glibc_read(struct mallometer_allocator_state *out, const struct rows *arenas) {
-  struct malloc_info info = {.rows = *arenas};
-  if (!glibc_malloc_info) return -ENOTSUP;
-  FILE *stream = fopencookie(&info, "w", (cookie_io_functions_t){.write = read_text});
-  if (!stream) return -ENOTSUP;
-  char buffer[4096];
-  setvbuf(stream, buffer, _IOFBF, sizeof buffer);
-  int failed = glibc_malloc_info(0, stream);
-  if (fclose(stream) != 0 || failed || info.arenas == 0) return -ENOTSUP;
-  out->arenas = info.arenas;
-  out->rows = info.arenas < arenas->capacity ? (uint32_t)info.arenas : arenas->capacity;
-  out->system_bytes = info.sum.system_bytes + info.mapped_bytes;
-  out->retained_bytes = info.sum.retained_bytes;
-  out->used_bytes = out->system_bytes - out->retained_bytes;
-  out->mapped_bytes = info.mapped_bytes;
-  out->releasable_bytes = info.sum.releasable_bytes;
-  return 0;
-}
 
 /* ---- jemalloc ----------------------------------------------------------------------------------------- */
 
@@ -126,19 +88,18 @@ static int mimalloc_read(struct mallometer_allocator_state *out) {
 /* ---- Whichever it is ---------------------------------------------------------------------------------- */
 
 void allocator_find(void) {
-  if (next_allocator_is_glibc()) {
+  if (glibc_serves()) {
     kind = MALLOMETER_ALLOCATOR_GLIBC;
-    find(&glibc_malloc_info, "malloc_info");
-    find(&glibc_malloc_trim, "malloc_trim");
-  } else if (find(&jemalloc_mallctl, "mallctl")) {
+    glibc_find();
+  } else if (next_allocator_function(&jemalloc_mallctl, "mallctl")) {
     kind = MALLOMETER_ALLOCATOR_JEMALLOC;
-  } else if (find(&tcmalloc_property, "MallocExtension_GetNumericProperty") &&
-             find(&tcmalloc_release, "MallocExtension_ReleaseFreeMemory")) {
+  } else if (next_allocator_function(&tcmalloc_property, "MallocExtension_GetNumericProperty") &&
+             next_allocator_function(&tcmalloc_release, "MallocExtension_ReleaseFreeMemory")) {
     kind = MALLOMETER_ALLOCATOR_TCMALLOC;
-    find(&tcmalloc_version, "tc_version");
-  } else if (find(&mimalloc_process_info, "mi_process_info") && find(&mimalloc_collect, "mi_collect")) {
+    next_allocator_function(&tcmalloc_version, "tc_version");
+  } else if (next_allocator_function(&mimalloc_process_info, "mi_process_info") && next_allocator_function(&mimalloc_collect, "mi_collect")) {
     kind = MALLOMETER_ALLOCATOR_MIMALLOC;
-    find(&mimalloc_version, "mi_version");
+    next_allocator_function(&mimalloc_version, "mi_version");
   }
 }
 
@@ -150,6 +111,9 @@ void allocator_name_version(char *name, size_t capacity) {
   size_t length = sizeof version;
   int number;
   switch (kind) {
+    case MALLOMETER_ALLOCATOR_GLIBC:
+      glibc_name(name, capacity);
+      return;
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       if (jemalloc_mallctl("version", (void *)&version, &length, NULL, 0) == 0 && version) {
         snprintf(name, capacity, "jemalloc %.*s", length_of_version(version), version);
@@ -178,7 +142,7 @@ int allocator_figures(struct mallometer_allocator_state *out, const struct rows 
   out->trims = __atomic_load_n(&trims, __ATOMIC_RELAXED);
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
-      return glibc_read(out, arenas);
+      return glibc_figures(out, arenas);
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       return jemalloc_read(out);
     case MALLOMETER_ALLOCATOR_TCMALLOC:
@@ -193,9 +157,7 @@ int allocator_figures(struct mallometer_allocator_state *out, const struct rows 
 static int trim(void) {
   switch (kind) {
     case MALLOMETER_ALLOCATOR_GLIBC:
-      if (!glibc_malloc_trim) return -ENOTSUP;
-      glibc_malloc_trim(0);
-      return 0;
+      return glibc_trim();
     case MALLOMETER_ALLOCATOR_JEMALLOC:
       /* 4096 is jemalloc's number for "all arenas". */
       return jemalloc_mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0 ? 0 : -ENOTSUP;

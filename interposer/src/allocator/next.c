@@ -8,29 +8,18 @@
 
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
-#include "platform/interposed.h"
+#include "platform/loader.h"
 
 struct next_allocator next;
 
-void forget_loader_errors(void) {
-  (void)dlerror(); /* takes the message, */
-  (void)dlerror(); /* and frees it */
-}
-
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
-#ifdef __GLIBC__
   Dl_info info;
   struct link_map *object, *later;
   if (!dladdr1 || !dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
   if (!dladdr1(other, &info, (void **)&later, RTLD_DL_LINKMAP)) return false;
   while (object && object != later) object = object->l_next;
   return object != NULL;
-#else
-  (void)address;
-  (void)other;
-  return false;
-#endif
 }
 
 /*
@@ -40,12 +29,8 @@ static bool comes_before(const void *address, const void *other) {
  */
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
-#ifdef __GLIBC__
   void *versioned = version && dlvsym ? dlvsym(scope, name, version) : NULL;
   if (versioned && (!usual || comes_before(versioned, usual))) return versioned;
-#else
-  (void)version;
-#endif
   return usual;
 }
 
@@ -56,17 +41,19 @@ void *program_function(const char *name) { return find_version(RTLD_DEFAULT, nam
  * that the program's first allocator lacks leads to ours, and from there to the next.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
-  void *address = ours ? find_version(RTLD_DEFAULT, name, version) : NULL;
-  if (!address || address == ours) address = find_version(RTLD_NEXT, name, version);
+  void *own = NULL;
+  if (ours) memcpy(&own, ours, sizeof own);
+  void *address = own ? find_version(RTLD_DEFAULT, name, version) : NULL;
+  if (!address || address == own) address = find_version(RTLD_NEXT, name, version);
   memcpy(function, &address, sizeof address);
   return address != NULL;
 }
 
-bool next_allocator_find(bool below) {
+bool next_allocator_find(const struct next_allocator *ours) {
   struct next_allocator found = {0};
   bool complete = true;
 #define FIND_VERSION(member, function, version) \
-  complete &= find(&found.member, #function, version, below ? NULL : (const void *)(uintptr_t)function)
+  complete &= find(&found.member, #function, version, ours ? &ours->member : NULL)
 #define FIND(member, function) FIND_VERSION(member, function, VERSION_OF_MALLOC)
   FIND(malloc, malloc);
   FIND(free, free);
@@ -95,11 +82,11 @@ bool next_allocator_contains(const void *function) {
   return dladdr(malloc_address, &serving) && dladdr(function, &other) && serving.dli_fbase == other.dli_fbase;
 }
 
-bool next_allocator_is_glibc(void) {
-  const char *(*version)(void) = gnu_get_libc_version;
-  void *in_libc;
-  memcpy(&in_libc, &version, sizeof in_libc);
-  return libc_is_glibc() && next_allocator_contains(in_libc);
+bool next_allocator_function(void *function, const char *name) {
+  void *address = dlsym(RTLD_DEFAULT, name);
+  if (address && !next_allocator_contains(address)) address = NULL;
+  memcpy(function, &address, sizeof address);
+  return address != NULL;
 }
 
 bool is_of_sanitizer(const void *function) {
@@ -107,60 +94,16 @@ bool is_of_sanitizer(const void *function) {
   return object && function_in(object, "__sanitizer_get_allocated_size");
 }
 
-void glibc_free_unnoticed(void *object) {
-  bool mapped = ((const size_t *)object)[-1] & GLIBC_IS_MAPPED;
-  void *smaller = mapped ? next.realloc(object, 1) : NULL;
-  next.free(smaller ? smaller : object);
-}
-
-static bool chunk_agrees(size_t request) {
-  void *object = next.malloc(request);
-  if (!object) return true; /* says nothing; the other sizes decide */
-  size_t usable = next.usable_size(object);
-  size_t word = ((size_t *)object)[-1];
-  bool singly_mapped = word & GLIBC_IS_MAPPED;
-  bool agrees = glibc_usable_size(object) == usable + (singly_mapped ? sizeof(size_t) : 0) && usable >= request;
-  if (agrees) {
-    glibc_free_unnoticed(object);
-  } else {
-    next.free(object);
-  }
-  return agrees;
-}
-
-bool next_allocator_has_glibc_chunks(void) {
-#if defined(__GLIBC__) && defined(__x86_64__)
-  static const size_t requests[] = {0, 1, 24, 25, 100, 1000, 5000, 70000, 300000};
-  if (!next_allocator_is_glibc()) return false;
-  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-    if (!chunk_agrees(requests[i])) return false;
-  }
-  return true;
-#else
-  return false;
-#endif
-}
-
 void next_allocator_name(char *name, size_t capacity) {
   Dl_info serving;
   void *address;
   memcpy(&address, &next.malloc, sizeof address);
-  if (next_allocator_is_glibc()) {
-    snprintf(name, capacity, "glibc %s", gnu_get_libc_version());
-    return;
-  }
   if (!address || !dladdr(address, &serving) || !serving.dli_fname) {
     snprintf(name, capacity, "unknown");
     return;
   }
   const char *slash = strrchr(serving.dli_fname, '/'), *file = slash ? slash + 1 : serving.dli_fname;
   snprintf(name, capacity, "%s", strncmp(file, "ld-musl-", 8) == 0 ? "musl" : file);
-}
-
-/* The loader's own dlopen, not the one that this library exports to the program. */
-static void *already_loaded(const char *object_name) {
-  void *(*open)(const char *, int);
-  return find(&open, "dlopen", NULL, NULL) ? open(object_name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
 
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {

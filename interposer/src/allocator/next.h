@@ -30,27 +30,15 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * Fills `next`. `below`: with the functions that come after ours in the search order, the usual case; otherwise with
- * those that serve the program now, because its malloc is not ours. Enters the loader, which may allocate: the caller
- * answers that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
+ * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
+ * hook, because the program's malloc is another's: with those that serve the program now, and for what leads the
+ * program to ours, with the next. Enters the loader, which may allocate: the caller answers that from the bootstrap
+ * buffer. False if a function is missing (then `next` must not be used).
  */
-bool next_allocator_find(bool below);
+bool next_allocator_find(const struct next_allocator *ours);
 
 /* malloc or one of its older relatives as the program would find it; NULL if there is none. Enters the loader. */
 void *program_function(const char *name);
-
-/*
- * To be called after lookups that may have failed: the loader keeps a message, which is memory that the process seems
- * to have lost, and which the program's next dlerror() would take for its own.
- */
-void forget_loader_errors(void);
-
-/*
- * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
- * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced
- * allocators, and where memory is tagged. Allocates and frees.
- */
-bool next_allocator_has_glibc_chunks(void);
 
 /*
  * Calls the functions once that prepare themselves at their first call; tcmalloc's malloc_usable_size allocates then.
@@ -58,16 +46,13 @@ bool next_allocator_has_glibc_chunks(void);
  */
 void next_allocator_warm_up(void);
 
-/* Whether malloc is the C library's own. */
-bool next_allocator_is_glibc(void);
-
 /*
  * Whether a malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
  * called: most of the C library.
  */
 bool is_of_sanitizer(const void *function);
 
-/* Writes what serves, such as "glibc 2.36" or "libjemalloc.so.2", NUL-terminated. */
+/* Writes the name of the file that serves, such as "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);
 
 /*
@@ -80,22 +65,7 @@ void *next_operator(const char *mangled_name, const void *caller, bool of_alloca
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);
 
-/*
- * Usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. 8 bytes more
- * than malloc_usable_size for a chunk that is mapped singly; it never changes while the object lives.
- */
-static inline size_t glibc_usable_size(const void *object) {
-  return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
-}
-
-/* The flag in the size word of a chunk that glibc has mapped singly. */
-#define GLIBC_IS_MAPPED 2u
-
-/*
- * Frees an object of ours, or one that has moved. glibc takes the free of an object that it has mapped singly for a
- * sign that the program frees such ones, and has the next from its heap, where freed memory may stay. From one of a
- * page it learns nothing.
- */
-void glibc_free_unnoticed(void *object);
+/* Sets a pointer to the function of that name in the object that malloc belongs to. False, and NULL, if there is none. */
+bool next_allocator_function(void *function, const char *name);
 
 #endif

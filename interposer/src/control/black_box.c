@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account/own_thread.h"
 #include "control/black_box_file.h"
 #include "control/log.h"
+#include "control/snapshot.h"
 #include "platform/clock.h"
+#include "platform/files.h"
 #include "platform/glibc_versions.h"
 #include "platform/kernel.h"
+#include "platform/wait.h"
 #include "sample/sampler.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -59,22 +59,22 @@ static size_t stack_bytes;
 /*
  * Writes a finished record into its slot. A store into a file that somebody has truncated, or for which a copy-on-write
  * file system finds no room any more, would be a SIGBUS that ends the program. So the kernel stores first, which gets
- * an error instead: the time, as the shortest thing that a system call of every kernel writes.
+ * an error instead.
  */
 static bool put(const struct box_region *region, struct box_sample *record) {
   uint64_t slot = (record->sequence - 1) % region->slots;
   char *to = box + region->offset + slot * region->slot_bytes;
-  if (syscall(SYS_clock_gettime, CLOCK_REALTIME, to + offsetof(struct box_sample, realtime_ns)) != 0) return false;
+  if (!file_takes_stores(to + offsetof(struct box_sample, realtime_ns))) return false;
   record->length = sizeof *record;
   record->checksum = box_checksum((char *)record + sizeof record->checksum, sizeof *record - sizeof record->checksum);
   memcpy(to, record, sizeof *record);
   return true;
 }
 
-static void count(struct box_sample *record) {
-  struct mallometer_counters counted = {.size = sizeof counted};
-  mallometer_snapshot(&counted, MALLOMETER_SINCE_START);
-  record->realtime_ns = clock_ns(CLOCK_REALTIME);
+static void take_counters(struct box_sample *record) {
+  struct mallometer_counters counted;
+  snapshot_read(&counted);
+  record->realtime_ns = realtime_ns();
   record->monotonic_ns = counted.monotonic_ns;
   record->flags = counted.flags & MALLOMETER_INCOMPLETE ? BOX_INCOMPLETE : 0;
   record->allocations = mallometer_allocations(&counted);
@@ -98,9 +98,7 @@ static void take_memory(struct box_sample *record, const struct memory_reading *
 
 /* Sleeps until the next full second since `start`; seconds that passed meanwhile are left out. */
 static void sleep_to_next_second(uint64_t start) {
-  uint64_t end = start + ((monotonic_ns() - start) / SECOND + 1) * SECOND;
-  struct timespec until = {.tv_sec = (time_t)(end / SECOND), .tv_nsec = (long)(end % SECOND)};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+  wait_until(start + ((monotonic_ns() - start) / SECOND + 1) * SECOND);
 }
 
 /* Writes to each ring whose time has come. False if the file is gone. */
@@ -136,11 +134,11 @@ static void *record_until_the_end(void *unused) {
   for (uint64_t tick = 0;; tick++) {
     struct box_sample record = {.kind = BOX_RECORD_SAMPLE};
     read_memory(&reading, tick);
-    count(&record);
+    take_counters(&record);
     take_memory(&record, &reading);
     if (!write_due(&record, due, sequences)) break;
     sampler_measure();
-    __atomic_store_n(&thread_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
+    __atomic_store_n(&thread_ns, thread_cpu_ns(), __ATOMIC_RELAXED);
     sleep_to_next_second(start);
   }
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
@@ -158,7 +156,7 @@ static void say_goodbye(int status, void *unused) {
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
-  count(&record);
+  take_counters(&record);
   record.flags = (uint32_t)status;
   take_memory(&record, &reading);
   put(&layout[EXIT], &record);
@@ -171,40 +169,28 @@ void black_box_forked(void) {
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
 
-/* Field 22 of a line whose second field, in parentheses, may contain anything. */
-static uint64_t start_ticks(void) {
-  char text[1024];
-  kernel_text("/proc/self/stat", text, sizeof text);
-  const char *at = strrchr(text, ')');
-  for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-  return at ? strtoull(at + 1, NULL, 10) : 0;
-}
-
-static void describe_life(struct box_header *header) {
-  struct mallometer_report self = {.size = sizeof self};
-  mallometer_self(&self);
+static void describe_life(struct box_header *header, const struct black_box_origin *origin) {
   memcpy(header->magic, BOX_MAGIC, sizeof BOX_MAGIC);
   header->format = BOX_FORMAT;
   header->header_bytes = sizeof *header;
   header->file_bytes = BOX_BYTES;
-  header->started_realtime_ns = clock_ns(CLOCK_REALTIME);
+  header->started_realtime_ns = realtime_ns();
   header->started_monotonic_ns = monotonic_ns();
-  if (getrandom(&header->life, sizeof header->life, GRND_NONBLOCK) != (ssize_t)sizeof header->life) {
+  if (!random_bytes(&header->life, sizeof header->life)) {
     header->life = header->started_realtime_ns ^ (uint64_t)getpid() << 48;
   }
   header->pid = (uint32_t)getpid();
   header->flags = BOX_BY_LIBRARY;
-  header->process_start_ticks = start_ticks();
-  header->byte_unit = self.byte_unit;
+  header->process_start_ticks = process_start_ticks();
+  header->byte_unit = origin->byte_unit;
   header->regions_used = REGIONS;
-  size_t boot = kernel_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
-  if (boot && header->boot_id[boot - 1] == '\n') header->boot_id[boot - 1] = '\0';
-  memcpy(header->build, self.build, sizeof header->build);
-  memcpy(header->allocator, self.allocator, sizeof header->allocator);
+  machine_run_id(header->boot_id, sizeof header->boot_id);
+  snprintf(header->build, sizeof header->build, "%s", origin->build);
+  snprintf(header->allocator, sizeof header->allocator, "%s", origin->allocator);
   snprintf(header->executable, sizeof header->executable, "%s", program_invocation_short_name);
-  struct stat directory;
+  struct file_status directory;
   if (cgroup.version) memcpy(header->cgroup, cgroup.path, sizeof header->cgroup);
-  if (cgroup.version && status_of_path(cgroup.path, &directory) == 0) header->cgroup_inode = directory.st_ino;
+  if (cgroup.version && file_status_at(cgroup.path, &directory)) header->cgroup_inode = directory.number;
   memcpy(header->regions, layout, sizeof layout);
   header->checksum = box_checksum(header, offsetof(struct box_header, checksum));
 }
@@ -233,7 +219,7 @@ static bool may_start(void) {
          __atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-int black_box_start(const char *path) {
+int black_box_start(const char *path, const struct black_box_origin *origin) {
   if (strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
   if (!may_start()) return -EBUSY;
   if (!make_absolute(path)) {
@@ -242,7 +228,7 @@ int black_box_start(const char *path) {
   }
   memory_cgroup_find(&cgroup);
   struct box_header header = {.life = 0};
-  describe_life(&header);
+  describe_life(&header, origin);
   box = black_box_create(box_path, &header, failure, sizeof failure);
   if (!box) return fail();
   owner = getpid();

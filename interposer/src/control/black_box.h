@@ -14,8 +14,15 @@
 
 #include "mallometer.h"
 
+/* What the file says of who wrote it. */
+struct black_box_origin {
+  const char *build;
+  const char *allocator;
+  uint32_t byte_unit;
+};
+
 /* As mallometer_record(), for a path that is neither NULL nor empty. Says on standard error why it failed. */
-int black_box_start(const char *path);
+int black_box_start(const char *path, const struct black_box_origin *origin);
 
 /* Fills all but size and version. */
 void black_box_describe(struct mallometer_black_box *out);

@@ -2,18 +2,13 @@
 #include "control/black_box_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "platform/kernel.h"
+#include "platform/files.h"
 
 /* A life that got this far in the ring of one-minute samples lasted five minutes. */
 #define SAMPLES_OF_A_LONG_LIFE 5
@@ -34,13 +29,6 @@ __attribute__((format(printf, 2, 3))) static void because(struct attempt *attemp
 
 /* ---- What lies there already -------------------------------------------------------------------------- */
 
-/* For the whole file and until the last descriptor or mapping of this opening is gone; a child's copy is one of them.
- */
-static bool lock(int file) {
-  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(file, F_OFD_SETLK, &whole) == 0;
-}
-
 static bool read_header(int file, struct box_header *header) {
   return pread(file, header, sizeof *header, 0) == (ssize_t)sizeof *header &&
          memcmp(header->magic, BOX_MAGIC, sizeof BOX_MAGIC) == 0;
@@ -48,18 +36,18 @@ static bool read_header(int file, struct box_header *header) {
 
 /* Opens a file that may be moved aside. -1 with errno ENOENT: there is none; with errno 0: a reason is stated. */
 static int open_own(struct attempt *attempt, const char *path, struct box_header *header) {
-  int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int file = file_open_existing(path);
   if (file < 0) {
     if (errno == ENOENT) return -1;
     because(attempt, "%s: %s", path, errno == ELOOP ? "is a symbolic link" : strerror(errno));
     errno = 0;
     return -1;
   }
-  struct stat status;
+  struct file_status status;
   const char *fault = NULL;
-  if (status_of_file(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (!file_status(file, &status) || !status.is_regular) {
     fault = "is not a regular file";
-  } else if (status.st_uid != geteuid()) {
+  } else if (!status.is_own) {
     fault = "belongs to another user";
   } else if (!read_header(file, header)) {
     fault = "is not a black box of mallometer's and stays as it is";
@@ -69,12 +57,6 @@ static int open_own(struct attempt *attempt, const char *path, struct box_header
   because(attempt, "%s: %s", path, fault);
   errno = 0;
   return -1;
-}
-
-static bool is_at(const char *path, int file) {
-  struct stat there, here;
-  return status_of_path(path, &there) == 0 && status_of_file(file, &here) == 0 && there.st_dev == here.st_dev &&
-         there.st_ino == here.st_ino;
 }
 
 static bool lasted_long(int file, const struct box_header *header) {
@@ -114,23 +96,23 @@ static bool is_this_process(const struct box_header *older, const struct box_hea
 
 /* One that a killed process left before it was complete; never somebody else's file. */
 static bool remove_unfinished(struct attempt *attempt) {
-  int file = open(attempt->fresh, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int file = file_open_existing(attempt->fresh);
   if (file < 0) return errno == ENOENT;
-  struct stat status;
+  struct file_status status;
   struct box_header header = {.life = 0};
   static const char zeros[sizeof header.magic];
   bool ours =
-      status_of_file(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+      file_status(file, &status) && status.is_regular && status.is_own &&
       pread(file, &header, sizeof header, 0) >= 0 &&
       (memcmp(header.magic, zeros, sizeof zeros) == 0 || memcmp(header.magic, BOX_MAGIC, sizeof BOX_MAGIC) == 0);
-  bool removed = ours && lock(file) && is_at(attempt->fresh, file) && unlink(attempt->fresh) == 0;
+  bool removed = ours && file_lock(file) && file_is_at(attempt->fresh, file) && unlink(attempt->fresh) == 0;
   close(file);
   return removed;
 }
 
 static int create_fresh(struct attempt *attempt) {
   for (int i = 0; i < 2; i++) {
-    int file = open(attempt->fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = file_create(attempt->fresh);
     if (file >= 0) return file;
     if (errno != EEXIST) {
       because(attempt, "%s: %s", attempt->fresh, strerror(errno));
@@ -142,38 +124,25 @@ static int create_fresh(struct attempt *attempt) {
   return -1;
 }
 
-/* Beyond the limit the kernel sends SIGXFSZ, which ends the program, before it returns an error. */
-static bool file_size_is_allowed(void) {
-  struct rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= BOX_BYTES;
-}
-
 static void *fill_and_map(struct attempt *attempt, int file, const struct box_header *header) {
-  int error = posix_fallocate(file, 0, (off_t)BOX_BYTES);
+  int error = file_allocate(file, BOX_BYTES);
   if (error) {
     because(attempt, "cannot allocate %zu KiB for %s: %s", BOX_BYTES >> 10, attempt->path, strerror(error));
     return NULL;
   }
-  if (fchmod(file, 0600) != 0 || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
+  if (!file_make_private(file) || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
     because(attempt, "cannot write %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
-  void *mapping = mmap(NULL, BOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (mapping == MAP_FAILED) {
+  void *mapping = file_map(file, BOX_BYTES);
+  if (!mapping) {
     because(attempt, "cannot map %s: %s", attempt->path, strerror(errno));
     return NULL;
   }
-  madvise(mapping, BOX_BYTES, MADV_NOHUGEPAGE); /* file systems in memory have them, too */
-  if (madvise(mapping, BOX_BYTES, MADV_DONTFORK) == 0 && lock(file)) return mapping;
+  if (file_lock(file)) return mapping;
   because(attempt, "cannot lock %s: %s", attempt->path, strerror(errno));
-  munmap(mapping, BOX_BYTES);
+  file_unmap(mapping, BOX_BYTES);
   return NULL;
-}
-
-/* Not over one that another process has just put there. Some file systems cannot make sure. */
-static bool rename_to_nothing(const char *from, const char *to) {
-  if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
-  return errno == EINVAL && rename(from, to) == 0;
 }
 
 /* Moves the earlier lives and puts the new file in place. */
@@ -182,7 +151,7 @@ static bool take_place(struct attempt *attempt, int file, bool displaces, bool k
     if (keep && rename(attempt->previous, attempt->kept) != 0 && errno != ENOENT) return false;
     if (rename(attempt->path, attempt->previous) != 0) return false;
   }
-  return rename_to_nothing(attempt->fresh, attempt->path) && is_at(attempt->path, file);
+  return file_rename_to_nothing(attempt->fresh, attempt->path) && file_is_at(attempt->path, file);
 }
 
 /* ---- One after the other ------------------------------------------------------------------------------ */
@@ -203,8 +172,8 @@ static enum outcome place_beside(struct attempt *attempt, int old, bool displace
     outcome = OVERTAKEN;
   }
   if (outcome != DONE) {
-    if (is_at(attempt->fresh, file)) unlink(attempt->fresh);
-    if (*mapping) munmap(*mapping, BOX_BYTES);
+    if (file_is_at(attempt->fresh, file)) unlink(attempt->fresh);
+    if (*mapping) file_unmap(*mapping, BOX_BYTES);
     *mapping = NULL;
   }
   close(file); /* the mapping keeps the lock */
@@ -216,12 +185,12 @@ static enum outcome try_once(struct attempt *attempt, const struct box_header *h
   int old = open_own(attempt, attempt->path, &older);
   if (old < 0 && errno != ENOENT) return REFUSED;
   enum outcome outcome;
-  if (old >= 0 && !lock(old)) {
+  if (old >= 0 && !file_lock(old)) {
     bool taken = errno == EAGAIN || errno == EACCES;
     if (taken) because(attempt, "%s is in use by process %u", attempt->path, older.pid);
     if (!taken) because(attempt, "cannot lock %s: %s", attempt->path, strerror(errno));
     outcome = REFUSED;
-  } else if (old >= 0 && !is_at(attempt->path, old)) {
+  } else if (old >= 0 && !file_is_at(attempt->path, old)) {
     outcome = OVERTAKEN;
   } else {
     outcome = place_beside(attempt, old, old >= 0 && !is_this_process(&older, header), header, mapping);
@@ -235,7 +204,7 @@ void *black_box_create(const char *path, const struct box_header *header, char *
   snprintf(attempt.previous, sizeof attempt.previous, "%s.previous", path);
   snprintf(attempt.kept, sizeof attempt.kept, "%s.kept", path);
   snprintf(attempt.fresh, sizeof attempt.fresh, "%s.new", path);
-  if (!file_size_is_allowed()) {
+  if (!file_size_is_allowed(BOX_BYTES)) {
     because(&attempt, "the limit of file sizes (ulimit -f) is below %zu KiB", BOX_BYTES >> 10);
     return NULL;
   }

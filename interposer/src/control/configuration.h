@@ -29,7 +29,7 @@ struct configuration {
   const char *black_box;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS=native or java: samples have stacks too, not only large requests; Java frames in them. */
+  /* MALLOMETER_STACKS=native or java: samples have stacks too, not only huge requests; Java frames in them. */
   bool call_sites;
   bool java_frames;
   /* One of the two variables is set, to what records them: somebody will ask for call sites. */

@@ -3,11 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "platform/dynamic_symbols.h"
-#include "platform/kernel.h"
-#include "platform/system_calls.h"
+#include "platform/files.h"
 
 #define INTERNAL_PREFIX "__libc_"
 
@@ -22,20 +20,7 @@ static bool is_internal_name(const char *name) {
 
 bool file_names_internals(const char *path) {
   static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the end of another */
-  struct stat status;
-  int file = call_open(path, O_RDONLY | O_NONBLOCK);
-  if (file < 0) return false;
-  bool found = false;
-  if (status_of_file(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    size_t bytes = (size_t)status.st_size;
-    void *mapped = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapped != MAP_FAILED) {
-      found = memmem(mapped, bytes, name, sizeof name) != NULL;
-      munmap(mapped, bytes);
-    }
-  }
-  call_close(file);
-  return found;
+  return file_contains(path, name, sizeof name);
 }
 
 bool find_object_past_interposers(char *name, size_t capacity) {

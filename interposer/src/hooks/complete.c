@@ -12,17 +12,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "account/large_requests.h"
+#include "account/huge_requests.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/header.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "hooks/state.h"
+#include "leak/placement.h"
 #include "sample/call_sites.h"
+#include "sample/live_samples.h"
 #include "sample/native_stack.h"
-#include "sample/placement.h"
 
 static bool counting(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &left_out;
@@ -73,7 +75,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
     counter_add_shared(&shared_events.allocations[class], 1);
     peak_flush_shared();
   }
-  if (requested > LARGEST_FAST_REQUEST) record_large_request(requested);
+  if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
   if (requested > huge_threshold) count_huge(requested, origin);
   if (!block || requested > LARGEST_FAST_REQUEST) {
     return sampler_visit_always(block, object, requested, unit_size, move, origin);
@@ -94,7 +96,7 @@ static void count_free(size_t unit_size) {
   }
 }
 
-static void *counted(void *object, size_t requested, struct move move, struct origin origin) {
+static void *count_outcome(void *object, size_t requested, struct move move, struct origin origin) {
   if (!counting()) return object;
   int saved_errno = errno;
   if (!object) {
@@ -113,44 +115,44 @@ static void *counted(void *object, size_t requested, struct move move, struct or
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
 /* Fresh from the allocator: nothing is in it, or zeros. */
-static void *counted_fresh(void *object, size_t requested, size_t alignment, struct origin origin) {
-  return counted(object, requested, (struct move){alignment, 0}, origin);
+static void *count_fresh(void *object, size_t requested, size_t alignment, struct origin origin) {
+  return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
 
 void *complete_allocation(void *object, size_t requested, struct origin origin) {
-  return counted(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
+  return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* What a free of the object has to count. */
-struct departure {
-  bool counted;
+/* What is to be counted when an object is freed, taken down while the object is still there. */
+struct free_count {
+  bool counts;
   size_t unit_size;
 };
 
-static struct departure departure_of(void *object, bool headed) {
-  if (!counting()) return (struct departure){false, 0};
-  if (size_source == SIZE_FROM_CHUNK) return (struct departure){true, glibc_usable_size(object)};
-  if (size_source == SIZE_FROM_CALL) return (struct departure){true, next.usable_size(object)};
+static struct free_count free_count_of(void *object, bool headed) {
+  if (!counting()) return (struct free_count){false, 0};
+  if (size_source == SIZE_FROM_CHUNK) return (struct free_count){true, glibc_usable_size(object)};
+  if (size_source == SIZE_FROM_CALL) return (struct free_count){true, next.usable_size(object)};
   /* Without header it came past us, and its allocation was not counted. */
-  return (struct departure){headed && header_counted(object), headed ? header_size(object) : 0};
+  return (struct free_count){headed && header_counted(object), headed ? header_size(object) : 0};
 }
 
-void complete_departure(size_t unit_size) {
+void complete_free_count(size_t unit_size) {
   if (!counting()) return;
   int saved_errno = errno;
   count_free(unit_size);
   errno = saved_errno;
 }
 
-static void departed(struct departure departure) {
-  if (departure.counted) complete_departure(departure.unit_size);
+static void count_as_freed(struct free_count free_count) {
+  if (free_count.counts) complete_free_count(free_count.unit_size);
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------ */
 
 void *complete_malloc(size_t size, struct origin origin) {
   if (!hook_ready()) return bootstrap_allocate(1, size);
-  return counted_fresh(headers() ? header_malloc(size, counting()) : next.malloc(size), size, USUAL_ALIGNMENT, origin);
+  return count_fresh(headers() ? header_malloc(size, counting()) : next.malloc(size), size, USUAL_ALIGNMENT, origin);
 }
 
 /* What overflows is the allocator's to refuse. */
@@ -160,15 +162,15 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
   if (overflows) bytes = SIZE_MAX;
   if (!hook_ready()) return bootstrap_allocate(1, bytes);
   void *object = headers() && !overflows ? header_calloc(bytes, counting()) : next.calloc(count, size);
-  return counted_fresh(object, bytes, USUAL_ALIGNMENT, origin);
+  return count_fresh(object, bytes, USUAL_ALIGNMENT, origin);
 }
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
   /* glibc's memalign rounds an odd alignment up; an object without header is the safe answer to such a wish. It stays
    * where it is, too. */
-  if (!is_power_of_two(alignment)) return counted_fresh(function(alignment, size), size, 0, origin);
+  if (!is_power_of_two(alignment)) return count_fresh(function(alignment, size), size, 0, origin);
   void *object = headers() ? header_memalign(function, alignment, size, counting()) : function(alignment, size);
-  return counted_fresh(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
+  return count_fresh(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
 }
 
 void *complete_memalign(size_t alignment, size_t size, struct origin origin) {
@@ -203,8 +205,8 @@ static struct live_sample sample_of(const void *object) {
 static void free_slot(const void *object) {
   struct slot_object left;
   if (!placement_take_out(object, &left)) return;
-  complete_departure(left.sample.bytes);
-  live_sample_freed(left.sample);
+  complete_free_count(left.sample.bytes);
+  call_sites_free(left.sample);
   slot_give_back(&left);
 }
 
@@ -216,8 +218,8 @@ void complete_free(void *object) {
     return;
   }
   bool headed = headers() && has_header(object);
-  departed(departure_of(object, headed));
-  live_sample_freed(sample_of(object));
+  count_as_freed(free_count_of(object, headed));
+  call_sites_free(sample_of(object));
   if (headed) {
     header_free(object);
   } else {
@@ -254,23 +256,23 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (!hook_ready()) return NULL;
   if (is_in_slots(object)) return realloc_slot(object, size, origin);
   bool headed = headers() && has_header(object);
-  struct departure departure = departure_of(object, headed);
+  struct free_count free_count = free_count_of(object, headed);
   struct live_sample sample = sample_of(object);
   if (headed && size == 0) {
-    departed(departure);
-    live_sample_freed(sample);
+    count_as_freed(free_count);
+    call_sites_free(sample);
     header_free(object);
     return NULL;
   }
   void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
   if (moved || size == 0) {
-    live_sample_freed(sample);
+    call_sites_free(sample);
   } else {
-    live_sample_put_back(object, sample);
+    call_sites_put_back(object, sample);
   }
   if (headers() && !headed) return moved; /* not ours before, nor after */
   /* In this order, or the peak would take both for live at once. */
-  if (moved || size == 0) departed(departure);
+  if (moved || size == 0) count_as_freed(free_count);
   return moved || size > 0 ? complete_allocation(moved, size, origin) : NULL;
 }
 
@@ -283,8 +285,8 @@ size_t complete_usable_size(void *object) {
 }
 
 /* Not in header mode: an object without header does not count when it is freed either. */
-void complete_adoption(void *object, size_t size, struct origin origin) {
-  if (!headers()) counted_fresh(object, size, 0, origin);
+void complete_foreign_allocation(void *object, size_t size, struct origin origin) {
+  if (!headers()) count_fresh(object, size, 0, origin);
 }
 
 void complete_failure(void) {

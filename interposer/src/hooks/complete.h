@@ -26,11 +26,11 @@ size_t complete_usable_size(void *object);
 /* Counts what the allocator returned for a request, an object or NULL, and returns it. */
 void *complete_allocation(void *object, size_t requested, struct origin origin);
 
-/* Counts that an object of glibc's was freed. */
-void complete_departure(size_t unit_size);
+/* Counts that an object of this size was freed. */
+void complete_free_count(size_t unit_size);
 
 /* Counts an object that the allocator gave out without asking us. */
-void complete_adoption(void *object, size_t size, struct origin origin);
+void complete_foreign_allocation(void *object, size_t size, struct origin origin);
 
 /* Counts a call that fails before it reaches the allocator. */
 void complete_failure(void);

@@ -23,10 +23,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "hooks/interposed.h"
 #include "hooks/state.h"
 #include "platform/glibc_versions.h"
 #include "platform/imports.h"
-#include "platform/interposed.h"
 
 typedef void *dlopen_function(const char *file, int mode);
 
@@ -42,9 +42,9 @@ __attribute__((noinline)) static dlopen_function *find_next_dlopen(void) {
 
 static int safe_mode(const char *file, int mode) {
   if (size_source != SIZE_FROM_HEADER) return mode;
-  if (file && strchr(file, '/') && !(mode & RTLD_NOLOAD)) hook_warns_of_internals(file);
+  if (file && strchr(file, '/') && !(mode & RTLD_NOLOAD)) hook_owner.loads_in_header_mode(file);
   if (!(mode & RTLD_DEEPBIND)) return mode;
-  hook_refuses_deepbind(file);
+  hook_owner.refuses_deepbind(file);
   return mode & ~RTLD_DEEPBIND;
 }
 
@@ -119,12 +119,11 @@ __attribute__((noinline)) static const char *open_for_java(dlopen_function *open
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
-  if (is_jvm(file)) hook_meets_jvm();
+  if (is_jvm(file)) hook_owner.meets_jvm();
   if (is_javas_lookup(file)) file = open_for_java(open, file, mode, __builtin_return_address(0));
   return open(file, safe_mode(file, mode));
 }
 
-#ifdef LM_ID_BASE
 typedef void *dlmopen_function(Lmid_t namespace, const char *file, int mode);
 
 static dlmopen_function *next_dlmopen;
@@ -143,4 +142,3 @@ void *program_dlmopen(Lmid_t namespace, const char *file, int mode) {
   if (!open) return NULL; /* a C library without it */
   return open(namespace, file, namespace == LM_ID_BASE ? safe_mode(file, mode) : mode);
 }
-#endif

@@ -1,7 +1,7 @@
 /*
  * The way in: every function by which a C program allocates or frees.
  *
- * What a program calls is a jump to where `entry` points, by the route that is open (hooks/state.h). The counted
+ * What a program calls is a jump to where `entry` points, by the route that is open (hooks/route.h). The counted
  * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
  * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
  * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is unusually
@@ -14,17 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "hooks/complete.h"
+#include "hooks/interposed.h"
 #include "hooks/operators.h"
+#include "hooks/route.h"
 #include "hooks/state.h"
-#include "platform/interposed.h"
+#include "platform/memory.h"
 #include "sample/call_sites.h"
+#include "sample/live_samples.h"
 #include "sample/sampler.h"
 
 /* The compiler is not to keep across a call what it can compute from `value` afterwards. */
@@ -50,7 +53,7 @@ static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin
 INLINE bool is_usual(size_t size) { return size - 1 < LARGEST_FAST_REQUEST; }
 
 /* Counts an allocation for which there was headroom. */
-INLINE void *count(struct thread_block *block, void *object, size_t usable_size, size_t size) {
+INLINE void *count_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size) {
   counter_add(&block->events.allocated_bytes, usable_size);
   counter_add(&block->events.requested_bytes, size);
   size_t class = size_class_of_usual(size);
@@ -63,18 +66,18 @@ INLINE void *count(struct thread_block *block, void *object, size_t usable_size,
  * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
  * the call. All is counted here or all on the slow path.
  */
-INLINE void *counted(void *object, size_t size) {
+INLINE void *count_outcome(void *object, size_t size) {
   keep_only(&size);
   if (unlikely(!object)) return complete_allocation(NULL, size, ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_allocation(object, size, ORIGIN);
-  return count(block, object, usable_size, size);
+  return count_allocation(block, object, usable_size, size);
 }
 
 static void *counted_malloc(size_t size) {
   if (unlikely(!is_usual(size))) return complete_malloc(size, ORIGIN);
-  return counted(next.malloc(size), size);
+  return count_outcome(next.malloc(size), size);
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
@@ -105,7 +108,7 @@ static void *counted_calloc(size_t count, size_t size) {
   if (unlikely(__builtin_mul_overflow(count, size, &bytes) || !is_usual(bytes))) {
     return complete_calloc(count, size, ORIGIN);
   }
-  return counted(next.calloc(count, size), bytes);
+  return count_outcome(next.calloc(count, size), bytes);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
@@ -120,12 +123,12 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   size_t usable_size = glibc_usable_size(moved);
   /* One step, so that a block that grows over and over takes no more than it gives back. */
   if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
-    complete_departure(old_size);
+    complete_free_count(old_size);
     return complete_allocation(moved, size, ORIGIN);
   }
   counter_add(&block->events.freed_bytes, old_size);
   counter_add(&block->events.frees, 1);
-  return count(block, moved, usable_size, size);
+  return count_allocation(block, moved, usable_size, size);
 }
 
 static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
@@ -133,12 +136,12 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
 static void *counted_new(size_t size) {
-  void *object = is_usual(size) ? counted(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = is_usual(size) ? count_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
   return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
 }
 
 static void *counted_new_nothrow(size_t size, const void *nothrow) {
-  void *object = is_usual(size) ? counted(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = is_usual(size) ? count_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
@@ -332,10 +335,10 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
-void *valloc(size_t size) { return complete_memalign((size_t)getpagesize(), size, ORIGIN); }
+void *valloc(size_t size) { return complete_memalign(memory_page_bytes(), size, ORIGIN); }
 
 void *pvalloc(size_t size) {
-  size_t page = (size_t)getpagesize();
+  size_t page = memory_page_bytes();
   size_t rounded = (size + page - 1) & ~(page - 1);
   if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
   return complete_memalign(page, rounded ? rounded : page, ORIGIN);

@@ -143,7 +143,7 @@ static void *operator_or_abort(const char *mangled_name, const void *caller) {
 }
 
 static void *counted_once(void *object, size_t size, const void *operator_address, struct origin origin) {
-  if (object && next_allocator_contains(operator_address)) complete_adoption(object, size, origin);
+  if (object && next_allocator_contains(operator_address)) complete_foreign_allocation(object, size, origin);
   return object;
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "platform/interposed.h"
+#include "hooks/interposed.h"
 #include "sample/sampler.h"
 
 #define OPERATOR_FORM(form, name, derived_from) form,

@@ -28,19 +28,6 @@ enum hook_state {
 
 extern HIDDEN int hook_state;
 
-/* How the functions that programs call most are served. */
-enum hook_route {
-  /* By complete.h: right in every state. Until the allocator is found, and where sizes cannot be read from chunks. */
-  ROUTE_COMPLETE,
-  /* Counted on the fast path. */
-  ROUTE_COUNTED,
-  /* Passed on to the allocator. */
-  ROUTE_FORWARDED
-};
-
-/* In malloc.c. From any thread; other threads notice at their next event. */
-void hook_route(enum hook_route route);
-
 /* Where the size of an object comes from. Decided before the first object. */
 enum size_source {
   /* Read from glibc's chunk: the only source that the fast path knows. */
@@ -57,12 +44,6 @@ extern HIDDEN enum size_source size_source;
 extern HIDDEN size_t huge_threshold;
 
 /*
- * Whether a program that calls malloc comes to us. Found out once, at the start, by the loader's tables: the program's
- * malloc may not be ready for a call.
- */
-bool program_malloc_is_ours(void);
-
-/*
  * Whether the process's malloc is ours. False for a library that was loaded late or stands behind another
  * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, and nothing is
  * ever counted. False over a sanitizer too, which is called only where the program calls malloc.
@@ -72,39 +53,35 @@ extern HIDDEN bool malloc_leads_here;
 /* That is because a memory checker answers the calls of our malloc. */
 extern HIDDEN bool malloc_is_replaced;
 
-/* hook_ready()'s rare part. Keeps errno. */
-bool hook_find_allocator(void);
+/*
+ * What the hook tells whoever it serves, whom it does not know otherwise. The first event comes before any code of this
+ * library has run, so nobody can register in time: the owner defines `hook_owner`, and the linker takes that definition
+ * in place of the empty one in state.c.
+ */
+struct hook_owner {
+  /* hook_find_allocator() (hooks/start.h), which knows the files that call it. */
+  bool (*finds_allocator)(void);
+  /*
+   * Once, when the next allocator was found and before it serves: the moment to configure. Only the calling thread
+   * knows of the hook then; what it allocates comes from the bootstrap buffer.
+   */
+  void (*starts)(void);
+  /* In header mode the library `file` (NULL: the executable) is opened without RTLD_DEEPBIND, which it was to have. */
+  void (*refuses_deepbind)(const char *file);
+  /* In header mode `file` is about to be loaded, which may free objects past the headers. May change errno. */
+  void (*loads_in_header_mode)(const char *file);
+  /* The program is about to load a JVM. May change errno. */
+  void (*meets_jvm)(void);
+};
+
+extern HIDDEN const struct hook_owner hook_owner;
 
 /*
  * Finds the next allocator unless that is done. True if `next` may be used; false for the thread that is just
  * finding it, and for all if there is none. Other threads wait for the one that is finding it.
  */
 static inline bool hook_ready(void) {
-  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING || hook_find_allocator();
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING || hook_owner.finds_allocator();
 }
-
-/*
- * Implemented above this layer, and called once, when the next allocator was found and before it serves: the moment to
- * configure. Only the calling thread knows of the hook then; what it allocates comes from the bootstrap buffer.
- */
-void hook_starts(void);
-
-/* Implemented above this layer: tells the user that header mode opens the library `file` without RTLD_DEEPBIND. */
-void hook_refuses_deepbind(const char *file);
-
-/* The same if the file, which is going to be loaded, frees objects past the headers. May change errno. */
-void hook_warns_of_internals(const char *file);
-
-/* Implemented above this layer: the program is about to load a JVM. May change errno. */
-void hook_meets_jvm(void);
-
-/* Counting on or off, from any thread, also during hook_starts(). No effect unless malloc_leads_here. */
-void hook_count(bool on);
-
-/* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
-void hook_choose_route(void);
-
-/* Gives every object from now on a header, for good. During hook_starts() only. */
-void hook_use_headers(void);
 
 #endif

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "allocator/next.h"
 #include "jvm/methods.h"
+#include "platform/arch.h"
 #include "platform/glibc_versions.h"
-#include "platform/interposed.h"
-#include "sample/call_sites.h"
+#include "platform/loader.h"
+#include "sample/java_gate.h"
 #include "sample/stack_tree.h"
 
 static JavaVM *vm;
@@ -45,17 +45,7 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
-#if defined(__x86_64__)
-  greg_t *registers = context->uc_mcontext.gregs;
-  if (caller->pc) {
-    registers[REG_RIP] = (greg_t)caller->pc;
-    registers[REG_RSP] = (greg_t)caller->stack_pointer;
-    registers[REG_RBP] = (greg_t)caller->frame_pointer;
-    return;
-  }
-  __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
-                   : "=r"(registers[REG_RIP]), "=r"(registers[REG_RSP]), "=r"(registers[REG_RBP]));
-#endif
+  registers_to_context(caller->pc ? *caller : registers_here(), context);
 }
 
 static void *thread_of_jvm(void) {
@@ -125,7 +115,7 @@ static void JNICALL class_prepared(jvmtiEnv *environment, JNIEnv *thread, jthrea
 static void JNICALL vm_dies(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
-  call_sites_leave_java();
+  java_gate_close_and_wait();
 }
 
 static void make_ids_of_loaded_classes(JNIEnv *thread) {
@@ -157,7 +147,7 @@ static bool listen(void) {
 static void *function_of_jvm(const char *name) {
   void *found = dlsym(RTLD_DEFAULT, name);
   if (found) return found;
-  void *library = program_dlopen("libjvm.so", RTLD_NOLOAD | RTLD_LAZY);
+  void *library = already_loaded("libjvm.so");
   if (library) found = dlsym(library, name);
   forget_loader_errors();
   return found;
@@ -197,8 +187,8 @@ int jvm_attach(void) {
   /* Unless the JVM has ended meanwhile. */
   expected = ATTACHING;
   if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-    call_sites_use_java(&java_stacks);
-    if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == ENDED) call_sites_leave_java();
+    java_gate_open(&java_stacks);
+    if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == ENDED) java_gate_close_and_wait();
   }
   return 0;
 }
@@ -227,6 +217,6 @@ int jvm_method(uint32_t number, struct mallometer_method *out) {
 }
 
 void jvm_forked(void) {
-  call_sites_use_java(NULL);
+  java_gate_close();
   if (__atomic_load_n(&phase, __ATOMIC_RELAXED) != NOT_ATTACHED) phase = ENDED;
 }

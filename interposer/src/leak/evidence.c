@@ -6,7 +6,6 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
-#include "sample/placement.h"
 
 #define NO_NUMBER 0u
 
@@ -33,7 +32,7 @@ uint32_t duration_bucket(uint64_t ns) {
   return bucket < MALLOMETER_DURATION_BUCKETS ? bucket : MALLOMETER_DURATION_BUCKETS - 1;
 }
 
-static void add(float *sum, float amount) {
+static void add_to(float *sum, float amount) {
   uint32_t before = __atomic_load_n((uint32_t *)sum, __ATOMIC_RELAXED), after;
   float value;
   do {
@@ -43,8 +42,8 @@ static void add(float *sum, float amount) {
   } while (!__atomic_compare_exchange_n((uint32_t *)sum, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
-static void count(struct mallometer_durations *durations, uint64_t ns, const struct slot_object *object) {
-  add(&durations->weight[duration_bucket(ns)], (float)(1 / (object->sample.probability * object->placement)));
+static void note_duration(struct mallometer_durations *durations, uint64_t ns, const struct slot_object *object) {
+  add_to(&durations->weight[duration_bucket(ns)], (float)(1 / (object->sample.probability * object->placement)));
   __atomic_fetch_add(&durations->count, 1, __ATOMIC_RELAXED);
 }
 
@@ -66,9 +65,9 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   return &memory->sites[known - 1];
 }
 
-static bool takes(uint32_t site) { return evidence_of(site) != NULL; }
+bool evidence_has_room(uint32_t site) { return evidence_of(site) != NULL; }
 
-static void placed(const struct slot_object *object) {
+void evidence_of_placed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (evidence) __atomic_fetch_add(&evidence->placed, 1, __ATOMIC_RELAXED);
   watch_new_object(object);
@@ -80,28 +79,26 @@ static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now
  * An object that goes before its first epoch ends, or in a rest, or whose use cannot be seen, has only lived: nobody
  * has looked when it was used.
  */
-static void freed(const struct slot_object *object) {
+void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;
   uint64_t now = coarse_monotonic_ns();
   __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
-  count(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
+  note_duration(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
   if (object->last_access == object->born || object->unseen || !slots_are_open()) return;
-  count(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
+  note_duration(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
 }
 
 void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
-  if (evidence) count(&evidence->gaps, gap_ns, object);
+  if (evidence) note_duration(&evidence->gaps, gap_ns, object);
 }
 
 bool evidence_start(void) {
-  static const struct slot_observer observer = {takes, placed, freed};
   if (memory) return true;
   struct memory *reserved = memory_reserve(sizeof *reserved);
   if (!reserved) return false;
   __atomic_store_n(&memory, reserved, __ATOMIC_RELEASE);
-  placement_observe(&observer);
   return true;
 }
 

@@ -12,14 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "leak/slots.h"
 #include "mallometer.h"
 #include "platform/rows.h"
-#include "sample/slots.h"
 
 #define MOST_SITES_WITH_EVIDENCE 8192u
 
-/* Reserves memory, once, and learns of objects from now on. False if there is none. */
+/* Reserves memory, once. False if there is none. */
 bool evidence_start(void);
+
+/*
+ * What those tell who place and free objects, inside of malloc's family: nothing is allocated or locked. The site of an
+ * object that was placed has room.
+ */
+bool evidence_has_room(uint32_t site);
+void evidence_of_placed(const struct slot_object *object);
+void evidence_of_freed(const struct slot_object *object);
 
 size_t evidence_footprint(void);
 

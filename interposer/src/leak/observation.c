@@ -2,26 +2,24 @@
 #include "leak/observation.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "account/own_thread.h"
 #include "leak/evidence.h"
+#include "leak/placement.h"
 #include "leak/room.h"
 #include "leak/scan.h"
+#include "leak/slots.h"
 #include "leak/trial.h"
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
-#include "sample/placement.h"
+#include "platform/page_use.h"
+#include "platform/wait.h"
+#include "sample/call_sites.h"
 #include "sample/sampler.h"
-#include "sample/slots.h"
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -49,7 +47,8 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* the thread, while there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room; /* why nothing is put into slots for now */
+static const char *no_room;    /* why nothing is put into slots for now */
+static const char *no_reading; /* why the latest reading failed; NULL if it did not */
 static const char *watch_reason = "leaks are not looked for";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -62,15 +61,9 @@ static bool is_wanted(void) { return __atomic_load_n(&wishes, __ATOMIC_ACQUIRE) 
 
 /* ---- Bounds -------------------------------------------------------------------------------------------- */
 
-static size_t resident(void) {
-  char text[128];
-  kernel_text("/proc/self/statm", text, sizeof text);
-  const char *second = strchr(text, ' ');
-  return second ? strtoul(second, NULL, 10) * (size_t)getpagesize() : 0;
-}
-
 static size_t bytes_for_slots(void) {
-  size_t share = resident() / SHARE_OF_RESIDENT;
+  uint64_t resident = process_memory().resident;
+  size_t share = resident == UINT64_MAX ? 0 : (size_t)resident / SHARE_OF_RESIDENT;
   if (share < ALWAYS_ALLOWED) share = ALWAYS_ALLOWED;
   return share < arena_bytes ? share : arena_bytes;
 }
@@ -100,14 +93,13 @@ static void touched(const struct slot_object *object, uint64_t end, uint64_t las
 
 /* A slot that had an object all the time and was in no mapping. */
 static bool is_gone(const struct slot_object *object) {
-  unsigned char resident_pages;
-  return is_same(object) && mincore((void *)slot_address(object->number), 1, &resident_pages) != 0 && errno == ENOMEM;
+  return is_same(object) && memory_is_unmapped((const void *)slot_address(object->number));
 }
 
 static void retire(const struct slot_object *object) {
   if (!slot_retire(object)) return;
   placement_left(object->sample.site);
-  live_sample_freed(object->sample);
+  call_sites_free(object->sample);
 }
 
 /* Its use can be seen again, and nobody knows when it was used last. */
@@ -136,10 +128,30 @@ static void judge(uint64_t end, bool valid) {
   }
 }
 
+static const char *cause_of(int error) {
+  switch (error) {
+    case EMFILE:
+      return "the process has no file descriptor left (RLIMIT_NOFILE)";
+    case ENFILE:
+      return "the system has no file descriptor left";
+    case ENOMEM:
+      return "the kernel has no memory for that";
+    default:
+      return "it is tried again at the end of the epoch";
+  }
+}
+
+/* False, with errno, if nothing can be read; whoever asks is told while that is so. */
+static bool read_uses(void) {
+  bool read = scan_read();
+  __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
+  return read;
+}
+
 /* False, with errno, if nothing can be read; the epoch goes on then. */
 static bool end_epoch(void) {
   note_objects();
-  if (!scan_read()) return false;
+  if (!read_uses()) return false;
   bool valid = scan_is_valid();
   scan_cool();
   uint64_t end = coarse_monotonic_ns() >> SLOT_TIME_SHIFT;
@@ -156,20 +168,12 @@ static bool end_epoch(void) {
 
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
-static uint64_t cpu_time(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
-
 static uint32_t changes_so_far(void) { return __atomic_load_n(&changes, __ATOMIC_ACQUIRE); }
-
-static void wait_for_changes(uint32_t seen_changes, const struct timespec *longest) {
-  syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen_changes, longest, NULL, 0);
-}
 
 /* Until then, or until there are changes. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
-  if (now >= end) return;
-  struct timespec left = {.tv_sec = (time_t)((end - now) / SECOND), .tv_nsec = (long)((end - now) % SECOND)};
-  wait_for_changes(seen_changes, &left);
+  if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
 /* False, before it, if nobody wants it any more. */
@@ -200,7 +204,7 @@ static const char *prepare(void) {
   if (!why) why = slots_start();
   if (why) return why;
   before = memory_reserve(SLOTS * sizeof *before);
-  if (!before || !evidence_start() || !placement_start()) return "no memory for evidence";
+  if (!before || !placement_start()) return "no memory for evidence";
   method = MALLOMETER_LEAKS_BY_COLD;
   why = scan_start(method);
   if (!why || wanted != LEAKS_WANTED_BY_CLEAR_REFS) return why;
@@ -244,7 +248,7 @@ static void open_slots(uint64_t needed_ns) {
  */
 static void begin_to_observe(void) {
   note_objects();
-  scan_read();
+  read_uses();
   scan_cool();
   uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
   for (uint32_t i = 0; i < SLOTS; i++) {
@@ -266,7 +270,7 @@ static void rest(void) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
     watch_sites(NULL, 0); /* nobody looks after the signal */
-    wait_for_changes(seen_changes, NULL);
+    wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
   begin_to_observe();
   __atomic_store_n(&rests, false, __ATOMIC_RELEASE);
@@ -282,15 +286,17 @@ static void observe_for_good(void) {
       continue;
     }
     sampler_measure();
-    uint64_t begin = cpu_time();
+    uint64_t begin = thread_cpu_ns();
     if (has_failed_for_good(end_epoch())) {
-      fail("/proc/self/smaps can no longer be read");
+      static char why[80];
+      snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
+      fail(why);
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
-    of_look = cpu_time() - begin;
+    of_look = thread_cpu_ns() - begin;
     look_for_room();
-    set(&cpu_ns, cpu_time());
+    set(&cpu_ns, thread_cpu_ns());
   }
 }
 
@@ -319,9 +325,7 @@ void observation_configure(enum leaks_wanted how, size_t bytes) {
 
 static void tell_thread(void) {
   __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
-  int saved_errno = errno;
-  syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  errno = saved_errno;
+  wait_wake(&changes);
 }
 
 static void wish(void) {
@@ -429,6 +433,15 @@ static const char *reason_now(int now) {
   return rested ? "nobody asks for evidence of leaks any more (mallometer_leaks_stop)" : reason;
 }
 
+static void describe_reason(int now, char *text, size_t capacity) {
+  const char *cause = __atomic_load_n(&no_reading, __ATOMIC_ACQUIRE);
+  if (now == MALLOMETER_LEAKS_ON && cause) {
+    snprintf(text, capacity, "%s cannot be read at present, and uses are not seen: %s", page_use_read_name(), cause);
+  } else {
+    snprintf(text, capacity, "%s", reason_now(now));
+  }
+}
+
 void observation_describe(struct mallometer_observation *out) {
   int now = state_now();
   out->state = (uint32_t)now;
@@ -440,7 +453,7 @@ void observation_describe(struct mallometer_observation *out) {
   out->epoch_ns = get(&epoch_ns);
   out->cpu_ns = get(&cpu_ns);
   describe_slots(out);
-  snprintf(out->reason, sizeof out->reason, "%s", reason_now(now));
+  describe_reason(now, out->reason, sizeof out->reason);
   const char *no_watch = __atomic_load_n(&watch_reason, __ATOMIC_ACQUIRE);
   out->can_watch = !no_watch;
   snprintf(out->watch_reason, sizeof out->watch_reason, "%s", no_watch ? no_watch : "");

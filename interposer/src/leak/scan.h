@@ -1,5 +1,5 @@
 /*
- * Which slots were touched since they were cooled: what the kernel's accessed bits say, read from /proc/self/smaps no
+ * Which slots were touched since they were cooled: what the kernel's accessed bits say (platform/page_use.h), read no
  * farther than the slots reach, and cleared again.
  *
  * Only slots that were touched are cooled again. What touches a slot between the moment in which it was read and that
@@ -42,25 +42,5 @@ bool scan_is_valid(void);
 
 /* Cools what was touched, as far as that is possible, and touches the canaries. */
 void scan_cool(void);
-
-/* One mapping of smaps, as far as it matters. */
-struct smaps_mapping {
-  uintptr_t begin;
-  uint64_t referenced_kib;
-};
-
-/*
- * Reads smaps piece by piece. Lines may be cut anywhere; what does not fit `line` does not matter. `mapping` is called
- * for each mapping when its "Referenced:" is known, and ends the reading by returning false.
- */
-struct smaps_reader {
-  bool (*mapping)(const struct smaps_mapping *mapping);
-  struct smaps_mapping now;
-  size_t length;
-  char line[32];
-};
-
-/* False when the reading has ended. */
-bool smaps_feed(struct smaps_reader *reader, const char *text, size_t length);
 
 #endif

@@ -1,11 +1,9 @@
 /*
- * Tries out what would end the program if it went wrong, in a process that may end.
+ * Tries out what would end the program if it went wrong, in a process that may end (platform/child.h).
  *
  * That glibc frees an object whose page looks like one that it has mapped is so in the releases that we know; another
- * may abort. The trial is this very library, executed by the loader as a program of its own: it has the same glibc
- * below and nothing of the program's. A JVM must not be forked, for its threads do not exist in the child while its
- * locks do; so a first process that shares our memory, in which only a dozen system calls happen, starts the second
- * one, waits for it and ends. No signal tells the program of either, and none of its own waits can meet them.
+ * may abort. Kernels before 5.18 end a process in which a watchpoint raises a signal that is blocked. The process has
+ * the same glibc below, with the settings that the program started with, and nothing of the program's.
  */
 #ifndef MALLOMETER_LEAK_TRIAL_H
 #define MALLOMETER_LEAK_TRIAL_H

@@ -2,120 +2,28 @@
 #include "leak/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "account/thread_block.h"
+#include "leak/slots.h"
+#include "platform/arch.h"
+#include "platform/breakpoint.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
 #include "platform/own_stack.h"
-#include "platform/system_calls.h"
+#include "platform/thread.h"
 #include "sample/call_sites.h"
 #include "sample/native_stack.h"
-#include "sample/slots.h"
 
 enum { WATCHES = 2, KINDS = 2, RECORDS = 128, TOUCHES = 8 };
 
 /* An object is watched so long before one of the same site or another may take its place. */
 #define TURN_NS 1000000000u
 
-/* ---- The kernel's interface --------------------------------------------------------------------------- */
-
-/*
- * struct perf_event_attr as perf_event_open(2) describes it, which older systems' headers do not know whole; names as
- * there.
- */
-struct breakpoint {
-  uint32_t type;
-  uint32_t size;
-  uint64_t config;
-  uint64_t sample_period;
-  uint64_t sample_type;
-  uint64_t read_format;
-  uint64_t flags;
-  uint32_t wakeup_events;
-  uint32_t bp_type;
-  uint64_t bp_addr;
-  uint64_t bp_len;
-  uint64_t unused[6];
-  uint64_t sig_data;
-};
-_Static_assert(sizeof(struct breakpoint) == 128, "PERF_ATTR_SIZE_VER7");
-
-#define PERF_TYPE_SOFTWARE 1u
-#define PERF_TYPE_BREAKPOINT 5u
-#define SOFTWARE_DUMMY 9u
-#define BREAKPOINT_WRITE 2u
-#define BREAKPOINT_ANY 3u
-#define FLAG_DISABLED ((uint64_t)1 << 0)
-#define FLAG_EXCLUDE_KERNEL ((uint64_t)1 << 5)
-#define FLAG_EXCLUDE_HYPERVISOR ((uint64_t)1 << 6)
-#define FLAG_REMOVE_ON_EXEC ((uint64_t)1 << 36)
-#define FLAG_SIGTRAP ((uint64_t)1 << 37)
-#define OPEN_CLOSE_ON_EXEC 8u
-#define IOCTL_REFRESH 0x2402u /* PERF_EVENT_IOC_REFRESH: enable for so many events */
-#define CODE_OF_PERF 6        /* TRAP_PERF in siginfo's si_code */
-#define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked, and the registers are of another moment */
-
-/* What siginfo holds behind its first 16 bytes for such a signal. */
-struct trap {
-  uintptr_t address;
-  uint64_t data; /* sig_data of the breakpoint */
-  uint32_t type;
-  uint32_t flags;
-};
-#define TRAP_OFFSET 16
-
-/* Watches 8 bytes in the calling thread. Returns a descriptor, or a negative errno value. */
-static int open_breakpoint(const void *address, uint32_t kind, uint64_t data) {
-  struct breakpoint breakpoint = {
-      .type = PERF_TYPE_BREAKPOINT,
-      .size = sizeof breakpoint,
-      .sample_period = 1,
-      .flags = FLAG_DISABLED | FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR | FLAG_REMOVE_ON_EXEC | FLAG_SIGTRAP,
-      .bp_type = kind == MALLOMETER_WRITE ? BREAKPOINT_WRITE : BREAKPOINT_ANY,
-      .bp_addr = (uintptr_t)address,
-      .bp_len = 8,
-      .sig_data = data};
-  long descriptor = syscall(SYS_perf_event_open, &breakpoint, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
-  if (descriptor < 0) return -errno;
-  if (ioctl((int)descriptor, IOCTL_REFRESH, TOUCHES) == 0) return (int)descriptor;
-  int error = -errno;
-  call_close((int)descriptor);
-  return error;
-}
-
-/* Counts nothing. As open_breakpoint(). */
-static int open_dummy(void) {
-  struct breakpoint nothing = {.type = PERF_TYPE_SOFTWARE,
-                               .size = sizeof nothing,
-                               .config = SOFTWARE_DUMMY,
-                               .flags = FLAG_DISABLED | FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR};
-  long descriptor = syscall(SYS_perf_event_open, &nothing, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
-  return descriptor < 0 ? -errno : (int)descriptor;
-}
-
-/* A program may have closed all descriptors, and the number may be another file's by now. */
-static void close_breakpoint(int descriptor) {
-  static const char perf[] = "anon_inode:[perf_event]";
-  char path[32] = "/proc/self/fd/", target[sizeof perf], digits[12];
-  size_t length = strlen(path), count = 0;
-  if (descriptor < 0) return;
-  for (unsigned left = (unsigned)descriptor; left > 0 || count == 0; left /= 10)
-    digits[count++] = (char)('0' + left % 10);
-  while (count > 0) path[length++] = digits[--count];
-  path[length] = '\0';
-  ssize_t read = readlink(path, target, sizeof target);
-  if (read == sizeof perf - 1 && memcmp(target, perf, sizeof perf - 1) == 0) call_close(descriptor);
-}
+_Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME_BYTES, "a whole name");
 
 /* ---- What was seen ------------------------------------------------------------------------------------ */
 
@@ -178,23 +86,13 @@ static bool is_still_there(const struct watch *watch) {
 
 static void disarm(struct watch *watch) {
   for (size_t i = 0; i < KINDS; i++) {
-    close_breakpoint(watch->descriptors[i]);
+    breakpoint_close(watch->descriptors[i]);
     watch->descriptors[i] = -1;
   }
   watch->since_ns = 0;
 }
 
 /* ---- A touch ------------------------------------------------------------------------------------------ */
-
-static struct registers registers_of(const ucontext_t *context) {
-#if defined(__x86_64__)
-  const greg_t *r = context->uc_mcontext.gregs;
-  return (struct registers){(uintptr_t)r[REG_RIP], (uintptr_t)r[REG_RSP], (uintptr_t)r[REG_RBP]};
-#else
-  (void)context;
-  return (struct registers){0, 0, 0};
-#endif
-}
 
 /* Also in the C library's functions that we called. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
@@ -210,7 +108,7 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
 /* Not part of the handler itself, which may have too little stack for it. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
-  uint32_t frames = call_sites_stack_at(registers_of(context), stack, MALLOMETER_ACCESS_FRAMES);
+  uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
   if (is_our_own(stack, frames)) return;
   struct record *record = hold_record(watch->site, kind);
   if (!record) return;
@@ -218,9 +116,9 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
   access->site = watch->site;
   access->monotonic_ns = coarse_monotonic_ns();
   access->born_ns = watch->born_ns;
-  access->thread_id = (uint32_t)syscall(SYS_gettid);
+  access->thread_id = thread_id();
   access->frames = frames;
-  prctl(PR_GET_NAME, access->thread_name);
+  thread_name(access->thread_name);
   memcpy(access->stack, stack, frames * sizeof *stack);
   access->kind = kind;
   let_go(&record->busy);
@@ -234,11 +132,6 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
  * processor has registers; where that does not fit, the kernel ends the program. So that it does even if the program is
  * in a handler of its own already, there must be room for two.
  */
-#ifndef AT_MINSIGSTKSZ
-#define AT_MINSIGSTKSZ 51
-#endif
-#define USUAL_FRAME_OF_KERNEL 4096u
-
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
@@ -259,9 +152,7 @@ static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
   if (stack.ss_flags & SS_DISABLE) return true;
-  size_t of_kernel = getauxval(AT_MINSIGSTKSZ);
-  if (!of_kernel) of_kernel = USUAL_FRAME_OF_KERNEL;
-  return uses_alternate_stacks && stack.ss_size >= 2 * of_kernel + call_sites_stack_use();
+  return uses_alternate_stacks && stack.ss_size >= 2 * signal_frame_bytes() + call_sites_stack_use();
 }
 
 /* ---- The handler -------------------------------------------------------------------------------------- */
@@ -280,13 +171,13 @@ static void pass_on(int number, siginfo_t *information, void *context) {
 
 static void on_trap(int number, siginfo_t *information, void *context) {
   int saved_errno = errno;
-  struct trap trap;
-  memcpy(&trap, (const char *)information + TRAP_OFFSET, sizeof trap);
+  struct breakpoint_trap trap = {0, false};
+  bool is_known = breakpoint_trap_of(information, &trap);
   uint64_t index = trap.data >> 4 & 15;
   uint32_t kind = (uint32_t)trap.data & 15;
-  if (information->si_code != CODE_OF_PERF || index >= WATCHES || kind < 1 || kind > KINDS) {
+  if (!is_known || index >= WATCHES || kind < 1 || kind > KINDS) {
     pass_on(number, information, context);
-  } else if (!(trap.flags & CAME_LATE) && left_of_stack(context) >= call_sites_stack_use()) {
+  } else if (!trap.came_late && left_of_stack(context) >= call_sites_stack_use()) {
     struct watch *watch = &watches[index];
     if (hold(&watch->busy)) {
       if (trap.data == data_of(watch, kind) && watch->since_ns && is_still_there(watch)) note(watch, kind, context);
@@ -320,7 +211,7 @@ static bool take_signal(void) {
 
 static bool arm(struct watch *watch, const void *object) {
   for (uint32_t kind = 1; kind <= KINDS; kind++) {
-    int descriptor = open_breakpoint(object, kind, data_of(watch, kind));
+    int descriptor = breakpoint_open(object, kind == MALLOMETER_WRITE, TOUCHES, data_of(watch, kind));
     if (descriptor < 0) {
       disarm(watch);
       return false;
@@ -351,9 +242,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
 }
 
 /*
- * The first event that is opened makes Linux change its own code and wait for all processors, for 10 to 30 ms, and so
- * does the first after a second without any. While something is watched who asked for it holds one, so that no thread
- * waits in the middle of an allocation.
+ * While something is watched an event is held that makes opening others fast, so that no thread waits for it in the
+ * middle of an allocation.
  */
 static struct {
   uint32_t busy;
@@ -363,8 +253,8 @@ static struct {
 
 static void hold_first_event(bool wanted_at_all) {
   if (!hold(&first_event.busy)) return;
-  if (first_event.held && !wanted_at_all) close_breakpoint(first_event.descriptor);
-  if (!first_event.held && wanted_at_all) first_event.descriptor = open_dummy();
+  if (first_event.held && !wanted_at_all) breakpoint_close(first_event.descriptor);
+  if (!first_event.held && wanted_at_all) first_event.descriptor = breakpoint_open_idle();
   first_event.held = wanted_at_all;
   let_go(&first_event.busy);
 }
@@ -392,13 +282,6 @@ void watch_new_object(const struct slot_object *object) {
   errno = saved_errno;
 }
 
-static bool is_debugged(void) {
-  char text[1536];
-  if (!kernel_text("/proc/self/status", text, sizeof text)) return true;
-  const char *tracer = strstr(text, "TracerPid:\t");
-  return !tracer || tracer[strlen("TracerPid:\t")] != '0';
-}
-
 static void disarm_all(void) {
   for (size_t i = 0; i < WATCHES; i++) {
     if (!hold(&watches[i].busy)) continue; /* somebody is about to watch another; it ends with that one's turn */
@@ -424,7 +307,7 @@ const char *watch_look_after_signal(void) {
 }
 
 static const char *refusal_of_now(void) {
-  if (is_debugged()) return "a debugger is attached";
+  if (process_is_traced()) return "a debugger is attached";
   return take_signal() ? NULL : signal_is_taken;
 }
 
@@ -459,11 +342,10 @@ static volatile unsigned test_touches, test_late;
 
 static void on_test_trap(int number, siginfo_t *information, void *context) {
   (void)number, (void)context;
-  struct trap trap;
-  memcpy(&trap, (const char *)information + TRAP_OFFSET, sizeof trap);
-  if (information->si_code != CODE_OF_PERF) return;
+  struct breakpoint_trap trap;
+  if (!breakpoint_trap_of(information, &trap)) return;
   test_touches++;
-  if (trap.flags & CAME_LATE) test_late++;
+  if (trap.came_late) test_late++;
 }
 
 static enum watch_trial refusal(int error) {
@@ -510,16 +392,16 @@ enum watch_trial watch_self_test(void) {
   sigaddset(&trap, SIGTRAP);
   if (sigaction(SIGTRAP, &action, NULL) != 0) return WATCH_FORBIDDEN;
   sigprocmask(SIG_UNBLOCK, &trap, NULL);
-  int descriptor = open_breakpoint(&word, MALLOMETER_ACCESS, 1);
+  int descriptor = breakpoint_open(&word, false, TOUCHES, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  call_close(descriptor);
+  breakpoint_close(descriptor);
   if (test_touches == 0 || test_touches > TOUCHES || test_late > 0) return WATCH_COMES_LATE;
   sigprocmask(SIG_BLOCK, &trap, NULL);
-  descriptor = open_breakpoint(&word, MALLOMETER_WRITE, 1);
+  descriptor = breakpoint_open(&word, true, TOUCHES, 1);
   if (descriptor < 0) return refusal(descriptor);
   touch_often(&word);
-  call_close(descriptor);
+  breakpoint_close(descriptor);
   sigprocmask(SIG_UNBLOCK, &trap, NULL);
   return WATCH_WORKS;
 }

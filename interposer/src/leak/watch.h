@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "leak/slots.h"
 #include "mallometer.h"
 #include "platform/rows.h"
-#include "sample/slots.h"
 
 #define MOST_WATCHED_SITES 4u
 

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
-/* CLOCK_MONOTONIC when clock_ns() last told it, and how far CLOCK_REALTIME was ahead at first. */
+/* CLOCK_MONOTONIC when monotonic_ns() last told it, and how far CLOCK_REALTIME was ahead at first. */
 static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
@@ -81,7 +82,7 @@ void clock_start(void) {
   struct timespec now;
   clock_function *found = find_in_vdso();
   if (found && found(CLOCK_REALTIME_COARSE, &now) == 0 && found(CLOCK_MONOTONIC_COARSE, &now) == 0) of_vdso = found;
-  realtime_ahead = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  realtime_ahead = realtime_ns() - monotonic_ns();
 }
 
 /* ---- The clocks ---------------------------------------------------------------------------------------- */
@@ -90,13 +91,21 @@ static uint64_t nanoseconds(const struct timespec *time) {
   return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 }
 
-uint64_t clock_ns(clockid_t clock) {
+static uint64_t clock_ns(clockid_t clock) {
   struct timespec now = {0, 0};
   syscall(SYS_clock_gettime, clock, &now);
-  uint64_t ns = nanoseconds(&now);
-  if (clock == CLOCK_MONOTONIC) __atomic_store_n(&latest, ns, __ATOMIC_RELAXED);
+  return nanoseconds(&now);
+}
+
+uint64_t monotonic_ns(void) {
+  uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+  __atomic_store_n(&latest, ns, __ATOMIC_RELAXED);
   return ns;
 }
+
+uint64_t realtime_ns(void) { return clock_ns(CLOCK_REALTIME); }
+
+uint64_t thread_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 static uint64_t coarse_ns(clockid_t clock) {
   struct timespec now;

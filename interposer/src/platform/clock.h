@@ -13,17 +13,21 @@
 #define MALLOMETER_PLATFORM_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 /* Finds the vDSO. Called once, before the first sample. */
 void clock_start(void);
 
-/* Not inside of malloc. */
-uint64_t clock_ns(clockid_t clock);
+/* CLOCK_MONOTONIC, CLOCK_REALTIME, and the processor time of the calling thread. Not inside of malloc. */
+uint64_t monotonic_ns(void);
+uint64_t realtime_ns(void);
+uint64_t thread_cpu_ns(void);
 
-static inline uint64_t monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
-
-/* CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick: never ahead of what clock_ns() says. */
+/*
+ * CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick, for use inside of malloc. From the vDSO neither is ever ahead
+ * of monotonic_ns() and realtime_ns(). Without one they tell of the time at which monotonic_ns() was last called, with
+ * what coarse_clock_passes() has added: that may be ahead where two threads note the same time, and is off by as much
+ * as somebody has set the real clock since the start.
+ */
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 

@@ -2,8 +2,8 @@
  * Symbol versions of the C library that the built object may need.
  *
  * A preloaded object that needs a version the system lacks keeps every program in the container from starting.
- * glibc 2.34 moved the functions below into libc.so.6 under a new version; the old one is served by all releases
- * since 2002 (from libdl.so.2, which the object names as needed, and libpthread.so.0). Include this in every file
+ * glibc 2.34 moved the functions below into libc.so.6 under a new version; the old one, of which each processor has its
+ * own (platform/arch.h), is served by all releases since (from libdl.so.2, which the object names as needed, and libpthread.so.0). Include this in every file
  * that calls one of them; the build checks the result (cmake/check_symbols.sh).
  *
  * musl loads an object that was built on glibc: it takes the names of glibc's libraries for its own and reads no
@@ -20,30 +20,22 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined(__GLIBC__) && defined(__x86_64__)
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dlvsym, dlvsym@GLIBC_2.2.5");
-__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
-__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
-__asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
-__asm__(".symver pthread_key_delete, pthread_key_delete@GLIBC_2.2.5");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
-__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
-__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
-#endif
+#include "platform/arch.h"
+
+OLD_SYMBOL(dlsym, GLIBC_FIRST);
+OLD_SYMBOL(dlvsym, GLIBC_FIRST);
+OLD_SYMBOL(dlerror, GLIBC_FIRST);
+OLD_SYMBOL(dladdr, GLIBC_FIRST);
+OLD_SYMBOL(dladdr1, GLIBC_OF_DLADDR1);
+OLD_SYMBOL(pthread_key_create, GLIBC_FIRST);
+OLD_SYMBOL(pthread_key_delete, GLIBC_FIRST);
+OLD_SYMBOL(pthread_setspecific, GLIBC_FIRST);
+OLD_SYMBOL(pthread_create, GLIBC_FIRST);
+OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
 
 /* The versions under which programs ask the C library for malloc's family, and for aligned_alloc, which is younger. */
-#if defined(__GLIBC__) && defined(__x86_64__)
-#define VERSION_OF_MALLOC "GLIBC_2.2.5"
-#define VERSION_OF_ALIGNED_ALLOC "GLIBC_2.16"
-#elif defined(__GLIBC__) && defined(__aarch64__)
-#define VERSION_OF_MALLOC "GLIBC_2.17"
-#define VERSION_OF_ALIGNED_ALLOC "GLIBC_2.17"
-#else
-#define VERSION_OF_MALLOC NULL
-#define VERSION_OF_ALIGNED_ALLOC NULL
-#endif
+#define VERSION_OF_MALLOC GLIBC_FIRST
+#define VERSION_OF_ALIGNED_ALLOC GLIBC_OF_ALIGNED_ALLOC
 
 /* Absent in a process of glibc before 2.34 that has not loaded libpthread. */
 #pragma weak pthread_key_create

@@ -2,10 +2,9 @@
 #include "platform/kernel.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "platform/system_calls.h"
@@ -30,14 +29,6 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
-int status_of_file(int file, struct stat *status) {
-  return (int)syscall(SYS_newfstatat, file, "", status, AT_EMPTY_PATH);
-}
-
-int status_of_path(const char *path, struct stat *status) {
-  return (int)syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
-
 /* A decimal number at the beginning of the text; UNKNOWN if there is none, such as "max". */
 static uint64_t number_at(const char *text) {
   uint64_t number = 0;
@@ -59,7 +50,55 @@ static uint64_t number_of(const char *table, const char *name) {
   return UNKNOWN;
 }
 
+/* What follows the text's next space; NULL if there is none. */
+static const char *next_word(const char *text) {
+  const char *space = strchr(text, ' ');
+  return space ? space + 1 : NULL;
+}
+
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* ---- The process and the machine ---------------------------------------------------------------------- */
+
+/* Numbers of pages, see proc(5): size resident shared text lib data dirty */
+struct process_memory process_memory(void) {
+  enum { SIZE = 0, RESIDENT = 1, DATA = 5, FIELDS };
+  uint64_t bytes[FIELDS];
+  char text[160];
+  kernel_text("/proc/self/statm", text, sizeof text);
+  const char *field = text;
+  for (int i = 0; i < FIELDS; i++) {
+    uint64_t pages = field ? number_at(field) : UNKNOWN;
+    bytes[i] = pages == UNKNOWN ? UNKNOWN : pages * (uint64_t)getpagesize();
+    field = field ? next_word(field) : NULL;
+  }
+  return (struct process_memory){.addresses = bytes[SIZE], .resident = bytes[RESIDENT], .data = bytes[DATA]};
+}
+
+bool process_is_traced(void) {
+  static const char name[] = "TracerPid:\t";
+  char text[1536];
+  if (!kernel_text("/proc/self/status", text, sizeof text)) return true;
+  const char *tracer = strstr(text, name);
+  return !tracer || tracer[sizeof name - 1] != '0';
+}
+
+/* Field 22 of a line whose second field, in parentheses, may contain anything. */
+uint64_t process_start_ticks(void) {
+  char text[1024];
+  kernel_text("/proc/self/stat", text, sizeof text);
+  const char *at = strrchr(text, ')');
+  for (int field = 2; at && field < 22; field++) at = next_word(at);
+  uint64_t ticks = at ? number_at(at) : UNKNOWN;
+  return ticks == UNKNOWN ? 0 : ticks;
+}
+
+void machine_run_id(char *id, size_t capacity) {
+  size_t length = kernel_text("/proc/sys/kernel/random/boot_id", id, capacity);
+  if (length && id[length - 1] == '\n') id[length - 1] = '\0';
+}
+
+bool random_bytes(void *to, size_t bytes) { return getrandom(to, bytes, GRND_NONBLOCK) == (ssize_t)bytes; }
 
 /* ---- Where the cgroup is ------------------------------------------------------------------------------ */
 
@@ -190,10 +229,7 @@ static uint64_t cgroup_number(const struct memory_cgroup *cgroup, size_t path_le
 
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading) {
   char text[1024];
-  kernel_text("/proc/self/statm", text, sizeof text);
-  const char *second = strchr(text, ' ');
-  uint64_t pages = second ? number_at(second + 1) : UNKNOWN;
-  reading->resident_bytes = pages == UNKNOWN ? UNKNOWN : pages * (uint64_t)getpagesize();
+  reading->resident_bytes = process_memory().resident;
   reading->charged_bytes = reading->oom_kills = UNKNOWN;
   if (!cgroup->version) return;
   bool second_version = cgroup->version == 2;

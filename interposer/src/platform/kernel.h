@@ -1,6 +1,6 @@
 /*
  * What the kernel tells, for a thread that may not allocate: above all how much memory the process and its cgroup use,
- * and where the limit is.
+ * and where the limit is. No function here allocates or locks; each may change errno.
  *
  * The files of cgroups version 1 and 2 as cgroups(7) and the kernel's documentation describe them; where they are is
  * found as io.mallometer.process does. What a system does not tell is UINT64_MAX.
@@ -8,9 +8,9 @@
 #ifndef MALLOMETER_PLATFORM_KERNEL_H
 #define MALLOMETER_PLATFORM_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 struct memory_cgroup {
   /* 1 or 2; 0 if there is none. */
@@ -33,16 +33,35 @@ struct memory_reading {
 
 /*
  * Reads a whole file of the kernel into `text`, NUL-terminated, at most `capacity` - 1 bytes. Returns its length; 0 if
- * it cannot be read.
+ * it cannot be read. For the files of this folder: others ask for what they want to know.
  */
 size_t kernel_text(const char *path, char *text, size_t capacity);
 
+/* In bytes. */
+struct process_memory {
+  uint64_t addresses;
+  uint64_t resident;
+  /* Private and writable, resident or not. */
+  uint64_t data;
+};
+
+/* What this process has now. */
+struct process_memory process_memory(void);
+
+/* Whether a debugger is attached; true as well if the kernel does not tell. */
+bool process_is_traced(void);
+
+/* Clock ticks from the machine's start to the process's; 0 if unknown. */
+uint64_t process_start_ticks(void);
+
 /*
- * stat(2) of an open file, and of a path without following a last symbolic link. The C library's functions of that name
- * need glibc 2.33.
+ * Copies the identity of the machine's current run, NUL-terminated and at most `capacity` - 1 bytes of it. Empty if the
+ * kernel does not tell. `capacity` is at least 1.
  */
-int status_of_file(int file, struct stat *status);
-int status_of_path(const char *path, struct stat *status);
+void machine_run_id(char *id, size_t capacity);
+
+/* Fills `to` with random bytes. False, with undefined contents, if the kernel has none to give without waiting. */
+bool random_bytes(void *to, size_t bytes);
 
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "platform/glibc_versions.h"
+#include "platform/readable_memory.h"
 
 /* glibc's struct dl_find_object on x86-64 and aarch64 (GNU C Library Manual, "Dynamic Linker Introspection"). */
 struct answer {
@@ -53,4 +54,43 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame,
                                    entry->l_addr, entry->l_name};
   return true;
+}
+
+/* ---- Build id ----------------------------------------------------------------------------------------- */
+
+/* In the notes of one segment: name size, description size, type, name, description, each a multiple of 4. */
+static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
+  while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    memcpy(&note, at, sizeof note);
+    size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3, description = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+    at += sizeof note;
+    if (name > (size_t)(end - at) || description > (size_t)(end - at) - name) return 0;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at, "GNU", 4) == 0) {
+      uint32_t bytes = note.n_descsz < capacity ? note.n_descsz : capacity;
+      memcpy(id, at + name, bytes);
+      return bytes;
+    }
+    at += name + description;
+  }
+  return 0;
+}
+
+/* The program headers lie in the first page of all objects that linkers make. */
+uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
+  const size_t first_page = 4096;
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;
+  if (object->end - object->begin < first_page || !is_readable(object->begin, first_page)) return 0;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
+  size_t offset = header->e_phoff, count = header->e_phnum;
+  if (offset >= first_page || count > (first_page - offset) / sizeof(ElfW(Phdr))) return 0;
+  const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(object->begin + offset);
+  for (size_t i = 0; i < count; i++, segment++) {
+    uintptr_t begin = object->bias + segment->p_vaddr;
+    if (segment->p_type != PT_NOTE || begin < object->begin || begin > object->end) continue;
+    if (segment->p_memsz > object->end - begin || !is_readable(begin, segment->p_memsz)) continue;
+    uint32_t bytes = build_id_in((const uint8_t *)begin, (const uint8_t *)begin + segment->p_memsz, id, capacity);
+    if (bytes) return bytes;
+  }
+  return 0;
 }

@@ -26,4 +26,10 @@ bool loaded_objects_start(void);
 /* Takes no lock. False if the address belongs to none that is known. */
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
+/*
+ * Copies the object's build id, at most `capacity` bytes of it. Returns how many; 0 if it has none, or none that can be
+ * found: its program headers must lie in its first page. Reads only memory that is readable. May change errno.
+ */
+uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,9 +11,12 @@
 
 #define LEFT_FOR_PROGRAM 64u
 
-static size_t page_bytes(void) { return (size_t)getpagesize(); }
+size_t memory_page_bytes(void) { return (size_t)getpagesize(); }
 
-size_t memory_whole_pages(size_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
+size_t memory_whole_pages(size_t bytes) {
+  size_t page = memory_page_bytes();
+  return (bytes + page - 1) / page * page;
+}
 
 /* Locked pages cannot be dropped. What is dropped here holds nothing. */
 static bool is_locked(void *pages, size_t bytes) {
@@ -22,7 +24,7 @@ static bool is_locked(void *pages, size_t bytes) {
 }
 
 void *memory_reserve(size_t bytes) {
-  size_t page = page_bytes(), inner = memory_whole_pages(bytes), all = inner + 2 * page;
+  size_t page = memory_page_bytes(), inner = memory_whole_pages(bytes), all = inner + 2 * page;
   char *outer = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (outer == MAP_FAILED) return NULL;
   madvise(outer, all, MADV_NOHUGEPAGE);
@@ -33,7 +35,21 @@ void *memory_reserve(size_t bytes) {
 }
 
 void memory_give_back(void *memory, size_t bytes) {
-  munmap((char *)memory - page_bytes(), memory_whole_pages(bytes) + 2 * page_bytes());
+  munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
+}
+
+void *memory_map(void *wish, size_t bytes) {
+  void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  madvise(memory, bytes, MADV_NOHUGEPAGE); /* beside memory of the program's it could be part of one */
+  return memory;
+}
+
+void memory_unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+
+bool memory_is_unmapped(const void *page) {
+  unsigned char resident;
+  return mincore((void *)(uintptr_t)page, 1, &resident) != 0 && errno == ENOMEM;
 }
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
@@ -52,32 +68,16 @@ const char *memory_limit(void) {
   return NULL;
 }
 
-/* A number of statm, see proc(5), in bytes. SIZE_MAX if the kernel does not tell. */
-static size_t used(unsigned field) {
-  char text[128];
-  kernel_text("/proc/self/statm", text, sizeof text);
-  char *at = text;
-  for (unsigned i = 0; *at; i++) {
-    char *end;
-    size_t pages = strtoul(at, &end, 10);
-    if (end == at) break;
-    if (i == field) return pages * page_bytes();
-    at = end;
-  }
-  return SIZE_MAX;
-}
-
-static bool leaves_room(size_t limit, size_t taken, size_t bytes) {
+static bool leaves_room(size_t limit, uint64_t taken, size_t bytes) {
   return taken < limit && bytes <= (limit - taken) / LEFT_FOR_PROGRAM;
 }
 
 const char *memory_shortage(size_t bytes) {
-  enum { SIZE = 0, DATA = 5 };
   size_t limit;
-  if (is_limited(RLIMIT_AS, &limit) && !leaves_room(limit, used(SIZE), bytes)) {
+  if (is_limited(RLIMIT_AS, &limit) && !leaves_room(limit, process_memory().addresses, bytes)) {
     return "the limit of addresses (RLIMIT_AS) leaves less than 64 times what the tables need";
   }
-  if (is_limited(RLIMIT_DATA, &limit) && !leaves_room(limit, used(DATA), bytes)) {
+  if (is_limited(RLIMIT_DATA, &limit) && !leaves_room(limit, process_memory().data, bytes)) {
     return "the limit of writable memory (RLIMIT_DATA) leaves less than 64 times what the tables need";
   }
   return NULL;
@@ -88,17 +88,17 @@ const char *memory_shortage(size_t bytes) {
 /* A mapping that is made now is locked if all that are made from now on are; one that the limit of locked memory has no
  * room for is refused. */
 static bool locks_what_comes(void) {
-  void *page = mmap(NULL, page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *page = mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
-  bool locked = is_locked(page, page_bytes());
-  munmap(page, page_bytes());
+  bool locked = is_locked(page, memory_page_bytes());
+  munmap(page, memory_page_bytes());
   return locked;
 }
 
 /* A page that is as old as the library, with nothing in it, and that nobody but mlockall() locks. */
 static bool has_locked_what_there_was(void) {
   static _Alignas(4096) char old[4096];
-  return page_bytes() == sizeof old && is_locked(old, sizeof old);
+  return memory_page_bytes() == sizeof old && is_locked(old, sizeof old);
 }
 
 bool memory_is_locked(void) { return locks_what_comes() || has_locked_what_there_was(); }

@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Bytes of a page, a power of two. Makes no system call; keeps errno. */
+size_t memory_page_bytes(void);
+
 /* Whole pages for so many bytes. */
 size_t memory_whole_pages(size_t bytes);
 
@@ -23,6 +26,18 @@ size_t memory_whole_pages(size_t bytes);
  */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
+
+/*
+ * Zeroed memory on whole pages without such pages around it, at `wish` if that is free and not NULL, else anywhere.
+ * NULL, with errno, if there is none. Makes system calls. What it returns ends with memory_unmap() of as many bytes.
+ */
+void *memory_map(void *wish, size_t bytes);
+void memory_unmap(void *memory, size_t bytes);
+
+/* Whether it is certain that the process has no mapping at this page. May change errno. */
+bool memory_is_unmapped(const void *page);
+
+/* ---- Limits -------------------------------------------------------------------------------------------- */
 
 /* Which limit keeps the process from all memory that there is, in words; NULL if none does. */
 const char *memory_limit(void);

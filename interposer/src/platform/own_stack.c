@@ -5,11 +5,17 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
+#include "platform/arch.h"
 #include "platform/glibc_versions.h"
 #include "platform/readable_memory.h"
 
 /* The kernel keeps at least twice as much below the first thread's stack free of other memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
+
+#ifndef AT_MINSIGSTKSZ /* kernels since 5.14 tell */
+#define AT_MINSIGSTKSZ 51
+#endif
+#define USUAL_SIGNAL_FRAME 4096u
 
 /* Where the stack of the process's first thread begins; the loader's. */
 extern void *__libc_stack_end __attribute__((weak));
@@ -36,8 +42,7 @@ static void find_first_stack(void) {
 
 /* ---- Other threads ------------------------------------------------------------------------------------- */
 
-#if defined(__x86_64__) && defined(__GLIBC__)
-/* The C library's control block begins at the thread pointer; it is larger than this in all versions since 2.17. */
+/* The C library's control block is larger than this in all versions since 2.17. */
 #define SEARCHED_BYTES 2048u
 /* It is the last thing on the stack, but for what aligns it. */
 #define LARGEST_CONTROL_BLOCK (2 * SMALLEST_PAGE)
@@ -57,9 +62,9 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
 }
 
 static bool find_own_stack(struct own_stack *own) {
-  uintptr_t control_block = (uintptr_t)__builtin_thread_pointer();
+  uintptr_t control_block = thread_control_block();
   size_t known = __atomic_load_n(&place_of_words, __ATOMIC_RELAXED);
-  if (!is_glibc) return false;
+  if (!is_glibc || !control_block) return false;
   for (size_t place = known ? known : sizeof known; place + 3 * sizeof known <= SEARCHED_BYTES; place += sizeof known) {
     const uintptr_t *words = (const uintptr_t *)(control_block + place);
     if (describes_stack(words, control_block)) {
@@ -73,14 +78,6 @@ static bool find_own_stack(struct own_stack *own) {
 }
 
 static void know_control_blocks(void) { is_glibc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version") != NULL; }
-#else
-static bool find_own_stack(struct own_stack *own) {
-  (void)own;
-  return false;
-}
-
-static void know_control_blocks(void) {}
-#endif
 
 /* ---- Either -------------------------------------------------------------------------------------------- */
 
@@ -99,4 +96,9 @@ bool own_stack_holds(uintptr_t stack, struct own_stack *own) {
 size_t own_stack_left(uintptr_t stack) {
   struct own_stack own;
   return own_stack_holds(stack, &own) ? stack - own.begin : 0;
+}
+
+size_t signal_frame_bytes(void) {
+  size_t told = getauxval(AT_MINSIGSTKSZ);
+  return told ? told : USUAL_SIGNAL_FRAME;
 }

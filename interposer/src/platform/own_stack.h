@@ -31,4 +31,7 @@ bool own_stack_holds(uintptr_t stack, struct own_stack *own);
 /* Bytes of the thread's own stack below that address; 0 if it does not hold it. */
 size_t own_stack_left(uintptr_t stack);
 
+/* The most that the kernel puts on a stack before a signal handler runs there, as the processor has registers. */
+size_t signal_frame_bytes(void);
+
 #endif

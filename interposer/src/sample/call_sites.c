@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "account/thread_block.h"
+#include "platform/arch.h"
 #include "platform/clock.h"
-#include "platform/floating_point.h"
 #include "platform/memory.h"
+#include "sample/java_gate.h"
+#include "sample/live_samples.h"
 #include "sample/native_stack.h"
-#include "sample/placement.h"
-#include "sample/slots.h"
 #include "sample/stack_tree.h"
 #include "sample/work.h"
 
@@ -21,7 +21,6 @@ enum {
   FRAMES_WHEN_FULL = 6,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
-  LIVE = 65536,
   PROBES = 64,
 };
 
@@ -41,47 +40,26 @@ struct site {
   struct sums freed;
 };
 
-struct live {
-  uintptr_t address; /* or one of the marks below */
-  size_t bytes;
-  double probability;
-  uint32_t site;
-  uint32_t born; /* in units of BIRTH_UNIT */
-};
-
-/* 16.8 ms: 32 bits last for two years. */
-#define BIRTH_UNIT ((uint64_t)1 << 24)
-
-/* Marks in place of an address. */
-enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
-
 static struct memory {
   struct site sites[SITES];
   uint32_t slots[SITE_SLOTS]; /* 1 + number of a site; 0: free */
   struct stack_tree stacks;
   struct modules modules;
-  struct live live[LIVE];
-  struct home {
-    uint8_t objects; /* live samples that belong to this place; 255 stays */
-    uint8_t reach;   /* how many places behind it one of them was ever put */
-  } homes[LIVE];
 } * memory;
-
-uint8_t live_filter[65536];
 
 static bool open_for_samples;
 static uint32_t sites_taken;
-static uint32_t live_samples;
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
 static uint64_t without_java;
 static uint64_t without_stack;
-static const struct java_stacks *java;
+static sample_mover *move_elsewhere;
 
 const char *call_sites_start(void) {
-  const char *shortage = memory_shortage(sizeof *memory);
+  const char *shortage = memory_shortage(sizeof *memory + live_samples_bytes());
   if (shortage) return shortage;
+  if (!live_samples_start()) return "there is no memory";
   struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
   if (!fresh) return "there is no memory";
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -92,31 +70,19 @@ const char *call_sites_start(void) {
 
 bool call_sites_on(void) { return __atomic_load_n(&memory, __ATOMIC_ACQUIRE) != NULL; }
 
+void call_sites_move_by(sample_mover *mover) { __atomic_store_n(&move_elsewhere, mover, __ATOMIC_RELEASE); }
+
 void call_sites_open(void) { __atomic_store_n(&open_for_samples, true, __ATOMIC_RELEASE); }
-
-void call_sites_use_java(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_SEQ_CST); }
-
-static bool somebody_walks_java(void) {
-  for (uint32_t i = 0; i < thread_block_count(); i++) {
-    const struct thread_block *block = thread_block_at(i);
-    if (block && __atomic_load_n(&block->walks_java, __ATOMIC_SEQ_CST)) return true;
-  }
-  return false;
-}
-
-void call_sites_leave_java(void) {
-  const struct timespec a_moment = {0, 100000};
-  call_sites_use_java(NULL);
-  for (unsigned moments = 0; moments < 1000 && somebody_walks_java(); moments++) nanosleep(&a_moment, NULL);
-}
 
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
-size_t call_sites_footprint(void) { return call_sites_on() ? memory_whole_pages(sizeof *memory) : 0; }
+size_t call_sites_footprint(void) {
+  return call_sites_on() ? memory_whole_pages(sizeof *memory) + memory_whole_pages(live_samples_bytes()) : 0;
+}
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
-static void add(double *sum, double amount) {
+static void add_to(double *sum, double amount) {
   if (amount == 0) return;
   uint64_t before = __atomic_load_n((uint64_t *)sum, __ATOMIC_RELAXED), after;
   double value;
@@ -129,10 +95,10 @@ static void add(double *sum, double amount) {
 
 static void add_sample(struct sums *sums, size_t bytes, double probability) {
   double weight = 1 / probability, size = (double)bytes;
-  add(&sums->objects, weight);
-  add(&sums->bytes, weight * size);
-  add(&sums->objects_variance, weight * (weight - 1));
-  add(&sums->bytes_variance, weight * (weight - 1) * size * size);
+  add_to(&sums->objects, weight);
+  add_to(&sums->bytes, weight * size);
+  add_to(&sums->objects_variance, weight * (weight - 1));
+  add_to(&sums->bytes_variance, weight * (weight - 1) * size * size);
   __atomic_fetch_add(&sums->samples, 1, __ATOMIC_RELEASE);
 }
 
@@ -174,10 +140,9 @@ static uint32_t new_site(uint64_t hash, const uint64_t *frames, uint32_t count, 
   return number;
 }
 
-/* Returns a record that no slot leads to, as one without frames, to be taken for none. */
-static uint32_t instead_of(uint32_t fresh, uint32_t found) {
+/* A record that no slot leads to is left without frames, to be taken for none. */
+static void discard(uint32_t fresh) {
   if (fresh != NO_SITE) __atomic_store_n(&memory->sites[fresh].frames, 0, __ATOMIC_RELEASE);
-  return found;
 }
 
 /* Two threads that meet the same new stack at once make two records of it, of which one stays without frames. */
@@ -192,107 +157,33 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
       if (fresh == NO_SITE) return NO_SITE;
       if (__atomic_compare_exchange_n(slot, &found, fresh + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
     }
-    if (is_site(&memory->sites[found - 1], hash, count)) return instead_of(fresh, found - 1);
-  }
-  return instead_of(fresh, NO_SITE);
-}
-
-/* ---- Live samples ------------------------------------------------------------------------------------- */
-
-static size_t place_of(uintptr_t address, size_t probe) { return ((address >> 4) * 0x9e3779b97f4a7c15u >> 48) + probe; }
-
-static struct home *home_of(uintptr_t address) { return &memory->homes[place_of(address, 0)]; }
-
-static void change_count(uint8_t *count, int change) {
-  uint8_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
-  do {
-    if (before == UINT8_MAX) return;
-  } while (!__atomic_compare_exchange_n(count, &before, (uint8_t)(before + change), true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED));
-}
-
-/* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
-static void count_live(uintptr_t address, int change) {
-  change_count(&live_filter[(uint16_t)(address >> 4)], change);
-  change_count(&home_of(address)->objects, change);
-}
-
-/* Places that were used once are never EMPTY again, so that only this keeps a look for an object from all PROBES. */
-static void extend_reach(uintptr_t address, size_t probe) {
-  uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
-  while (before < probe &&
-         !__atomic_compare_exchange_n(reach, &before, (uint8_t)probe, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-  }
-}
-
-/* False if there is no room. */
-static bool put(uintptr_t address, struct live_sample sample) {
-  for (size_t probe = 0; probe < PROBES; probe++) {
-    struct live *entry = &memory->live[place_of(address, probe) % LIVE];
-    uintptr_t mark = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
-    if (mark != EMPTY && mark != GONE) continue;
-    if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED)) {
-      continue;
+    if (is_site(&memory->sites[found - 1], hash, count)) {
+      discard(fresh);
+      return found - 1;
     }
-    entry->bytes = sample.bytes;
-    entry->probability = sample.probability;
-    entry->site = sample.site;
-    entry->born = sample.born;
-    extend_reach(address, probe);
-    __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
-    count_live(address, 1);
-    __atomic_fetch_add(&live_samples, 1, __ATOMIC_RELAXED);
-    return true;
   }
-  return false;
+  discard(fresh);
+  return NO_SITE;
 }
 
-static struct live *find_live(uintptr_t address) {
-  if (!call_sites_on()) return NULL;
-  /* Whoever frees the object comes after who put it. */
-  const struct home *home = home_of(address);
-  if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
-  size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
-  for (size_t probe = 0; probe <= reach; probe++) {
-    struct live *entry = &memory->live[place_of(address, probe) % LIVE];
-    uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
-    if (found == address) return entry;
-    if (found == EMPTY) break;
-  }
-  return NULL;
-}
+/* ---- Samples that are freed --------------------------------------------------------------------------- */
 
-bool is_live_sample(const void *object) { return find_live((uintptr_t)object) != NULL; }
-
-struct live_sample live_sample_remove(const void *object) {
-  struct live *entry = find_live((uintptr_t)object);
-  if (!entry) return NO_LIVE_SAMPLE;
-  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
-  __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
-  count_live((uintptr_t)object, -1);
-  __atomic_fetch_sub(&live_samples, 1, __ATOMIC_RELAXED);
-  return sample;
-}
-
-void live_sample_put_back(const void *object, struct live_sample sample) {
-  if (sample.site == NO_SITE || put((uintptr_t)object, sample)) return;
+void call_sites_put_back(const void *object, struct live_sample sample) {
+  if (sample.site == NO_SITE || live_sample_insert(object, &sample)) return;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
-  live_sample_freed(sample);
+  call_sites_free(sample);
 }
 
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
   add_sample(&memory->sites[sample->site].freed, sample->bytes, sample->probability);
 }
 
-void live_sample_freed(struct live_sample sample) {
+void call_sites_free(struct live_sample sample) {
   if (sample.site == NO_SITE) return;
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   add_freed(&sample);
   floating_point_leave(of_program);
 }
-
-static uint32_t time_of_birth(void) { return (uint32_t)(coarse_monotonic_ns() / BIRTH_UNIT); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
@@ -331,7 +222,7 @@ static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
   if (before.site == NO_SITE) return;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
-  live_sample_freed(before);
+  call_sites_free(before);
 }
 
 /*
@@ -346,13 +237,14 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
     return sample->object;
   }
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
-  struct live_sample live = {site, time_of_birth(), sample->probability, sample->bytes};
-  void *moved = sample->move.alignment ? placement_move(sample, &live) : NULL;
+  struct live_sample live = {site, live_sample_birth(), sample->probability, sample->bytes};
+  sample_mover *mover = sample->move.alignment ? __atomic_load_n(&move_elsewhere, __ATOMIC_ACQUIRE) : NULL;
+  void *moved = mover ? mover(sample, &live) : NULL;
   if (moved) {
     sample->work += WORK_SLOT;
-    return moved; /* its slot knows what the table would */
+    return moved; /* who moved it knows what the table would */
   }
-  live_sample_put_back(sample->object, live);
+  call_sites_put_back(sample->object, live);
   return sample->object;
 }
 
@@ -405,10 +297,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
 
-static bool is_beside_java(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }
-
 bool call_sites_may_follow(struct origin origin) {
-  return has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (is_beside_java() ? GUARD_PAGES_OF_JVM : 0));
+  return has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
 }
 
 /* The object stays where it is: what moves it takes more of the stack. */
@@ -429,26 +319,21 @@ void *call_sites_take(struct sample *sample) {
   struct thread_block *block = sample->block;
   if (!__atomic_load_n(&open_for_samples, __ATOMIC_ACQUIRE)) return sample->object;
   if (!call_sites_may_follow(sample->origin)) return take_without_stack(sample);
-  if (!is_beside_java() || !block || block->walks_java) return take_native(sample);
-  /* What asks the JVM may allocate, or be interrupted by what does. The JVM's end waits for those whom it sees here, so
-   * whether it has come is asked after. */
-  __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
-  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
+  const struct java_stacks *stacks;
+  if (!java_gate_enter(block, &stacks)) return take_native(sample);
   void *thread = thread_to_walk(stacks, sample);
   void *object = thread ? take_with_java(sample, stacks, thread) : take_native(sample);
-  __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
+  java_gate_leave(block);
   return object;
 }
 
-/* Whoever waits for the end of walks sees this one: see call_sites_take. */
 static uint32_t add_java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames,
                                 uint32_t capacity) {
-  if (!__atomic_load_n(&java, __ATOMIC_RELAXED) || !block || block->walks_java) return 0;
-  __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
-  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
+  const struct java_stacks *stacks;
+  if (!java_gate_enter(block, &stacks)) return 0;
   void *thread = stacks ? stacks->thread() : NULL;
   int found = thread ? stacks->walk(thread, caller, frames, capacity) : 0;
-  __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE);
+  java_gate_leave(block);
   return found > 0 ? (uint32_t)found : 0;
 }
 
@@ -463,7 +348,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 }
 
 /* What was measured is 1.7 KiB, with Java frames 16: AsyncGetCallTrace and room for its frames. */
-size_t call_sites_stack_use(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) ? 24576 : 4096; }
+size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */
 
@@ -501,54 +386,11 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity) {
   return (int)stack_tree_copy(&memory->stacks, known->stack, frames, capacity);
 }
 
-static uint32_t slots_in_use(void) {
-  struct slots_totals slots = slots_totals();
-  uint32_t sum = 0;
-  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) sum += slots.in_use[class];
-  return sum;
-}
-
 struct call_sites_totals call_sites_totals(void) {
   return (struct call_sites_totals){site_count(),
-                                    __atomic_load_n(&live_samples, __ATOMIC_RELAXED) + slots_in_use(),
                                     __atomic_load_n(&without_site, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_place, __ATOMIC_RELAXED),
                                     __atomic_load_n(&truncated, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_java, __ATOMIC_RELAXED),
                                     __atomic_load_n(&without_stack, __ATOMIC_RELAXED)};
-}
-
-static struct mallometer_object of_live_sample(const struct live_sample *sample) {
-  return (struct mallometer_object){.bytes = sample->bytes,
-                                    .probability = sample->probability,
-                                    .born_ns = sample->born * BIRTH_UNIT,
-                                    .site = sample->site};
-}
-
-static uint32_t copy_slots(const struct rows *objects) {
-  uint32_t copied = 0;
-  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
-    struct slot_object slot;
-    if (!slot_look(i, &slot)) continue;
-    struct mallometer_object row = of_live_sample(&slot.sample);
-    row.placement = slot.unseen ? 0 : slot.placement;
-    row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
-    rows_write(objects, copied++, &row, sizeof row);
-  }
-  return copied;
-}
-
-/* An entry that is the same object's before and after its copy was whole. Those in slots first: they tell most. */
-uint32_t live_samples_copy(const struct rows *objects) {
-  uint32_t copied = copy_slots(objects);
-  for (size_t i = 0; call_sites_on() && i < LIVE && copied < objects->capacity; i++) {
-    const struct live *entry = &memory->live[i];
-    uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
-    if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
-    struct mallometer_object row =
-        of_live_sample(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) rows_write(objects, copied++, &row, sizeof row);
-  }
-  return copied;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "platform/arch.h"
+
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 
 struct reader {
@@ -146,9 +148,6 @@ static uintptr_t description_of(uintptr_t pc, const struct loaded_object *object
 
 /* ---- The machine -------------------------------------------------------------------------------------- */
 
-/* Registers of x86-64 by their numbers in DWARF. */
-enum { FRAME_POINTER = 6, STACK_POINTER = 7, RETURN_ADDRESS = 16 };
-
 enum where { UNTOUCHED, AT_FRAME, AT_FRAME_POINTER, LOST };
 
 struct saved {
@@ -180,13 +179,13 @@ struct machine {
 };
 
 static void set_saved(struct machine *m, uint64_t number, enum where where, int64_t offset) {
-  if (number == FRAME_POINTER) m->row.frame_pointer = (struct saved){where, offset};
-  if (number == RETURN_ADDRESS) m->row.return_address = (struct saved){where, offset};
+  if (number == DWARF_FRAME_POINTER) m->row.frame_pointer = (struct saved){where, offset};
+  if (number == DWARF_RETURN_ADDRESS) m->row.return_address = (struct saved){where, offset};
 }
 
 static void restore(struct machine *m, uint64_t number) {
-  if (number == FRAME_POINTER) m->row.frame_pointer = m->at_entry.frame_pointer;
-  if (number == RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
+  if (number == DWARF_FRAME_POINTER) m->row.frame_pointer = m->at_entry.frame_pointer;
+  if (number == DWARF_RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
 }
 
 /* Expressions that compilers write: "frame pointer + offset", and "the word there". */
@@ -194,16 +193,16 @@ enum { OP_BASE_REGISTER = 0x70, OP_LOAD = 0x06 };
 
 static void set_cfa_expression(struct machine *m, struct reader r) {
   m->row.cfa_register = -1;
-  if (read_byte(&r) != OP_BASE_REGISTER + FRAME_POINTER) return;
+  if (read_byte(&r) != OP_BASE_REGISTER + DWARF_FRAME_POINTER) return;
   int64_t offset = read_sleb(&r);
   if (read_byte(&r) != OP_LOAD || r.failed || r.at != r.end) return;
-  m->row.cfa_register = FRAME_POINTER;
+  m->row.cfa_register = DWARF_FRAME_POINTER;
   m->row.cfa_offset = offset;
   m->row.cfa_is_loaded = true;
 }
 
 static void set_saved_expression(struct machine *m, uint64_t number, struct reader r) {
-  bool base = read_byte(&r) == OP_BASE_REGISTER + FRAME_POINTER;
+  bool base = read_byte(&r) == OP_BASE_REGISTER + DWARF_FRAME_POINTER;
   int64_t offset = read_sleb(&r);
   bool understood = base && !r.failed && r.at == r.end;
   set_saved(m, number, understood ? AT_FRAME_POINTER : LOST, offset);
@@ -356,7 +355,7 @@ static bool read_common(struct machine *m, struct reader *r) {
   m->code_unit = read_uleb(r);
   m->data_unit = read_sleb(r);
   uint64_t return_register = version == 1 ? read_byte(r) : read_uleb(r);
-  if (r->failed || (version != 1 && version != 3) || return_register != RETURN_ADDRESS) return false;
+  if (r->failed || (version != 1 && version != 3) || return_register != DWARF_RETURN_ADDRESS) return false;
   if (*augmentation != 'z') return *augmentation == '\0';
   struct reader details = read_block(r);
   for (const char *c = augmentation + 1; *c; c++) {
@@ -400,15 +399,16 @@ static bool row_at(uintptr_t pc, const struct loaded_object *object, struct row 
   return !own.failed && !common.failed;
 }
 
-static bool fits(int64_t offset) { return offset >= INT32_MIN && offset <= INT32_MAX; }
+static bool is_of_32_bits(int64_t offset) { return offset >= INT32_MIN && offset <= INT32_MAX; }
 
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
   struct row row;
   if (!row_at(pc, object, &row)) return false;
   if (row.return_address.where != AT_FRAME || row.return_address.offset != -8) return false;
-  if (row.cfa_register != STACK_POINTER && row.cfa_register != FRAME_POINTER) return false;
-  if (!fits(row.cfa_offset) || !fits(row.frame_pointer.offset) || row.frame_pointer.where == LOST) return false;
-  rule->base = row.cfa_register == STACK_POINTER ? BASE_STACK_POINTER
+  if (row.cfa_register != DWARF_STACK_POINTER && row.cfa_register != DWARF_FRAME_POINTER) return false;
+  if (!is_of_32_bits(row.cfa_offset) || !is_of_32_bits(row.frame_pointer.offset)) return false;
+  if (row.frame_pointer.where == LOST) return false;
+  rule->base = row.cfa_register == DWARF_STACK_POINTER ? BASE_STACK_POINTER
                : row.cfa_is_loaded               ? BASE_AT_FRAME_POINTER
                                                  : BASE_FRAME_POINTER;
   rule->saved = row.frame_pointer.where == AT_FRAME           ? SAVED_AT_FRAME

@@ -1,15 +1,12 @@
 /* See modules.h. The memory is zeroed before its first use. */
 #include "sample/modules.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "platform/loaded_objects.h"
-#include "platform/readable_memory.h"
 
 static bool is_known(const struct modules *modules, const struct loaded_object *object) {
   for (uint32_t i = modules_count(modules); i > 0; i--) {
@@ -29,45 +26,6 @@ static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
   return first;
 }
 
-/* ---- Build id ----------------------------------------------------------------------------------------- */
-
-/* In the notes of one segment: name size, description size, type, name, description, each a multiple of 4. */
-static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
-  while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    memcpy(&note, at, sizeof note);
-    size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3, description = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-    at += sizeof note;
-    if (name > (size_t)(end - at) || description > (size_t)(end - at) - name) return 0;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at, "GNU", 4) == 0) {
-      uint32_t bytes = note.n_descsz < capacity ? note.n_descsz : capacity;
-      memcpy(id, at + name, bytes);
-      return bytes;
-    }
-    at += name + description;
-  }
-  return 0;
-}
-
-/* The program headers lie in the first page of all objects that linkers make; where they do not, there is no id. */
-static uint32_t build_id_of(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
-  const size_t first_page = 4096;
-  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;
-  if (object->end - object->begin < first_page || !is_readable(object->begin, first_page)) return 0;
-  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
-  size_t offset = header->e_phoff, count = header->e_phnum;
-  if (offset >= first_page || count > (first_page - offset) / sizeof(ElfW(Phdr))) return 0;
-  const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(object->begin + offset);
-  for (size_t i = 0; i < count; i++, segment++) {
-    uintptr_t begin = object->bias + segment->p_vaddr;
-    if (segment->p_type != PT_NOTE || begin < object->begin || begin > object->end) continue;
-    if (segment->p_memsz > object->end - begin || !is_readable(begin, segment->p_memsz)) continue;
-    uint32_t bytes = build_id_in((const uint8_t *)begin, (const uint8_t *)begin + segment->p_memsz, id, capacity);
-    if (bytes) return bytes;
-  }
-  return 0;
-}
-
 /* ---- Noting and reading ------------------------------------------------------------------------------- */
 
 /* Of two threads that note the same object at once both do; whoever looks a name up finds the same in either. */
@@ -83,7 +41,7 @@ static bool keep(struct modules *modules, const struct loaded_object *object) {
   known->path = path;
   known->end = object->end;
   known->bias = object->bias;
-  known->build_id_bytes = build_id_of(object, known->build_id, sizeof known->build_id);
+  known->build_id_bytes = loaded_object_build_id(object, known->build_id, sizeof known->build_id);
   __atomic_store_n(&known->begin, object->begin, __ATOMIC_RELEASE);
   return true;
 }

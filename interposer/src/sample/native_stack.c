@@ -78,7 +78,7 @@ static int32_t unpack_offset(uint64_t bits) {
   return (int32_t)((uint32_t)bits << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
 }
 
-static bool fits(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
+static bool can_be_packed(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
 
 static void unpack(uint64_t packed, struct frame_rule *rule) {
   rule->base = (enum frame_base)(packed >> 60 & 3);
@@ -100,7 +100,7 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
   }
   *work += WORK_RULE;
   bool found = frame_rule_at(pc, object, rule);
-  if (found && (!fits(rule->cfa_offset) || !fits(rule->saved_offset))) return true;
+  if (found && (!can_be_packed(rule->cfa_offset) || !can_be_packed(rule->saved_offset))) return true;
   packed = found ? pack(rule) : NO_RULE;
   __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
   __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);
@@ -176,29 +176,16 @@ enum unwinding native_stack_start(enum unwinding wanted) {
   return unwinding = wanted;
 }
 
-/*
- * This library is compiled not to touch the register (CMakeLists.txt), so it is as the program's call left it: with the
- * origin's address and stack all that following the stack begins with, and no frame of ours is in the way.
- */
-static uintptr_t program_frame_pointer(void) {
-#if defined(__x86_64__)
-  uintptr_t frame_pointer;
-  __asm__ volatile("movq %%rbp, %0" : "=r"(frame_pointer));
-  return frame_pointer;
-#else
-  return 0;
-#endif
-}
-
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work) {
-  struct registers here = {(uintptr_t)origin.caller, (uintptr_t)origin.stack, program_frame_pointer()};
+  /* The registers are as the program's call left them: no frame of ours is in the way. */
+  struct registers here = registers_of_caller(origin.caller, origin.stack);
   return native_stack_at(here, frames, capacity, caller, work);
 }
 
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work) {
-  struct registers end = {0, 0, 0};
+  struct registers end = {0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
   int saved_errno = errno;

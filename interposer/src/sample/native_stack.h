@@ -19,8 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "platform/arch.h"
 #include "platform/own_stack.h"
-#include "sample/sampler.h"
+#include "sample/origin.h"
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
@@ -33,11 +34,6 @@ enum unwinding native_stack_start(enum unwinding wanted);
 
 /* Whether the thread is on its own stack at this address, and so much of it is left. */
 static inline bool has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
-
-/* A place in a stack: registers as they will be when a function has returned. */
-struct registers {
-  uintptr_t pc, stack_pointer, frame_pointer;
-};
 
 /*
  * Writes return addresses, innermost first, beginning with the one into the code that called the hook. Returns how

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "account/size_class.h"
+#include "platform/arch.h"
 #include "platform/clock.h"
-#include "platform/floating_point.h"
 #include "sample/call_sites.h"
 #include "sample/governor.h"
 #include "sample/native_stack.h"
@@ -108,9 +108,9 @@ static uint32_t *seen_of(uint64_t path) {
   return NULL;
 }
 
-/* By the distance to the thread's control block, which lies at the top of its stack, so that threads share paths. */
+/* By the distance to an address of the thread's own, so that threads share paths. */
 static uint64_t path_of(struct origin origin, size_t size_class) {
-  uintptr_t height = (uintptr_t)__builtin_thread_pointer() - (uintptr_t)origin.stack;
+  uintptr_t height = thread_pointer() - (uintptr_t)origin.stack;
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
 }
 
@@ -226,7 +226,7 @@ __attribute__((noinline)) static void visit(struct sample *allocation) {
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin) {
   struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   visit(&allocation);
   floating_point_leave(of_program);
   return allocation.object;
@@ -240,7 +240,7 @@ void *sampler_visit_always(struct thread_block *block, void *object, size_t requ
                            struct origin origin) {
   struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
   if (!sampler_interval()) return object;
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   visit_always(&allocation);
   floating_point_leave(of_program);
   return allocation.object;

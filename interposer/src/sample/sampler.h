@@ -29,12 +29,8 @@
 #include <stdint.h>
 
 #include "account/thread_block.h"
-
-/* Who asked: the return address into the calling code, and where its stack ends then, just above that address. */
-struct origin {
-  const void *caller;
-  const void *stack;
-};
+#include "sample/move.h"
+#include "sample/origin.h"
 
 #define DEFAULT_SAMPLE_INTERVAL 524288u
 /* Millionths of one processor's time. */
@@ -62,28 +58,8 @@ static inline size_t filter_bucket(struct origin origin, size_t size_class) {
 }
 
 static inline bool filter_visits(struct thread_block *block, size_t bucket) {
-#if defined(__x86_64__)
-  bool at_zero;
-  __asm__ volatile("subb $1, %c3(%1, %2)"
-                   : "=@ccc"(at_zero)
-                   : "r"(block), "r"(bucket), "i"(offsetof(struct slab, filters))
-                   : "memory");
-  return __builtin_expect(at_zero, 0);
-#else
-  uint8_t *left = &thread_filter(block)[bucket];
-  uint8_t before = __atomic_load_n(left, __ATOMIC_RELAXED);
-  __atomic_store_n(left, (uint8_t)(before - 1), __ATOMIC_RELAXED);
-  return before == 0;
-#endif
+  return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct slab, filters)), 0);
 }
-
-/* How a sampled object may be moved to where its use is seen (slots.h). */
-struct move {
-  /* That of its new address, a power of two; 0: it stays. */
-  size_t alignment;
-  /* The program's bytes in it, from its begin; the rest is zero or indeterminate. */
-  size_t contents;
-};
 
 /*
  * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the

@@ -2,8 +2,8 @@
  * The functions that this library takes over from the allocator below it. Declared here rather than by stdlib.h and
  * malloc.h, which say nothing of the older and the newer ones and attach promises that bind the implementer too.
  */
-#ifndef MALLOMETER_PLATFORM_INTERPOSED_H
-#define MALLOMETER_PLATFORM_INTERPOSED_H
+#ifndef MALLOMETER_HOOKS_INTERPOSED_H
+#define MALLOMETER_HOOKS_INTERPOSED_H
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -59,8 +59,6 @@ EXPORT size_t malloc_usable_size(void *object);
 
 /* dlopen and dlmopen. Named apart, since this library calls the real one too. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
-#ifdef LM_ID_BASE
 EXPORT void *program_dlmopen(Lmid_t namespace, const char *file, int mode) __asm__("dlmopen");
-#endif
 
 #endif

@@ -1,12 +1,16 @@
 /* See placement.h. */
-#include "sample/placement.h"
+#include "leak/placement.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "allocator/glibc.h"
 #include "allocator/next.h"
-#include "platform/floating_point.h"
+#include "leak/evidence.h"
+#include "platform/arch.h"
 #include "platform/memory.h"
+#include "sample/call_sites.h"
+#include "sample/sampler.h"
 
 /* What counts of a site. Lost updates do no harm: q has to be known, not to be exactly that. */
 struct share {
@@ -21,13 +25,6 @@ static struct share *shares;
 static uint32_t epoch = 1;
 static size_t limit;
 static struct placement_totals totals;
-static const struct slot_observer *observer;
-
-bool placement_start(void) {
-  if (shares) return true;
-  shares = memory_reserve(MOST_SITES * sizeof *shares);
-  return shares != NULL;
-}
 
 size_t placement_footprint(void) { return shares ? memory_whole_pages(MOST_SITES * sizeof *shares) : 0; }
 
@@ -37,16 +34,14 @@ size_t placement_limited_to(void) { return __atomic_load_n(&limit, __ATOMIC_RELA
 
 void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED); }
 
-void placement_observe(const struct slot_observer *who) { __atomic_store_n(&observer, who, __ATOMIC_RELEASE); }
-
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 
-/* Notes that it is sampled in this epoch. */
-static bool returns(struct share *share) {
+/* Whether its first sample is old enough. Notes the first. */
+static bool is_recurring(struct share *share) {
   uint32_t now = load(&epoch), first = load(&share->first);
   if (first == 0) store(&share->first, now);
   return first != 0 && now - first >= EPOCHS_BEFORE_SLOTS;
@@ -93,9 +88,9 @@ static struct chances chances_of(struct share *share, uint32_t class, size_t exc
 
 /* ---- Moving -------------------------------------------------------------------------------------------- */
 
-static void count(uint64_t *number) { __atomic_fetch_add(number, 1, __ATOMIC_RELAXED); }
+static void increment(uint64_t *number) { __atomic_fetch_add(number, 1, __ATOMIC_RELAXED); }
 
-static void *put(const struct sample *sample, const struct live_sample *live, double placement, uint32_t random) {
+static void *place(const struct sample *sample, const struct live_sample *live, double placement, uint32_t random) {
   struct slot_request request = {.size = sample->requested,
                                  .alignment = sample->move.alignment,
                                  .usable = next.usable_size((void *)(uintptr_t)sample->object),
@@ -109,51 +104,50 @@ static void *put(const struct sample *sample, const struct live_sample *live, do
   return object;
 }
 
-static bool is_taken(uint32_t site) {
-  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
-  return !who || who->takes(site);
-}
-
 static void tell_of_placed(const void *object) {
-  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
   struct slot_object placed;
-  if (who && slot_look(slot_number(object), &placed)) who->placed(&placed);
+  if (slot_look(slot_number(object), &placed)) evidence_of_placed(&placed);
 }
 
-void *placement_move(const struct sample *sample, const struct live_sample *live) {
+static void *move(const struct sample *sample, const struct live_sample *live) {
   if (!slots_are_open()) return NULL;
   uint32_t class = slot_class(sample->requested, sample->move.alignment);
   if (class == MALLOMETER_SLOT_CLASSES || sample->move.contents > SLOT_CONTENTS) {
-    count(&totals.too_large);
+    increment(&totals.too_large);
     return NULL;
   }
   struct share *share = &shares[live->site];
-  if (!returns(share)) return NULL;
+  if (!is_recurring(share)) return NULL;
   struct chances chances = chances_of(share, class, slot_excess(sample->requested, sample->move.alignment));
   uint64_t random = sampler_random(sample->block);
   double drawn = (double)(random >> 11) * 0x1p-53;
   if (drawn >= chances.if_there_were_room) return NULL;
   int saved_errno = errno;
-  bool drawn_for_slot = drawn < chances.as_it_is && is_taken(live->site);
-  void *object = drawn_for_slot ? put(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
+  bool drawn_for_slot = drawn < chances.as_it_is && evidence_has_room(live->site);
+  void *object = drawn_for_slot ? place(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
   errno = saved_errno;
-  count(object ? &totals.placed : &totals.not_placed);
+  increment(object ? &totals.placed : &totals.not_placed);
   if (!object) return NULL;
   __atomic_fetch_add(&share->live, 1, __ATOMIC_RELAXED);
   tell_of_placed(object);
   return object;
 }
 
+bool placement_start(void) {
+  if (shares) return true;
+  if (!evidence_start()) return false;
+  shares = memory_reserve(MOST_SITES * sizeof *shares);
+  if (shares) call_sites_move_by(move);
+  return shares != NULL;
+}
+
 void placement_left(uint32_t site) { __atomic_fetch_sub(&shares[site].live, 1, __ATOMIC_RELAXED); }
 
-__attribute__((noinline)) static void tell_of_freed(const struct slot_object *object) {
-  const struct slot_observer *who = __atomic_load_n(&observer, __ATOMIC_ACQUIRE);
-  if (who) who->freed(object);
-}
+__attribute__((noinline)) static void tell_of_freed(const struct slot_object *object) { evidence_of_freed(object); }
 
 bool placement_take_out(const void *object, struct slot_object *left) {
   if (!slot_leave(object, left)) return false;
-  unsigned of_program = floating_point_enter();
+  floating_point of_program = floating_point_enter();
   tell_of_freed(left);
   floating_point_leave(of_program);
   placement_left(left->sample.site);

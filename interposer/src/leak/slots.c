@@ -1,25 +1,15 @@
 /* See slots.h. */
-#include "sample/slots.h"
+#include "leak/slots.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "allocator/bootstrap.h"
-#include "allocator/next.h"
+#include "allocator/glibc.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/page_range.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
-#endif
-
-#define PAGE ((size_t)4096)
-/* Far above where executables of fixed addresses begin, and below all that is not squeezed into 32 bits. */
-#define LOWEST ((uintptr_t)0x10000000)
-#define HIGHEST ((uintptr_t)0x100000000)
-#define STEP ((uintptr_t)0x1000000)
 /* Readers of smaps get a few mappings more than they ask for, which must not be the program's large ones. */
 #define PAGES_BEHIND_SLOTS 24u
 /* Objects are seldom read a few bytes past their end, and glibc's never end where memory does. */
@@ -27,10 +17,12 @@
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
 
-static const size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {PAGE, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
+/* Of the classes: a page, and from 4 pages and 64 KiB on. Known when there are slots. */
+static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
+#define LARGEST_PAGE ((size_t)64 << 10)
 
-/* How many of each class: 676 MiB of addresses, or 269. All even, so that odd and even numbers take turns throughout.
- */
+/* How many of each class: 676 MiB of addresses, or 269, where pages are of 4 KiB. All even, so that odd and even numbers
+ * take turns throughout. */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
@@ -80,19 +72,11 @@ static struct {
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
-static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
+static size_t whole_pages(size_t bytes) { return (bytes + bytes_of[0] - 1) & ~(bytes_of[0] - 1); }
 
 /* ---- The range ----------------------------------------------------------------------------------------- */
 
 static size_t reserved;
-
-static char *reserve_at(uintptr_t address, size_t bytes) {
-  void *wanted = (void *)address;
-  void *got = mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got == wanted) return got;
-  if (got != MAP_FAILED) munmap(got, bytes);
-  return NULL;
-}
 
 static size_t bytes_for(const uint32_t layout[]) {
   size_t sum = 0;
@@ -100,65 +84,54 @@ static size_t bytes_for(const uint32_t layout[]) {
   return sum;
 }
 
-static void lay_out(const uint32_t layout[], char *begin) {
+static void lay_out(const uint32_t layout[], uintptr_t begin) {
   uint32_t first = 0;
   for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) {
     lists[class].free_head = lists[class].merged_head = NONE;
     classes[class].first = first;
     classes[class].slots = layout[class];
-    classes[class].begin = (uintptr_t)begin;
+    classes[class].begin = begin;
     first += layout[class];
     begin += layout[class] * bytes_of[class];
   }
 }
 
-static char *reserve(const uint32_t **layout) {
+static uintptr_t reserve(const uint32_t **layout, const char **why) {
   for (*layout = layouts[0]; *layout < layouts[LAYOUTS]; *layout += MALLOMETER_SLOT_CLASSES) {
-    reserved = bytes_for(*layout) + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * PAGE;
-    for (uintptr_t address = LOWEST; address + reserved <= HIGHEST; address += STEP) {
-      char *range = reserve_at(address, reserved);
-      if (range) return range;
-    }
+    reserved = bytes_for(*layout) + (PAGES_BEFORE_SLOTS + PAGES_BEHIND_SLOTS) * bytes_of[0];
+    uintptr_t range = page_range_reserve(reserved, why);
+    if (range) return range;
   }
   reserved = 0;
-  return NULL;
-}
-
-/* Alternating, so that the kernel joins none to its neighbour; without memory. */
-static void separate(char *pages) {
-  for (size_t i = 0; i < PAGES_BEHIND_SLOTS; i += 2) mprotect(pages + i * PAGE, PAGE, PROT_READ);
+  return 0;
 }
 
 const char *slots_start(void) {
   if (slots) return NULL;
-  if (getpagesize() != (int)PAGE) return "pages are not of 4 KiB";
+  if (memory_page_bytes() > LARGEST_PAGE) return "pages are of more than 64 KiB";
+  bytes_of[0] = memory_page_bytes();
+  if (bytes_of[1] < 4 * bytes_of[0]) bytes_of[1] = 4 * bytes_of[0];
   struct slot *records = memory_reserve(SLOTS * sizeof *records);
   if (!records) return "no memory for the records of slots";
   const uint32_t *layout;
-  errno = 0;
-  char *range = reserve(&layout);
-  if (!range || (uintptr_t)sbrk(0) < (uintptr_t)range + reserved) {
-    if (range) munmap(range, reserved);
+  const char *why;
+  uintptr_t range = reserve(&layout, &why);
+  if (!range) {
     memory_give_back(records, SLOTS * sizeof *records);
-    reserved = 0;
-    if (range) return "the program's heap (brk) lies below the slots, and would grow into them";
-    if (errno != EAGAIN) return "no low addresses are free";
-    return "locked memory is limited (RLIMIT_MEMLOCK), and the process locks what it maps (mlockall)";
+    return why;
   }
-  madvise(range, reserved, MADV_NOHUGEPAGE);
-  munlock(range, reserved); /* under mlockall(MCL_FUTURE) whole slots would become resident; nothing is in them yet */
-  separate(range + reserved - PAGES_BEHIND_SLOTS * PAGE);
-  lay_out(layout, range + PAGES_BEFORE_SLOTS * PAGE);
+  pages_separate(range + reserved - PAGES_BEHIND_SLOTS * bytes_of[0], PAGES_BEHIND_SLOTS * bytes_of[0]);
+  lay_out(layout, range + PAGES_BEFORE_SLOTS * bytes_of[0]);
   __atomic_store_n(&slots, records, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_begin, classes[0].begin, __ATOMIC_RELEASE);
   __atomic_store_n(&slots_bytes, bytes_for(layout), __ATOMIC_RELEASE);
-  bootstrap_range_extends((uintptr_t)range + reserved);
+  low_range_extend(range + reserved);
   return NULL;
 }
 
 void slots_bound(uint32_t most) { __atomic_store_n(&most_opened, most, __ATOMIC_RELAXED); }
 
-char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFORE_SLOTS * PAGE : NULL; }
+char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFORE_SLOTS * bytes_of[0] : NULL; }
 
 size_t slots_footprint(void) { return slots ? whole_pages(SLOTS * sizeof(struct slot)) : 0; }
 
@@ -229,22 +202,22 @@ static uint32_t fresh(uint32_t class) {
 
 /*
  * One that was never accessible differs from its neighbours of even number by that, one that was merged (slots_merge())
- * from those that are free by its advice.
+ * from those that are free by its mark.
  */
-static bool comes_apart(uint32_t number, char *begin, size_t bytes) {
-  int advice = number % 2 == 1 ? MADV_RANDOM : MADV_NORMAL;
-  bool is_usual = advice == MADV_NORMAL && slots[number].opened == 0;
-  slots[number].apart = is_usual || madvise(begin, bytes, advice) == 0;
+static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
+  enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
+  bool is_usual = mark == PAGES_EVEN && slots[number].opened == 0;
+  slots[number].apart = is_usual || pages_mark(begin, bytes, mark);
   return slots[number].apart;
 }
 
 /* Makes its first bytes accessible. Nobody else has the slot. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
-  char *begin = (char *)slot_address(number);
+  uintptr_t begin = slot_address(number);
   if (!slot->apart && !comes_apart(number, begin, bytes_of[class])) return false;
   if (slot->opened >= bytes) return true;
-  if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (!pages_open(begin, bytes)) return false;
   __atomic_store_n(&slot->opened, (uint32_t)bytes, __ATOMIC_RELEASE);
   return true;
 }
@@ -293,18 +266,9 @@ static size_t offset_for(const struct slot_request *request) {
 
 static uint64_t time_now(void) { return coarse_monotonic_ns() >> SLOT_TIME_SHIFT; }
 
-void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken) {
-  size_t *object = (size_t *)(begin + offset);
-  object[-2] = offset - 2 * sizeof(size_t);
-  object[-1] = (taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED;
-}
-
 /* False if glibc has made the object smaller or larger in its place, or somebody has written where nobody may. */
 static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
-  const size_t *object = (const size_t *)slot->object;
-  size_t offset = slot->object - begin;
-  return object[-2] == offset - 2 * sizeof(size_t) &&
-         object[-1] == ((slot->taken - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED);
+  return glibc_mapped_bytes((const void *)slot->object, slot->object - begin) == slot->taken;
 }
 
 static void *fill(uint32_t class, uint32_t number, const struct slot_request *request) {
@@ -319,7 +283,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->excess = (uint32_t)(taken - request->size);
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
-  slot_write_chunk(begin, offset, taken);
+  glibc_write_mapped_chunk(begin, offset, taken);
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -382,11 +346,9 @@ static size_t offset_of(const struct slot *slot) { return slot->object - slot_ad
  * written there does not count unless it looks like that.
  */
 static size_t pages_of(const struct slot *slot) {
-  const size_t *object = (const size_t *)slot->object;
-  size_t offset = offset_of(slot), all = object[-2] + (object[-1] & ~(size_t)7);
-  bool by_glibc = object[-2] == offset - 2 * sizeof(size_t) && (object[-1] & 7) == GLIBC_IS_MAPPED && all % PAGE == 0 &&
-                  all > offset && all < SIZE_MAX / 2;
-  return by_glibc ? all : slot->taken;
+  size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
+  bool by_glibc = bytes % bytes_of[0] == 0 && bytes > offset && bytes < SIZE_MAX / 2;
+  return by_glibc ? bytes : slot->taken;
 }
 
 static size_t room_of(const struct slot *slot) { return pages_of(slot) - offset_of(slot); }
@@ -408,11 +370,11 @@ size_t slot_usable(const void *object) {
  * Pages that the program has locked go with its object, as if the allocator had mapped it singly. But if it was by
  * mlockall() what comes next is to be locked, too: nothing comes before that is known.
  */
-static void clear(const struct slot *slot, char *begin) {
-  if (madvise(begin, slot->taken, MADV_DONTNEED) == 0) return;
+static void clear(const struct slot *slot, uintptr_t begin) {
+  if (pages_clear(begin, slot->taken)) return;
   slots_open(false);
-  munlock(begin, slot->taken);
-  if (madvise(begin, slot->taken, MADV_DONTNEED) != 0) memset(begin, 0, slot->taken);
+  pages_unlock(begin, slot->taken);
+  if (!pages_clear(begin, slot->taken)) memset((void *)begin, 0, slot->taken);
 }
 
 static void uncount(const struct slot *slot, uint32_t class) {
@@ -429,15 +391,15 @@ static void count_retired(uint64_t bytes) {
 void slot_give_back(const struct slot_object *left) {
   struct slot *slot = &slots[left->number];
   uint32_t class = class_of_number(left->number);
-  char *begin = (char *)slot_address(left->number);
-  bool whole = chunk_is_whole(slot, (uintptr_t)begin);
+  uintptr_t begin = slot_address(left->number);
+  bool whole = chunk_is_whole(slot, begin);
   int saved_errno = errno;
   if (whole) {
     clear(slot, begin);
   } else {
     size_t bytes = pages_of(slot);
     count_retired(slot->taken - bytes); /* below 0, modulo 2^64, where there are more than there were */
-    madvise(begin, bytes, MADV_DONTNEED);
+    pages_clear(begin, bytes);
   }
   errno = saved_errno;
   uncount(slot, class);
@@ -485,25 +447,11 @@ bool slot_retire(const struct slot_object *object) {
 #define CLASSES_TO_MERGE 2u
 
 /*
- * Mappings whose pages were ever touched stay apart whatever is advised; new ones in their place do not. Memory that
- * was freed stays accessible, as it does in the allocator. A third advice tells free slots from those in use.
+ * New pages in one mapping. Memory that was freed stays accessible, as it does in the allocator. Slots without memory
+ * are never taken again.
  */
-static bool merge(uint32_t class, uint32_t first, uint32_t count) {
-  char *begin = (char *)slot_address(first);
-  size_t bytes = count * bytes_of[class];
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(begin, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
-    mmap(begin, bytes, PROT_NONE, flags, -1, 0); /* needs no memory, and nobody else's comes to lie there */
-    return false;
-  }
-  madvise(begin, bytes, MADV_NOHUGEPAGE);
-  madvise(begin, bytes, MADV_SEQUENTIAL);
-  return true;
-}
-
-/* A mapping that is refused may have taken the one before it away. Slots without memory are never taken again. */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
-  bool merged = merge(class, first, count);
+  bool merged = pages_renew(slot_address(first), count * bytes_of[class]);
   for (uint32_t number = first; number < first + count; number++) {
     slots[number].to_merge = false;
     if (!merged) continue;
@@ -544,4 +492,17 @@ struct slots_totals slots_totals(void) {
     totals.slots[class] = classes[class].slots;
   }
   return totals;
+}
+
+uint32_t slots_copy(const struct rows *objects) {
+  uint32_t copied = 0;
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
+    struct slot_object slot;
+    if (!slot_look(i, &slot)) continue;
+    struct mallometer_object row = live_sample_row(&slot.sample);
+    row.placement = slot.unseen ? 0 : slot.placement;
+    row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
+    rows_write(objects, copied++, &row, sizeof row);
+  }
+  return copied;
 }

@@ -6,8 +6,8 @@
  * number; a reader that finds the same mark before and after its copy has a whole entry. A reader that was overtaken
  * misses entries and sees so by the numbers.
  */
-#ifndef MALLOMETER_ACCOUNT_LARGE_REQUESTS_H
-#define MALLOMETER_ACCOUNT_LARGE_REQUESTS_H
+#ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
+#define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "platform/rows.h"
 
 /* A successful request of more than LARGEST_FAST_REQUEST. */
-void record_large_request(size_t requested);
+void record_largest_request(size_t requested);
 
 /* One above the threshold, with what is known of its stack: return addresses, innermost first; NULL if nothing is. Does
  * not change errno. */
@@ -26,6 +26,6 @@ uint64_t largest_request(void);
 uint64_t huge_requests(void);
 
 /* Copies the events with numbers above `after`, oldest first. Returns how many. */
-uint32_t large_request_events(const struct rows *events, uint64_t after);
+uint32_t huge_request_events(const struct rows *events, uint64_t after);
 
 #endif

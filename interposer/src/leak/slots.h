@@ -24,16 +24,17 @@
  * means nothing to memory like this. A process may have so many mappings only; where it has many, those of free slots
  * are given back.
  */
-#ifndef MALLOMETER_SAMPLE_SLOTS_H
-#define MALLOMETER_SAMPLE_SLOTS_H
+#ifndef MALLOMETER_LEAK_SLOTS_H
+#define MALLOMETER_LEAK_SLOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mallometer.h"
+#include "platform/rows.h"
 #include "platform/visibility.h"
-#include "sample/call_sites.h"
+#include "sample/live_sample.h"
 
 /* The most there are. Each that is in use is a mapping of its own, of which a process may have 65,530 by default. */
 #define SLOTS 4096u
@@ -45,7 +46,7 @@
 /* Times of slots are counted in units of 2^16 ns, all by the coarse clock: what is born later has no earlier birth. */
 #define SLOT_TIME_SHIFT 16
 
-/* Pages before the first slot, for whoever tries out what the system can do. Not accessible at first. */
+/* Pages before the first slot, for whoever tries out what the system can do. Not open at first. */
 #define PAGES_BEFORE_SLOTS 16u
 
 /* The range that holds the slots; empty, at address 0, without them. */
@@ -130,9 +131,6 @@ size_t slot_room(const void *object);
 
 /* ---- For who looks at them ----------------------------------------------------------------------------- */
 
-/* What glibc has in front of an object that it has mapped: at `offset` of `taken` bytes in whole pages. */
-void slot_write_chunk(uintptr_t begin, size_t offset, size_t taken);
-
 /* Where a slot begins, and how much of it is accessible. */
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
@@ -166,5 +164,8 @@ struct slots_totals {
 };
 
 struct slots_totals slots_totals(void);
+
+/* Writes a row for each object in a slot, as the ABI shows it; returns how many. */
+uint32_t slots_copy(const struct rows *objects);
 
 #endif

@@ -1,19 +1,18 @@
-/* See large_requests.h. */
-#include "account/large_requests.h"
+/* See huge_requests.h. */
+#include "account/huge_requests.h"
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "platform/clock.h"
+#include "platform/thread.h"
 
 #define ENTRIES 64u
 
 static uint64_t largest;
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
+_Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
 
 void record_huge_request(size_t requested, const uint64_t *frames, uint32_t count) {
   uint64_t number = __atomic_add_fetch(&huge, 1, __ATOMIC_RELAXED);
@@ -22,14 +21,14 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   __atomic_thread_fence(__ATOMIC_RELEASE);
   entry->realtime_ns = coarse_realtime_ns();
   entry->requested_bytes = requested;
-  entry->thread_id = (uint32_t)syscall(SYS_gettid);
+  entry->thread_id = thread_id();
   entry->frames = count < MALLOMETER_EVENT_FRAMES ? count : MALLOMETER_EVENT_FRAMES;
   if (frames) memcpy(entry->stack, frames, entry->frames * sizeof *frames);
-  if (prctl(PR_GET_NAME, entry->thread_name) != 0) entry->thread_name[0] = '\0';
+  thread_name(entry->thread_name);
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
-void record_large_request(size_t requested) {
+void record_largest_request(size_t requested) {
   uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
   while (requested > known &&
          !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -40,7 +39,7 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAX
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
-uint32_t large_request_events(const struct rows *events, uint64_t after) {
+uint32_t huge_request_events(const struct rows *events, uint64_t after) {
   uint64_t last = huge_requests();
   uint64_t number = last > ENTRIES ? last - ENTRIES : 0;
   if (number < after) number = after;

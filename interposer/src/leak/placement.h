@@ -20,20 +20,23 @@
  * more slowly (the cube root of time), and when little is left all shares shrink together, so that a new site still
  * finds room. Where nothing is left for a site q is 0: what it allocates then is not seen, and counted as not placed.
  */
-#ifndef MALLOMETER_SAMPLE_PLACEMENT_H
-#define MALLOMETER_SAMPLE_PLACEMENT_H
+#ifndef MALLOMETER_LEAK_PLACEMENT_H
+#define MALLOMETER_LEAK_PLACEMENT_H
 
 #include <stdint.h>
 
-#include "sample/call_sites.h"
-#include "sample/slots.h"
+#include "leak/slots.h"
 
 #define PLACED_IN_AN_EPOCH 4.0 /* B */
 #define LIVE_BEFORE_FEWER 32.0 /* L */
 #define EPOCHS_BEFORE_SLOTS 6u /* E */
 #define LEFT_FOR_NEW_SITES 0.1
 
-/* Reserves what is known of each site, once. False if there is no memory. */
+/*
+ * Reserves what is known of each site, once, and moves samples into slots from then on: their objects, of which `move`
+ * (sample/move.h) tells what to keep. The rest of the slot is zero, and the allocator has the old object back. False if
+ * there is no memory.
+ */
 bool placement_start(void);
 
 size_t placement_footprint(void);
@@ -45,12 +48,6 @@ size_t placement_limited_to(void);
 /* An epoch ends. */
 void placement_next_epoch(void);
 
-/*
- * Moves a sampled object that may be moved into a slot, or not. Returns where it is now, NULL if it stays. `contents`
- * of its first bytes are kept; the rest is zero. The allocator has the old one back. Keeps errno.
- */
-void *placement_move(const struct sample *sample, const struct live_sample *live);
-
 /* The object of a slot that was freed or retired: its site has one less. */
 void placement_left(uint32_t site);
 
@@ -61,19 +58,6 @@ struct placement_totals {
 };
 
 struct placement_totals placement_totals(void);
-
-/*
- * Who wants to know of objects in slots: src/leak registers itself. Called by the thread that allocates or frees,
- * inside of malloc's family: allocates nothing, locks nothing.
- */
-struct slot_observer {
-  /* Whether there is room to remember objects of this site. If not, none is placed. */
-  bool (*takes)(uint32_t site);
-  void (*placed)(const struct slot_object *object);
-  void (*freed)(const struct slot_object *object);
-};
-
-void placement_observe(const struct slot_observer *observer);
 
 /*
  * Takes an object out of its slot. False if it is no live object of one (then it has been freed before, or the address

@@ -1,0 +1,66 @@
+/*
+ * glibc's own allocator: how it is recognized, what stands in front of its objects, what it says of itself, and its
+ * trim. A C library whose allocator tells other things, or nothing, differs here.
+ */
+#ifndef MALLOMETER_ALLOCATOR_GLIBC_H
+#define MALLOMETER_ALLOCATOR_GLIBC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mallometer.h"
+#include "platform/rows.h"
+
+/* Whether malloc is glibc's own. The next allocator was found. Enters the loader. */
+bool glibc_serves(void);
+
+/* Writes "glibc 2.36", for example. It serves. */
+void glibc_name(char *name, size_t capacity);
+
+/* ---- Chunks ------------------------------------------------------------------------------------------- */
+
+/*
+ * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
+ * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced allocators, and
+ * where memory is tagged. Allocates and frees.
+ */
+bool glibc_chunks_are_readable(void);
+
+/*
+ * Usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. 8 bytes more
+ * than malloc_usable_size for a chunk that is mapped singly; it never changes while the object lives.
+ */
+static inline size_t glibc_usable_size(const void *object) {
+  return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
+}
+
+/* The flag in the size word of a chunk that glibc has mapped singly. */
+#define GLIBC_IS_MAPPED 2u
+
+/*
+ * Writes what glibc has in front of an object that it has mapped singly: at `offset`, a power of two from 16 on, of
+ * `bytes` in whole pages from `begin` on. Its free unmaps them then, and its realloc moves or remaps them.
+ */
+void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
+
+/* How many bytes there are from the begin of its pages on, by what stands in front of it; 0 if that is not of the kind. */
+size_t glibc_mapped_bytes(const void *object, size_t offset);
+
+/*
+ * Frees an object of ours, or one that has moved. glibc takes the free of an object that it has mapped singly for a
+ * sign that the program frees such ones, and has the next from its heap, where freed memory may stay. From one of a
+ * page it learns nothing.
+ */
+void glibc_free_unnoticed(void *object);
+
+/* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
+
+/* Looks the functions up. It serves. Enters the loader; once, before the process has threads. */
+void glibc_find(void);
+
+/* As allocator_figures() and allocator_trim(). */
+int glibc_figures(struct mallometer_allocator_state *out, const struct rows *arenas);
+int glibc_trim(void);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * The functions of mallometer.h: what a caller knows of a struct is handed over, and errno stays as it was. What they
+ * tell is found out elsewhere.
+ */
+#include "mallometer.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "account/huge_requests.h"
+#include "account/thread_block.h"
+#include "account/totals.h"
+#include "allocator/bootstrap.h"
+#include "allocator/figures.h"
+#include "control/black_box.h"
+#include "control/process.h"
+#include "control/snapshot.h"
+#include "hooks/start.h"
+#include "hooks/state.h"
+#include "jvm/attach.h"
+#include "leak/evidence.h"
+#include "leak/observation.h"
+#include "leak/slots.h"
+#include "leak/watch.h"
+#include "platform/clock.h"
+#include "platform/executable.h"
+#include "platform/rows.h"
+#include "sample/call_sites.h"
+#include "sample/live_samples.h"
+#include "sample/sampler.h"
+
+static uint64_t overhead_ns;
+
+/* ---- Snapshots ---------------------------------------------------------------------------------------- */
+
+/* Hands over as much of a struct as the caller knows, its size and version first. -EINVAL if it knows too little. */
+static int deliver(void *to, void *from, size_t full_size) {
+  uint32_t known = 0;
+  if (to) memcpy(&known, to, sizeof known);
+  if (known < 2 * sizeof(uint32_t)) return -EINVAL;
+  uint32_t size = known < full_size ? known : (uint32_t)full_size;
+  const uint32_t head[2] = {size, MALLOMETER_ABI_VERSION};
+  memcpy(from, head, sizeof head);
+  memcpy(to, from, size);
+  return 0;
+}
+
+uint32_t mallometer_abi_version(void) { return MALLOMETER_ABI_VERSION; }
+
+int mallometer_snapshot(struct mallometer_counters *snapshot, uint32_t origin) {
+  if (!snapshot || origin > MALLOMETER_SINCE_RESET) return -EINVAL;
+  struct mallometer_counters current = {0};
+  snapshot_read(&current);
+  __atomic_fetch_add(&overhead_ns, monotonic_ns() - current.monotonic_ns, __ATOMIC_RELAXED);
+  if (origin == MALLOMETER_SINCE_RESET) snapshot_since_reset(&current);
+  return deliver(snapshot, &current, sizeof current);
+}
+
+int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
+  if (process_never_counts()) return -ENODATA;
+  int saved_errno = errno;
+  struct thread_block *block = thread_block_acquire();
+  errno = saved_errno;
+  if (!block) return -EAGAIN;
+  struct mallometer_counters since_creation = {0}, found = {0};
+  totals_of(&block->events, &since_creation);
+  totals_of(thread_baseline(block), &found);
+  mallometer_difference(&found, &since_creation, &since_creation);
+  since_creation.monotonic_ns = monotonic_ns();
+  since_creation.flags = hook_was_off() ? MALLOMETER_INCOMPLETE : 0;
+  since_creation.threads = 1;
+  return deliver(snapshot, &since_creation, sizeof since_creation);
+}
+
+int mallometer_reset(void) { return snapshot_reset(); }
+
+/* ---- On, off and self --------------------------------------------------------------------------------- */
+
+int mallometer_disable(void) { return process_disable(); }
+
+int mallometer_enable(void) { return process_enable(); }
+
+/* The sizes of rows when MALLOMETER_ABI_VERSION 1 began: no caller has shorter ones. They never change. */
+enum {
+  FIRST_EVENT_BYTES = 176,
+  FIRST_ARENA_BYTES = 40,
+  FIRST_SITE_BYTES = 88,
+  FIRST_MODULE_BYTES = 1088,
+  FIRST_OBJECT_BYTES = 48,
+  FIRST_EVIDENCE_BYTES = 624,
+  FIRST_ACCESS_BYTES = 560
+};
+
+int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
+  if (!events || event_size < FIRST_EVENT_BYTES) return -EINVAL;
+  return (int)huge_request_events(&(struct rows){events, event_size, capacity}, after);
+}
+
+int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t capacity, uint32_t first) {
+  if (!sites || site_size < FIRST_SITE_BYTES) return -EINVAL;
+  if (!process_has_call_sites()) return -ENODATA;
+  return (int)call_sites_copy(&(struct rows){sites, site_size, capacity}, first);
+}
+
+int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
+  if (!process_has_call_sites()) return -ENODATA;
+  int count = frames ? call_site_stack(number, frames, capacity) : -1;
+  return count < 0 ? -EINVAL : count;
+}
+
+int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {
+  if (!modules || module_size < FIRST_MODULE_BYTES) return -EINVAL;
+  const struct modules *known = process_has_call_sites() ? call_sites_modules() : NULL;
+  return known ? (int)modules_copy(known, &(struct rows){modules, module_size, capacity}, first) : -ENODATA;
+}
+
+int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, uint32_t capacity) {
+  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  if (!process_has_call_sites()) return -ENODATA;
+  const struct rows rows = {objects, object_size, capacity};
+  return (int)live_samples_copy(&rows, slots_copy(&rows)); /* those in slots first: they tell most */
+}
+
+/* Why objects cannot be moved into slots in this process; NULL if they can. */
+static const char *unable_to_observe(void) {
+  if (sampler_interval() == 1)
+    return "MALLOMETER_SAMPLE_INTERVAL=1 takes every allocation, of which most would not fit";
+  if (size_source == SIZE_FROM_HEADER) return "objects have headers (MALLOMETER_ACCOUNTING=header)";
+  if (size_source != SIZE_FROM_CHUNK) return "the allocator is not glibc's own, or this is no x86-64";
+  return NULL;
+}
+
+int mallometer_leaks_start(void) {
+  if (!process_has_call_sites()) return -ENODATA;
+  int saved_errno = errno;
+  int result = observation_start(unable_to_observe());
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_leaks_stop(void) { return observation_stop(); }
+
+int mallometer_leaks(struct mallometer_observation *out) {
+  struct mallometer_observation current = {0};
+  observation_describe(&current);
+  return deliver(out, &current, sizeof current);
+}
+
+int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t evidence_size, uint32_t capacity,
+                        uint32_t first) {
+  if (!evidence || evidence_size < FIRST_EVIDENCE_BYTES) return -EINVAL;
+  if (!observation_has_evidence()) return -ENODATA;
+  return (int)evidence_copy(&(struct rows){evidence, evidence_size, capacity}, first);
+}
+
+int mallometer_watch(const uint32_t *sites, uint32_t count) {
+  if ((!sites && count > 0) || count > MOST_WATCHED_SITES) return -EINVAL;
+  int saved_errno = errno;
+  int result = observation_watch(sites, count);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity) {
+  if (!accesses || access_size < FIRST_ACCESS_BYTES) return -EINVAL;
+  if (!observation_has_evidence()) return -ENODATA;
+  return (int)watch_accesses(&(struct rows){accesses, access_size, capacity});
+}
+
+int mallometer_jvm_attach(void) {
+  if (!process_has_call_sites()) return -ENODATA;
+  if (!process_wants_java_frames()) return -EPERM;
+  int saved_errno = errno;
+  int result = jvm_attach();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
+  struct mallometer_method current = {0};
+  int saved_errno = errno;
+  int result = method ? jvm_method(number, &current) : -EINVAL;
+  errno = saved_errno;
+  return result ? result : deliver(method, &current, sizeof current);
+}
+
+static void change_interval(size_t bytes) {
+  int saved_errno = errno;
+  if (bytes > 0) process_record_call_sites();
+  sampler_configure(bytes);
+  errno = saved_errno;
+}
+
+int mallometer_configure(uint32_t option, uint64_t value) {
+  switch (option) {
+    case MALLOMETER_OPTION_OVERHEAD_TARGET:
+      if (value > 1000000) return -EINVAL;
+      sampler_aim((uint32_t)value);
+      return 0;
+    case MALLOMETER_OPTION_SAMPLE_INTERVAL:
+      if (value == 1 || value > PTRDIFF_MAX || sampler_interval() == 1) return -EINVAL;
+      change_interval(value);
+      return 0;
+    case MALLOMETER_OPTION_EPOCH_OVER_COST:
+      return observation_spend(value) ? 0 : -EINVAL;
+    case MALLOMETER_OPTION_SHORTEST_EPOCH:
+      return observation_shorten(value) ? 0 : -EINVAL;
+    default:
+      return -EINVAL;
+  }
+}
+
+/*
+ * glibc counts slots that it has unmapped as if it had mapped them, too. Those that nobody has noticed yet may take its
+ * figure below 0.
+ */
+static void add_what_slots_took(struct mallometer_allocator_state *figures) {
+  uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;
+  if (figures->kind != MALLOMETER_ALLOCATOR_GLIBC) return;
+  if ((int64_t)mapped < 0) retired -= mapped;
+  figures->mapped_bytes += retired;
+  figures->system_bytes += retired;
+  figures->used_bytes += retired;
+}
+
+int mallometer_allocator(struct mallometer_allocator_state *out, struct mallometer_arena *rows, uint32_t row_size,
+                         uint32_t capacity) {
+  if (row_size < FIRST_ARENA_BYTES || (!rows && capacity > 0)) return -EINVAL;
+  if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
+  struct mallometer_allocator_state current = {0};
+  int saved_errno = errno;
+  int result = allocator_figures(&current, &(struct rows){rows, row_size, capacity});
+  if (result == 0) add_what_slots_took(&current);
+  errno = saved_errno;
+  return result ? result : deliver(out, &current, sizeof current);
+}
+
+int mallometer_trim(void) {
+  if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
+  int saved_errno = errno;
+  int result = allocator_trim();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_record(const char *path) {
+  if (!path || !*path) return -EINVAL;
+  if (process_never_counts()) return -ENODATA;
+  int saved_errno = errno;
+  int result = process_record(path);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_recording(struct mallometer_black_box *out) {
+  struct mallometer_black_box current = {0};
+  black_box_describe(&current);
+  return deliver(out, &current, sizeof current);
+}
+
+static uint32_t slots_in_use(void) {
+  struct slots_totals slots = slots_totals();
+  uint32_t sum = 0;
+  for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) sum += slots.in_use[class];
+  return sum;
+}
+
+int mallometer_self(struct mallometer_report *self) {
+  struct mallometer_report current = {0};
+  current.state = (uint32_t)process_state();
+  current.byte_unit = process_byte_unit();
+  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() +
+                            call_sites_footprint() + observation_footprint() + jvm_footprint();
+  current.overhead_ns =
+      __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() + observation_overhead_ns();
+  current.threads_without_block = threads_without_block();
+  current.huge_threshold_bytes = huge_threshold;
+  struct sampler_totals sampled = sampler_totals();
+  current.overhead_ns += sampled.time_ns;
+  current.sample_interval_bytes = sampler_interval();
+  current.samples = sampled.samples;
+  current.sampled_bytes = sampled.estimated_bytes;
+  current.samples_by_size_only = sampled.unknown_paths;
+  struct call_sites_totals sites = call_sites_totals();
+  current.samples_without_site = sites.without_site;
+  current.samples_not_followed = sites.without_place;
+  current.live_samples = live_samples_count() + slots_in_use();
+  current.call_sites = sites.sites;
+  current.samples_truncated = sites.truncated;
+  current.samples_without_java = sites.without_java;
+  current.sampling_ns = sampled.time_ns;
+  current.overhead_target_ppm = sampler_target();
+  current.sampling_share_ppm = sampled.share_ppm;
+  current.methods = jvm_methods();
+  current.modules = call_sites_modules() ? modules_count(call_sites_modules()) : 0;
+  current.java = jvm_state();
+  current.tables_bytes = call_sites_footprint();
+  current.frames_without_method = jvm_frames_without_method();
+  current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
+  current.samples_without_stack = sites.without_stack;
+  current.event_bytes = sizeof(struct mallometer_event);
+  current.arena_bytes = sizeof(struct mallometer_arena);
+  current.site_bytes = sizeof(struct mallometer_site);
+  current.module_bytes = sizeof(struct mallometer_module);
+  current.object_bytes = sizeof(struct mallometer_object);
+  current.evidence_bytes = sizeof(struct mallometer_site_evidence);
+  current.access_bytes = sizeof(struct mallometer_access);
+  strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
+  strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
+  process_reason(current.reason, sizeof current.reason);
+  return deliver(self, &current, sizeof current);
+}

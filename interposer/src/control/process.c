@@ -1,0 +1,267 @@
+/* See process.h. */
+#include "control/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "account/huge_requests.h"
+#include "account/thread_block.h"
+#include "account/totals.h"
+#include "allocator/figures.h"
+#include "allocator/next.h"
+#include "control/black_box.h"
+#include "control/configuration.h"
+#include "control/log.h"
+#include "control/refusal.h"
+#include "control/snapshot.h"
+#include "hooks/operators.h"
+#include "hooks/start.h"
+#include "hooks/state.h"
+#include "jvm/attach.h"
+#include "leak/observation.h"
+#include "leak/trial.h"
+#include "mallometer.h"
+#include "platform/clock.h"
+#include "platform/dynamic_symbols.h"
+#include "platform/executable.h"
+#include "platform/glibc_versions.h"
+#include "platform/loader.h"
+#include "sample/call_sites.h"
+#include "sample/native_stack.h"
+#include "sample/sampler.h"
+
+#ifndef MALLOMETER_BUILD
+#error "the build defines MALLOMETER_BUILD, a string such as \"0.1.0\""
+#endif
+
+static int state = MALLOMETER_STATE_COUNTING;
+static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
+/* Points to a constant, or to reason_text, which is written before the process has a second thread. */
+static const char *reason = "";
+static char reason_text[sizeof((struct mallometer_report *)0)->reason];
+static enum unwinding unwinding;
+static const char *wanted_black_box;
+static bool java_frames;
+static bool call_sites_wanted;
+/* Why call sites are not recorded although they are asked for. */
+static const char *sites_missing;
+
+/* ---- Fork --------------------------------------------------------------------------------------------- */
+
+static void off(int why, const char *text) {
+  state = why;
+  reason = text;
+  hook_count(false);
+}
+
+bool process_never_counts(void) {
+  return state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED ||
+         state == MALLOMETER_STATE_UNSUPPORTED;
+}
+
+static void in_forked_child(void) {
+  snapshot_forked();
+  thread_blocks_forked();
+  totals_forked();
+  black_box_forked();
+  jvm_forked();
+  observation_forked();
+}
+
+static void refuse_or_use_headers(void) {
+  char name[64];
+  if (!find_object_past_interposers(name, sizeof name)) {
+    hook_use_headers();
+    return;
+  }
+  snprintf(reason_text, sizeof reason_text,
+           "MALLOMETER_ACCOUNTING=header refused, usable sizes instead: %s calls __libc_free", name);
+  reason = reason_text;
+  log_line(LOG_WARN, "%s", reason);
+}
+
+static void refuses_deepbind(const char *file) {
+  log_line(LOG_WARN,
+           "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, which would free past the headers",
+           file ? file : "the executable");
+}
+
+/* Frees look for samples before there are any, so that every free of a sampled object finds it. */
+void process_record_call_sites(void) {
+  static bool said;
+  if (!call_sites_wanted || call_sites_on() || process_never_counts()) return;
+  const char *missing = call_sites_start();
+  __atomic_store_n(&sites_missing, missing, __ATOMIC_RELEASE);
+  if (!missing) {
+    hook_choose_route();
+    call_sites_open();
+  } else if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    log_line(LOG_WARN, "call sites are not recorded: %s", missing);
+  }
+}
+
+bool process_has_call_sites(void) {
+  int saved_errno = errno;
+  if (sampler_interval() > 0) process_record_call_sites();
+  errno = saved_errno;
+  return call_sites_on();
+}
+
+static bool is_of_call_sites(const char *function) {
+  static const char *const functions[] = {"mallometer_sites",   "mallometer_site_stack",  "mallometer_objects",
+                                          "mallometer_modules", "mallometer_leaks_start", "mallometer_jvm_attach",
+                                          "JNI_CreateJavaVM"};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    if (strcmp(function, functions[i]) == 0) return true;
+  }
+  return false;
+}
+
+/* Whether the program is known to ask for call sites later, which are then recorded from its start. */
+static bool will_ask_for_call_sites(const struct configuration *configuration) {
+  return configuration->call_sites_asked_for || refers_to(first_object(), is_of_call_sites);
+}
+
+static void meets_jvm(void) { process_has_call_sites(); }
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static void warns_of_internals(const char *file) {
+  if (!file_names_internals(file)) return;
+  log_line(LOG_WARN,
+           "MALLOMETER_ACCOUNTING=header: %s calls __libc_free; what it frees so ends the program, use usable sizes",
+           base_name(file));
+}
+
+/* The C library has its environment then, but hardly anything has run. */
+static void starts(void) {
+  if (!libc_is_glibc()) {
+    off(MALLOMETER_STATE_UNSUPPORTED, "the C library is not glibc (Alpine's is musl): nothing is counted");
+    return;
+  }
+  char path[4096];
+  clock_start();
+  struct configuration configuration = configuration_read(environ, executable_path(path, sizeof path));
+  huge_threshold = configuration.huge_threshold;
+  sampler_configure(configuration.sample_interval);
+  sampler_aim(configuration.overhead_target_ppm);
+  java_frames = configuration.java_frames;
+  call_sites_wanted = configuration.call_sites;
+  unwinding = configuration.unwinding;
+  observation_configure(configuration.leaks, configuration.arena_bytes);
+  trial_remembers(environ);
+  if (configuration.excluded) {
+    off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
+    return;
+  }
+  if (configuration.headers) refuse_or_use_headers();
+  if (configuration.call_sites && configuration.sample_interval > 0 && will_ask_for_call_sites(&configuration))
+    process_record_call_sites();
+  wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
+  if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
+}
+
+const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
+
+/* `first` is the malloc that the program calls. It may not be ready: nothing here calls it, or might. */
+static void explain_not_preloaded(const void *first) {
+  Dl_info serving = {0};
+  if (malloc_is_replaced) {
+    snprintf(reason_text, sizeof reason_text,
+             "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
+  } else if (object_of(first) == object_of((const void *)(uintptr_t)gnu_get_libc_version)) {
+    snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
+  } else if (dladdr(first, &serving) && serving.dli_fname) {
+    bool of_program = object_of(first) == first_object();
+    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
+             of_program ? ": a malloc that is part of the program cannot be counted"
+                        : "; name mallometer before it in LD_PRELOAD");
+  }
+  reason = reason_text;
+}
+
+static void begin(void) {
+  bool ours = program_malloc_is_ours();
+  if (!ours) operators_find(); /* the rest when something is called: the loader might call malloc for it */
+  if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
+  const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
+  if (is_of_sanitizer(serving)) {
+    reason = "malloc is a sanitizer's, which takes no other before it: nothing is counted";
+    return;
+  }
+  own_image_measure();
+  if (state == MALLOMETER_STATE_NOT_PRELOADED) {
+    explain_not_preloaded(serving);
+    return;
+  }
+  next_allocator_name(allocator_name, sizeof allocator_name);
+  allocator_find();
+  allocator_name_version(allocator_name, sizeof allocator_name);
+  forget_loader_errors();
+  if (process_never_counts()) return;
+  unwinding = native_stack_start(unwinding);
+  forget_loader_errors();
+  if (__register_atfork) __register_atfork(NULL, NULL, in_forked_child, NULL);
+  if (wanted_black_box) process_record(wanted_black_box);
+  log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+}
+
+/* Before main, where errno is 0. */
+__attribute__((constructor)) static void start(void) {
+  int saved_errno = errno;
+  begin();
+  errno = saved_errno;
+}
+
+/* ---- On and off --------------------------------------------------------------------------------------- */
+
+static bool can_be_switched(void) { return state == MALLOMETER_STATE_COUNTING || state == MALLOMETER_STATE_DISABLED; }
+
+int process_disable(void) {
+  if (!can_be_switched()) return -ENODATA;
+  off(MALLOMETER_STATE_DISABLED, "mallometer_disable() was called");
+  return 0;
+}
+
+int process_enable(void) {
+  if (!can_be_switched()) return -ENODATA;
+  state = MALLOMETER_STATE_COUNTING;
+  reason = hook_was_off() ? "counting was off for a time; live and peak bytes are unknown" : "";
+  hook_count(true);
+  return 0;
+}
+
+/* ---- What it is --------------------------------------------------------------------------------------- */
+
+int process_state(void) { return state; }
+
+void process_reason(char *text, size_t capacity) {
+  const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);
+  snprintf(text, capacity, "%s%s%s%s", reason, *reason && missing ? "; " : "",
+           missing ? "call sites are not recorded: " : "", missing ? missing : "");
+}
+
+const char *process_allocator(void) { return allocator_name; }
+
+bool process_wants_java_frames(void) { return java_frames; }
+
+uint32_t process_byte_unit(void) {
+  switch (size_source) {
+    case SIZE_FROM_CHUNK:
+      return MALLOMETER_UNIT_GLIBC_CHUNK;
+    case SIZE_FROM_HEADER:
+      return MALLOMETER_UNIT_REQUESTED;
+    default:
+      return MALLOMETER_UNIT_USABLE;
+  }
+}
+
+int process_record(const char *path) {
+  return black_box_start(path, &(struct black_box_origin){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
+}

@@ -1,0 +1,48 @@
+/*
+ * The life of the process as far as it is ours: what it is configured to, its start and its forks, whether it counts
+ * and why not.
+ *
+ * The constructor runs after the C library is usable and before main; events that come earlier (the loader's, those of
+ * other constructors) are counted already, as the hook starts itself at its first event.
+ */
+#ifndef MALLOMETER_CONTROL_PROCESS_H
+#define MALLOMETER_CONTROL_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* enum mallometer_state */
+int process_state(void);
+
+/* Why the state is what it is, and why call sites are not recorded although they are asked for. */
+void process_reason(char *text, size_t capacity);
+
+/* Whether this process counts nothing, whatever is asked of the library later. */
+bool process_never_counts(void);
+
+/* 0, or -ENODATA if it never counts. */
+int process_disable(void);
+int process_enable(void);
+
+/* What serves the allocations, such as "glibc 2.36"; empty before the start. */
+const char *process_allocator(void);
+
+/* enum mallometer_byte_unit */
+uint32_t process_byte_unit(void);
+
+bool process_wants_java_frames(void);
+
+/*
+ * Whether call sites are recorded, now that somebody asks for them. Most programs that inherit the preload never do,
+ * and the tables are not reserved in those: they count against limits that are meant for the program. Keeps errno.
+ */
+bool process_has_call_sites(void);
+
+/* Records them from now on if they are wanted and there is room. May change errno. */
+void process_record_call_sites(void);
+
+/* Starts the black box: see black_box_start(). */
+int process_record(const char *path);
+
+#endif

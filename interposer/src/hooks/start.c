@@ -1,0 +1,112 @@
+/* See start.h. */
+#include "hooks/start.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+
+#include "account/totals.h"
+#include "allocator/bootstrap.h"
+#include "allocator/glibc.h"
+#include "allocator/next.h"
+#include "hooks/interposed.h"
+#include "hooks/operators.h"
+#include "hooks/route.h"
+#include "hooks/state.h"
+#include "platform/dynamic_symbols.h"
+#include "platform/glibc_versions.h"
+
+static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
+
+static bool program_calls_ours(void) {
+  const void *own = (const void *)(uintptr_t)malloc;
+  return (first_object() ? first_definition("malloc", first_object(), NULL) : program_function("malloc")) == own;
+}
+
+bool program_malloc_is_ours(void) {
+  static enum { UNKNOWN, OURS, ANOTHERS } whose;
+  if (whose == UNKNOWN) whose = program_calls_ours() ? OURS : ANOTHERS;
+  return whose == OURS;
+}
+
+/*
+ * Whether calls of our functions come to us. Memory checkers such as Valgrind's put their own in the place of ours, for
+ * some of malloc's family and not for others, and the addresses stay. They do not know this object.
+ */
+static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
+
+static bool counting_is_wanted = true;
+
+static int wanted_state(void) {
+  if (malloc_leads_here && __atomic_load_n(&counting_is_wanted, __ATOMIC_SEQ_CST)) return HOOK_COUNTING;
+  return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
+}
+
+static enum hook_route route_of(int state) {
+  if (state == HOOK_FORWARDING) return ROUTE_FORWARDED;
+  return state == HOOK_COUNTING && size_source == SIZE_FROM_CHUNK ? ROUTE_COUNTED : ROUTE_COMPLETE;
+}
+
+/* The state first: complete.h must be right for calls that still take the old route. */
+static void change_state(int wanted) {
+  __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
+  hook_route(route_of(wanted));
+}
+
+static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
+                                                    memalign, aligned_alloc, posix_memalign, malloc_usable_size};
+
+static void resolve(void) {
+  this_thread_resolves = true;
+  thread_key_0_reserve();
+  malloc_leads_here = program_malloc_is_ours();
+  malloc_is_replaced = malloc_leads_here && !calls_arrive();
+  if (malloc_is_replaced) malloc_leads_here = false;
+  bool found = next_allocator_find(malloc_leads_here ? NULL : &own_functions);
+  if (found && is_of_sanitizer((const void *)(uintptr_t)next.malloc)) malloc_leads_here = false;
+  if (found) operators_find();
+  if (found && malloc_leads_here) {
+    next_allocator_warm_up();
+    if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
+    thread_blocks_start(peak_flush);
+  }
+  if (found && malloc_leads_here) hook_owner.starts();
+  thread_key_0_release();
+  if (found) bootstrap_finished();
+  this_thread_resolves = false;
+  change_state(found ? wanted_state() : HOOK_UNSERVED);
+}
+
+bool hook_find_allocator(void) {
+  if (this_thread_resolves || __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_UNSERVED) return false;
+  int saved_errno = errno;
+  int expected = HOOK_UNRESOLVED;
+  if (__atomic_compare_exchange_n(&hook_state, &expected, HOOK_RESOLVING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    resolve();
+  } else {
+    while (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_RESOLVING) sched_yield();
+  }
+  errno = saved_errno;
+  return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
+}
+
+static bool was_off;
+
+bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
+
+void hook_count(bool on) {
+  if (!on) __atomic_store_n(&was_off, true, __ATOMIC_RELAXED);
+  __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
+  hook_choose_route();
+}
+
+void hook_choose_route(void) {
+  if (this_thread_resolves) return; /* resolve() sets the state */
+  int wanted;
+  do { /* whoever comes last sees to it that state and route are what is wanted in the end */
+    wanted = wanted_state();
+    change_state(wanted);
+  } while (wanted != wanted_state());
+}
+
+void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }

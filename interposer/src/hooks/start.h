@@ -1,0 +1,31 @@
+/*
+ * The hook's start, at the first event of the process, and its switches: which allocator is below, which source sizes
+ * come from, and by which route calls are served from then on.
+ */
+#ifndef MALLOMETER_HOOKS_START_H
+#define MALLOMETER_HOOKS_START_H
+
+#include <stdbool.h>
+
+/*
+ * Whether a program that calls malloc comes to us. Found out once, at the start, by the loader's tables: the program's
+ * malloc may not be ready for a call.
+ */
+bool program_malloc_is_ours(void);
+
+/* hook_ready()'s rare part. Keeps errno. */
+bool hook_find_allocator(void);
+
+/* Counting on or off, from any thread, also from `starts`. No effect unless malloc_leads_here. */
+void hook_count(bool on);
+
+/* Whether counting was ever off: what came and went meanwhile is in no sum. */
+bool hook_was_off(void);
+
+/* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
+void hook_choose_route(void);
+
+/* Gives every object from now on a header, for good. From `starts` only. */
+void hook_use_headers(void);
+
+#endif

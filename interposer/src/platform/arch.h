@@ -1,0 +1,72 @@
+/*
+ * The processor that the library is compiled for: the only place that asks which one it is. Each processor has a header
+ * of its own that defines all of this; one that has none takes arch_portable.h, which is plain C, works, and follows no
+ * stack farther than its innermost frame.
+ *
+ * Words that only one thread writes ("local", as the Linux kernel calls them), while others read:
+ *
+ *   void local_add(uint64_t *word, uint64_t amount)
+ *       Adds. A signal handler that adds to the same word in between loses nothing where the processor has one
+ *       instruction for it. Everything that the thread stored before is visible to whoever sees the sum.
+ *   bool local_add_negative(int64_t *word, int64_t amount)
+ *   bool local_sub_negative(int64_t *word, int64_t amount)
+ *       The same, ordering nothing. Whether the result is below 0, by the flag that the instruction leaves.
+ *   bool LOCAL_DEC_WAS_ZERO(base, index, offset)
+ *       Subtracts 1 from the byte at base + index + offset, of which the last is a constant; 255 follows 0. Whether it
+ *       was 0.
+ *
+ *   OWN_VALUE(variable)
+ *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
+ *   size_t highest_bit(size_t nonzero)
+ *       The position of the highest bit that is set.
+ *
+ * The program's floating-point environment (which exceptions happened and which trap, how to round) is to malloc what
+ * errno is: who asked for memory did no arithmetic. Code of ours that computes with doubles does so in a function that
+ * is not inlined, between these two.
+ *
+ *   floating_point floating_point_enter(void)
+ *       Sets the environment that C programs start with. Returns the one before.
+ *   void floating_point_leave(floating_point of_program)
+ *
+ * Registers and stacks:
+ *
+ *   struct registers
+ *       A place in a stack, as the registers will be when a function has returned: at least `pc`, `stack_pointer` and
+ *       `frame_pointer`.
+ *   struct registers registers_of_caller(const void *caller, const void *stack)
+ *       Of the program's code that called the hook and will go on at `caller` with this stack. The frame pointer is in
+ *       its register still: this library is compiled not to touch it (CMakeLists.txt).
+ *   struct registers registers_here(void)
+ *       Of the code that this is inlined into.
+ *   struct registers registers_of_context(const ucontext_t *context)
+ *       Of the code that a signal interrupted.
+ *   void registers_to_context(struct registers registers, ucontext_t *context)
+ *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
+ *       Numbers of these registers in call frame information.
+ *   uintptr_t thread_pointer(void)
+ *       An address that is the calling thread's own and lies as far from its stack in each thread of one kind.
+ *   uintptr_t thread_control_block(void)
+ *       Where glibc's struct pthread of the calling thread begins; 0 if that is not known.
+ *
+ * Numbers and names:
+ *
+ *   GLIBC_CHUNKS_ARE_KNOWN
+ *       Whether the word before each of glibc's objects may be read (allocator/next.h).
+ *   WATCHPOINT_BYTES
+ *       How much a watchpoint on an aligned word watches.
+ *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC
+ *       Takes a function of the C library by its oldest version, and what that is (platform/glibc_versions.h).
+ *   DEFINE_PROGRAM_ENTRY(entry, main)
+ *       Defines where the kernel or the loader begins: calls main with the stack as they leave it, the number of
+ *       arguments first.
+ */
+#ifndef MALLOMETER_PLATFORM_ARCH_H
+#define MALLOMETER_PLATFORM_ARCH_H
+
+#if defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library without it */
+#include "platform/arch_x86_64.h"
+#else
+#include "platform/arch_portable.h"
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * A processor that nothing is known of: C alone. Counts are exact, except that a signal handler which allocates in the
+ * middle of an addition may lose one; stacks have one frame, and what needs more of the processor is off. Where a port
+ * begins, and what the logic is tested over. What each of these has to do is said in arch.h.
+ */
+#ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
+#define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* ---- Words that one thread writes ---------------------------------------------------------------------- */
+
+static inline void local_add(uint64_t *word, uint64_t amount) {
+  uint64_t sum = __atomic_load_n(word, __ATOMIC_RELAXED) + amount;
+  __atomic_store_n(word, sum, __ATOMIC_RELEASE);
+}
+
+static inline bool local_add_negative(int64_t *word, int64_t amount) {
+  int64_t sum = __atomic_load_n(word, __ATOMIC_RELAXED) + amount;
+  __atomic_store_n(word, sum, __ATOMIC_RELAXED);
+  return sum < 0;
+}
+
+static inline bool local_sub_negative(int64_t *word, int64_t amount) { return local_add_negative(word, -amount); }
+
+static inline bool local_dec_was_zero(uint8_t *byte) {
+  uint8_t before = __atomic_load_n(byte, __ATOMIC_RELAXED);
+  __atomic_store_n(byte, (uint8_t)(before - 1), __ATOMIC_RELAXED);
+  return before == 0;
+}
+
+#define LOCAL_DEC_WAS_ZERO(base, index, offset) local_dec_was_zero((uint8_t *)(base) + (offset) + (index))
+
+#define OWN_VALUE(variable) (variable)
+
+static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
+
+/* ---- Floating point ------------------------------------------------------------------------------------ */
+
+typedef unsigned floating_point;
+
+static inline floating_point floating_point_enter(void) { return 0; }
+
+static inline void floating_point_leave(floating_point of_program) { (void)of_program; }
+
+/* ---- Registers and stacks ------------------------------------------------------------------------------ */
+
+struct registers {
+  uintptr_t pc, stack_pointer, frame_pointer;
+};
+
+/* A frame pointer of 0 ends a stack. */
+static inline struct registers registers_of_caller(const void *caller, const void *stack) {
+  return (struct registers){(uintptr_t)caller, (uintptr_t)stack, 0};
+}
+
+static inline struct registers registers_here(void) { return (struct registers){0, 0, 0}; }
+
+static inline struct registers registers_of_context(const ucontext_t *context) {
+  (void)context;
+  return (struct registers){0, 0, 0};
+}
+
+static inline void registers_to_context(struct registers registers, ucontext_t *context) {
+  (void)registers, (void)context;
+}
+
+/* No processor has so many: no description of a frame is understood. */
+enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
+
+static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
+
+static inline uintptr_t thread_control_block(void) { return 0; }
+
+/* ---- Numbers and names --------------------------------------------------------------------------------- */
+
+#define GLIBC_CHUNKS_ARE_KNOWN false
+#define WATCHPOINT_BYTES 8
+
+#define OLD_SYMBOL(function, version) _Static_assert(true, "whichever the linker finds")
+#define GLIBC_FIRST NULL
+#define GLIBC_OF_DLADDR1 NULL
+#define GLIBC_OF_ALIGNED_ALLOC NULL
+
+/* There is none: a trial that is started so says that it was not passed. */
+#define DEFINE_PROGRAM_ENTRY(entry, main)                            \
+  __attribute__((visibility("hidden"), noreturn)) void entry(void); \
+  void entry(void) { main((char *const[]){NULL, NULL, NULL}); }      \
+  _Static_assert(true, "")
+
+#endif

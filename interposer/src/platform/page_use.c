@@ -1,0 +1,147 @@
+/* See page_use.h. */
+#include "platform/page_use.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "platform/kernel.h"
+#include "platform/memory.h"
+#include "platform/system_calls.h"
+
+#ifndef MADV_COLD /* kernels since 5.4 */
+#define MADV_COLD 20
+#endif
+
+#define SMAPS "/proc/self/smaps"
+#define CLEAR_REFS "/proc/self/clear_refs"
+#define USUAL_MAPPINGS 65530u
+
+static char piece_of_file[16384];
+
+/* ---- Reading smaps, see proc(5) ------------------------------------------------------------------------ */
+
+/* Takes it piece by piece: lines may be cut anywhere, and what does not fit `line` does not matter. */
+struct smaps_reader {
+  bool (*mapping)(uintptr_t begin, bool used);
+  uintptr_t begin; /* of the mapping that the fields are about */
+  size_t length;
+  char line[32];
+};
+
+static bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+static uintptr_t hexadecimal(const char *text) {
+  uintptr_t number = 0;
+  for (; is_hexadecimal(*text); text++)
+    number = number * 16 + (uintptr_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+  return number;
+}
+
+static uint64_t decimal(const char *text) {
+  uint64_t number = 0;
+  while (*text == ' ') text++;
+  for (; *text >= '0' && *text <= '9'; text++) number = number * 10 + (uint64_t)(*text - '0');
+  return number;
+}
+
+/* Fields begin with a capital letter, mappings with their address. */
+static bool take_line(struct smaps_reader *reader) {
+  static const char field[] = "Referenced:";
+  reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
+  reader->length = 0;
+  if (is_hexadecimal(reader->line[0])) {
+    reader->begin = hexadecimal(reader->line);
+    return true;
+  }
+  if (strncmp(reader->line, field, sizeof field - 1) != 0) return true;
+  return reader->mapping(reader->begin, decimal(reader->line + sizeof field - 1) > 0);
+}
+
+/* False when the reading has ended. */
+static bool feed(struct smaps_reader *reader, const char *text, size_t length) {
+  const char *end = text + length;
+  while (text < end) {
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    size_t piece = (size_t)((newline ? newline : end) - text);
+    size_t room = sizeof reader->line - 1 - reader->length, kept = piece < room ? piece : room;
+    memcpy(reader->line + reader->length, text, kept);
+    reader->length += kept;
+    if (!newline) return true;
+    if (!take_line(reader)) return false;
+    text = newline + 1;
+  }
+  return true;
+}
+
+bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
+  struct smaps_reader reader = {.mapping = mapping};
+  int file = call_open(SMAPS, O_RDONLY);
+  if (file < 0) return false;
+  ssize_t length;
+  do {
+    length = call_read(file, piece_of_file, sizeof piece_of_file);
+  } while (length > 0 && feed(&reader, piece_of_file, (size_t)length));
+  int error = errno;
+  if (length >= 0 || error != EBADF) call_close(file); /* the program may have closed it, and have another there */
+  errno = error;
+  return length >= 0;
+}
+
+const char *page_use_read_name(void) { return SMAPS; }
+
+/* ---- Clearing ------------------------------------------------------------------------------------------ */
+
+/*
+ * Linux also passes over a page which the processor that first touched it still keeps in a batch, on the way to the
+ * list of pages; that may last while that processor touches no 31 new pages. It then reads as touched once more. The
+ * call empties the batch of the processor it runs on.
+ *
+ * ENOMEM says that some of the pages are unmapped; the others are cold all the same. Pages that the program has locked
+ * keep their accessed bits.
+ */
+bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
+
+const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
+
+/*
+ * Processors set the bit when they look a page up, which they need not do while they remember it. MADV_COLD makes them
+ * forget the page, clear_refs does not. To take more than 33 pages away makes Linux forget all.
+ */
+static bool forget_pages(void) {
+  size_t bytes = 64 * memory_page_bytes();
+  void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return pages != MAP_FAILED && munmap(pages, bytes) == 0;
+}
+
+bool page_use_clear_all(void) {
+  int file = call_open(CLEAR_REFS, O_WRONLY);
+  bool cleared = file >= 0 && call_write(file, "1", 1) == 1;
+  int error = errno;
+  if (file >= 0) call_close(file);
+  errno = error;
+  return forget_pages() && cleared;
+}
+
+const char *page_use_clear_all_name(void) { return CLEAR_REFS; }
+
+/* ---- Mappings ------------------------------------------------------------------------------------------ */
+
+size_t mappings_count(void) {
+  size_t lines = 0;
+  ssize_t length;
+  int file = call_open("/proc/self/maps", O_RDONLY);
+  if (file < 0) return SIZE_MAX;
+  while ((length = call_read(file, piece_of_file, sizeof piece_of_file)) > 0) {
+    for (ssize_t i = 0; i < length; i++) lines += piece_of_file[i] == '\n';
+  }
+  call_close(file);
+  return length < 0 ? SIZE_MAX : lines;
+}
+
+size_t mappings_most(void) {
+  char text[32];
+  size_t told = kernel_text("/proc/sys/vm/max_map_count", text, sizeof text);
+  return told ? strtoul(text, NULL, 10) : USUAL_MAPPINGS;
+}

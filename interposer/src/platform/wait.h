@@ -1,0 +1,24 @@
+/*
+ * Ways to wait for the library's own threads: until another thread has changed a word, or until a moment. Nothing here
+ * is called inside of malloc.
+ */
+#ifndef MALLOMETER_PLATFORM_WAIT_H
+#define MALLOMETER_PLATFORM_WAIT_H
+
+#include <stdint.h>
+
+#define WAIT_WITHOUT_LIMIT UINT64_MAX
+
+/*
+ * Blocks the calling thread until another one wakes those that wait for `word`, or so many nanoseconds have passed.
+ * Returns at once if the word is not `seen`, and may return early for no reason: callers look again. May change errno.
+ */
+void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns);
+
+/* Wakes one thread that waits for the word, which the caller has changed before. Keeps errno. */
+void wait_wake(const uint32_t *word);
+
+/* Blocks until monotonic_ns() reaches the moment, or a signal arrives. May change errno. */
+void wait_until(uint64_t moment_ns);
+
+#endif

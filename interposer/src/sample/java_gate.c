@@ -1,0 +1,37 @@
+/* See java_gate.h. */
+#include "sample/java_gate.h"
+
+#include <stddef.h>
+#include <time.h>
+
+static const struct java_stacks *java;
+
+void java_gate_open(const struct java_stacks *stacks) { __atomic_store_n(&java, stacks, __ATOMIC_SEQ_CST); }
+
+void java_gate_close(void) { java_gate_open(NULL); }
+
+static bool somebody_is_behind(void) {
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    const struct thread_block *block = thread_block_at(i);
+    if (block && __atomic_load_n(&block->walks_java, __ATOMIC_SEQ_CST)) return true;
+  }
+  return false;
+}
+
+void java_gate_close_and_wait(void) {
+  const struct timespec a_moment = {0, 100000};
+  java_gate_close();
+  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) nanosleep(&a_moment, NULL);
+}
+
+bool java_gate_is_open(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }
+
+/* Who closes the gate waits for those whom it sees behind it, so whether it is open is asked again after the mark. */
+bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
+  if (!java_gate_is_open() || !block || block->walks_java) return false;
+  __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);
+  *stacks = __atomic_load_n(&java, __ATOMIC_SEQ_CST);
+  return true;
+}
+
+void java_gate_leave(struct thread_block *block) { __atomic_store_n(&block->walks_java, 0, __ATOMIC_RELEASE); }

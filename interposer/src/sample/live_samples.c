@@ -1,0 +1,148 @@
+/* See live_samples.h. */
+#include "sample/live_samples.h"
+
+#include "platform/clock.h"
+#include "platform/memory.h"
+
+enum { PLACES = 65536, PROBES = 64 };
+
+struct live {
+  uintptr_t address; /* or one of the marks below */
+  size_t bytes;
+  double probability;
+  uint32_t site;
+  uint32_t born; /* in units of BIRTH_UNIT */
+};
+
+#define BIRTH_UNIT ((uint64_t)1 << 24)
+
+/* Marks in place of an address. */
+enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
+
+static struct table {
+  struct live entries[PLACES];
+  struct home {
+    uint8_t objects; /* live samples that belong to this place; 255 stays */
+    uint8_t reach;   /* how many places behind it one of them was ever put */
+  } homes[PLACES];
+} * table;
+
+uint8_t live_filter[65536];
+
+static uint32_t samples;
+
+bool live_samples_start(void) {
+  if (__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return true;
+  struct table *none = NULL, *fresh = memory_reserve(sizeof *fresh);
+  if (!fresh) return false;
+  if (!__atomic_compare_exchange_n(&table, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
+  }
+  return true;
+}
+
+size_t live_samples_bytes(void) { return sizeof *table; }
+
+uint32_t live_sample_birth(void) { return (uint32_t)(coarse_monotonic_ns() / BIRTH_UNIT); }
+
+static size_t place_of(uintptr_t address, size_t probe) { return ((address >> 4) * 0x9e3779b97f4a7c15u >> 48) + probe; }
+
+static struct home *home_of(uintptr_t address) { return &table->homes[place_of(address, 0)]; }
+
+static void change_count(uint8_t *count, int change) {
+  uint8_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
+  do {
+    if (before == UINT8_MAX) return;
+  } while (!__atomic_compare_exchange_n(count, &before, (uint8_t)(before + change), true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+}
+
+/* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
+static void count_live(uintptr_t address, int change) {
+  change_count(&live_filter[(uint16_t)(address >> 4)], change);
+  change_count(&home_of(address)->objects, change);
+}
+
+/* Places that were used once are never EMPTY again, so that only this keeps a look for an object from all PROBES. */
+static void extend_reach(uintptr_t address, size_t probe) {
+  uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
+  while (before < probe &&
+         !__atomic_compare_exchange_n(reach, &before, (uint8_t)probe, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
+bool live_sample_insert(const void *object, const struct live_sample *sample) {
+  uintptr_t address = (uintptr_t)object;
+  for (size_t probe = 0; probe < PROBES; probe++) {
+    struct live *entry = &table->entries[place_of(address, probe) % PLACES];
+    uintptr_t mark = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
+    if (mark != EMPTY && mark != GONE) continue;
+    if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED)) {
+      continue;
+    }
+    entry->bytes = sample->bytes;
+    entry->probability = sample->probability;
+    entry->site = sample->site;
+    entry->born = sample->born;
+    extend_reach(address, probe);
+    __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
+    count_live(address, 1);
+    __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
+    return true;
+  }
+  return false;
+}
+
+static struct live *find(uintptr_t address) {
+  if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
+  /* Whoever frees the object comes after who put it. */
+  const struct home *home = home_of(address);
+  if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
+  size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
+  for (size_t probe = 0; probe <= reach; probe++) {
+    struct live *entry = &table->entries[place_of(address, probe) % PLACES];
+    uintptr_t found = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (found == address) return entry;
+    if (found == EMPTY) break;
+  }
+  return NULL;
+}
+
+bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
+
+struct live_sample live_sample_remove(const void *object) {
+  struct live *entry = find((uintptr_t)object);
+  if (!entry) return NO_LIVE_SAMPLE;
+  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
+  count_live((uintptr_t)object, -1);
+  __atomic_fetch_sub(&samples, 1, __ATOMIC_RELAXED);
+  return sample;
+}
+
+/* ---- For readers -------------------------------------------------------------------------------------- */
+
+uint32_t live_samples_count(void) { return __atomic_load_n(&samples, __ATOMIC_RELAXED); }
+
+struct mallometer_object live_sample_row(const struct live_sample *sample) {
+  return (struct mallometer_object){.bytes = sample->bytes,
+                                    .probability = sample->probability,
+                                    .born_ns = sample->born * BIRTH_UNIT,
+                                    .site = sample->site};
+}
+
+/* An entry that is the same object's before and after its copy was whole. */
+uint32_t live_samples_copy(const struct rows *objects, uint32_t first) {
+  uint32_t copied = first;
+  for (size_t i = 0; __atomic_load_n(&table, __ATOMIC_ACQUIRE) && i < PLACES && copied < objects->capacity; i++) {
+    const struct live *entry = &table->entries[i];
+    uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
+    struct mallometer_object row =
+        live_sample_row(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) rows_write(objects, copied++, &row, sizeof row);
+  }
+  return copied;
+}

@@ -1,0 +1,51 @@
+/*
+ * The sampled objects that are not freed yet, by address: whoever frees an object asks here whether it was a sample.
+ *
+ * A filter of one byte for each of 65,536 hashes answers nearly every free. Behind it is a table of 65,536 places with
+ * open addressing, each place with a count of the samples that belong to it. Nothing is locked: an entry is claimed,
+ * filled and published by its address. The memory is reserved with that of the call sites.
+ */
+#ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
+#define MALLOMETER_SAMPLE_LIVE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/rows.h"
+#include "platform/visibility.h"
+#include "sample/live_sample.h"
+
+/* Reserves the memory, once. False if there is none now. From any thread, in signal handlers too; may change errno. */
+bool live_samples_start(void);
+
+/* How much that is. */
+size_t live_samples_bytes(void);
+
+/*
+ * Whether an object may be a live sample: false for nearly all that are none. A byte that has reached 255 stays there.
+ */
+extern HIDDEN uint8_t live_filter[65536];
+
+static inline bool may_be_sampled(const void *object) {
+  return __builtin_expect(live_filter[(uint16_t)((uintptr_t)object >> 4)] != 0, 0);
+}
+
+/* Whether it is one. The object is being freed: nobody else frees it meanwhile. */
+bool is_live_sample(const void *object);
+
+/* False if there is no room. No sample has the object's address: what was there before has been removed. */
+bool live_sample_insert(const void *object, const struct live_sample *sample);
+
+/*
+ * NO_LIVE_SAMPLE if it is none. Before the object is given back or moved, since its address may be another's the moment
+ * after.
+ */
+struct live_sample live_sample_remove(const void *object);
+
+uint32_t live_samples_count(void);
+
+/* Writes rows from `first` on; returns up to which. */
+uint32_t live_samples_copy(const struct rows *objects, uint32_t first);
+
+#endif

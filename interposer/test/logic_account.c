@@ -1,0 +1,239 @@
+/*
+ * The account over the platform made for tests: what it sums when memory is refused, when the table of blocks is full,
+ * and when another thread or a signal handler comes at every point where one can.
+ */
+#include <pthread.h>
+
+#include "account/thread_block.h"
+#include "account/totals.h"
+#include "platform/given.h"
+#include "platform/memory.h"
+
+enum { BYTES = 100 };
+
+/* From here on this is a thread that had no event yet. */
+static struct thread_block *as_new_thread(void) {
+  current_block = &no_block_yet;
+  return thread_block_acquire();
+}
+
+static void allocate_in(struct thread_block *block, int64_t bytes) {
+  if (!block) {
+    counter_add_shared(&shared_events.allocated_bytes, (uint64_t)bytes);
+    peak_flush_shared();
+    return;
+  }
+  counter_add(&block->events.allocated_bytes, (uint64_t)bytes);
+  if (!headroom_take(block, bytes)) peak_flush(block);
+}
+
+static void free_in(struct thread_block *block, int64_t bytes) {
+  headroom_give(block, bytes);
+  counter_add(&block->events.freed_bytes, (uint64_t)bytes);
+}
+
+static struct mallometer_counters sums(void) {
+  struct mallometer_counters sum = {0};
+  totals_read(&sum);
+  return sum;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+/* Two slabs' worth of threads; whichever slab is refused, nothing is lost. */
+static int sums_are_exact_without_the_memory(unsigned request) {
+  enum { THREADS = 2 * BLOCKS_IN_SLAB };
+  refuse_memory_request(request);
+  for (unsigned i = 0; i < THREADS; i++) allocate_in(as_new_thread(), BYTES);
+  bool refused = memory_was_refused();
+  CHECK_EQUAL(sums().allocated_bytes, THREADS * BYTES);
+  CHECK_EQUAL(threads_without_block(), refused ? 1 : 0);
+  CHECK_EQUAL(thread_block_owners(), THREADS - threads_without_block());
+  return refused ? REACHED : NOT_REACHED;
+}
+
+CASE(a_slab_is_mapped_when_its_next_block_is_asked_for) {
+  refuse_memory_request(1);
+  CHECK(!as_new_thread());
+  CHECK(!thread_block_at(0) && thread_blocks_footprint() == 0);
+  CHECK(as_new_thread());
+  CHECK_EQUAL(thread_blocks_footprint(), memory_whole_pages(sizeof(struct slab)));
+  CHECK_EQUAL(thread_blocks_footprint() % given_page_bytes, 0);
+}
+
+CASE(a_full_table_leaves_events_to_the_shared_block) {
+  for (unsigned i = 0; i < MAXIMUM_BLOCKS; i++) allocate_in(as_new_thread(), BYTES);
+  for (unsigned i = 0; i < 3; i++) {
+    struct thread_block *none = as_new_thread();
+    CHECK(!none);
+    allocate_in(none, BYTES);
+  }
+  CHECK_EQUAL(threads_without_block(), 3);
+  CHECK_EQUAL(thread_block_count(), MAXIMUM_BLOCKS);
+  CHECK_EQUAL(sums().allocated_bytes, (MAXIMUM_BLOCKS + 3) * BYTES);
+  struct mallometer_counters sum = {0};
+  CHECK_EQUAL(totals_raise_peak(&sum), (MAXIMUM_BLOCKS + 3) * BYTES);
+}
+
+/* ---- Threads that come and go -------------------------------------------------------------------------- */
+
+static void *allocates_and_ends(void *block) {
+  *(struct thread_block **)block = thread_block_acquire();
+  allocate_in(thread_block_acquire(), BYTES);
+  return NULL;
+}
+
+static struct thread_block *block_of_a_thread_that_ended(void) {
+  struct thread_block *block;
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, allocates_and_ends, &block) == 0 && pthread_join(thread, NULL) == 0);
+  return block;
+}
+
+CASE(a_block_is_handed_over_with_its_totals) {
+  thread_blocks_start(peak_flush);
+  struct thread_block *first = block_of_a_thread_that_ended();
+  CHECK_EQUAL(thread_block_owners(), 0);
+  CHECK(as_new_thread() == first);
+  CHECK_EQUAL(counter_read(&thread_baseline(first)->allocated_bytes), BYTES);
+  CHECK_EQUAL(sums().allocated_bytes, BYTES);
+}
+
+static struct thread_block *handlers;
+
+static void a_handler_allocates(void) {
+  handlers = thread_block_acquire();
+  allocate_in(handlers, BYTES);
+}
+
+/* The handler finds the thread its block, whichever of the two is first. */
+static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
+  current_block = &no_block_yet;
+  interrupt_at(point, a_handler_allocates);
+  struct thread_block *block = thread_block_acquire();
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(block && block == handlers && block == current_block);
+  CHECK_EQUAL(thread_block_owners(), 1);
+  CHECK_EQUAL(counter_read(&block->events.allocated_bytes), BYTES);
+  return REACHED;
+}
+
+static struct thread_block *kept;
+
+/* Takes the first two free blocks, keeps the second, and gives the first back. */
+static void *takes_two_keeps_one(void *unused) {
+  struct thread_block *first = thread_block_acquire();
+  kept = as_new_thread();
+  current_block = first;
+  return unused;
+}
+
+static void another_thread_takes_two_and_keeps_one(void) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
+}
+
+/* The head of the list is the same as before, what follows it is not. */
+static int no_block_has_two_owners(unsigned point) {
+  thread_blocks_start(peak_flush);
+  for (unsigned i = 0; i < 4; i++) as_new_thread();
+  thread_blocks_forked(); /* frees all but the last */
+  interrupt_at(point, another_thread_takes_two_and_keeps_one);
+  struct thread_block *block = as_new_thread();
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(block && block != kept);
+  struct thread_block *others[2] = {as_new_thread(), as_new_thread()};
+  for (unsigned i = 0; i < 2; i++) CHECK(others[i] && others[i] != block && others[i] != kept);
+  CHECK(others[0] != others[1]);
+  return REACHED;
+}
+
+/* ---- The peak ------------------------------------------------------------------------------------------ */
+
+enum { MUCH = 10 << 20, LITTLE = 40000 };
+
+static struct thread_block *own, *others;
+
+static void another_has_its_peak(void) {
+  allocate_in(others, MUCH);
+  free_in(others, MUCH);
+}
+
+static void has_a_small_peak(void) {
+  for (unsigned i = 0; i < 10; i++) allocate_in(own, LITTLE);
+  for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
+}
+
+/* Of the two peaks, the larger one is missed by no more than is said, wherever they fall. */
+static int the_peak_of_two_is_seen(unsigned point) {
+  own = as_new_thread();
+  others = as_new_thread();
+  interrupt_at(point, another_has_its_peak);
+  has_a_small_peak();
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(peak_so_far() + peak_error() >= MUCH);
+  CHECK(peak_so_far() <= MUCH + 10 * LITTLE);
+  struct mallometer_counters sum = {0};
+  totals_raise_peak(&sum);
+  CHECK_EQUAL(sum.allocated_bytes, MUCH + 10 * LITTLE);
+  CHECK_EQUAL(sum.freed_bytes, sum.allocated_bytes);
+  return REACHED;
+}
+
+static void another_allocates_and_frees(void) {
+  for (unsigned i = 0; i < 100; i++) another_has_its_peak();
+}
+
+/* What another thread allocates and frees meanwhile never lived at once: a sum counts at most one of it. */
+static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
+  struct mallometer_counters sum = {0};
+  own = as_new_thread();
+  others = as_new_thread();
+  allocate_in(own, LITTLE);
+  interrupt_at(point, another_allocates_and_frees);
+  uint64_t peak = totals_raise_peak(&sum);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(peak >= LITTLE && peak <= LITTLE + MUCH);
+  CHECK(sum.allocated_bytes >= sum.freed_bytes);
+  return REACHED;
+}
+
+static struct thread_block *others_of_child;
+
+/* In the child the other thread is not there, wherever it was. */
+static void the_process_forks(void) {
+  others_of_child = others;
+  current_block = own;
+  thread_blocks_forked();
+  totals_forked();
+}
+
+static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
+  own = as_new_thread();
+  others = as_new_thread();
+  allocate_in(own, LITTLE);
+  interrupt_at(point, the_process_forks);
+  allocate_in(others, MUCH); /* the rest of it happens in the parent only; to the child it is as if never */
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK_EQUAL(thread_block_owners(), 1);
+  struct mallometer_counters sum = {0};
+  uint64_t peak = totals_raise_peak(&sum);
+  CHECK(sum.allocated_bytes == LITTLE || sum.allocated_bytes == LITTLE + MUCH);
+  CHECK(peak >= sum.allocated_bytes);
+  CHECK(as_new_thread() == others_of_child);
+  return REACHED;
+}
+
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
+  CHECK_EQUAL(at_each_point(sums_are_exact_without_the_memory), 2);
+  RUN(a_slab_is_mapped_when_its_next_block_is_asked_for);
+  RUN(a_full_table_leaves_events_to_the_shared_block);
+  RUN(a_block_is_handed_over_with_its_totals);
+  CHECK(at_each_point(a_handler_allocates_while_the_block_is_taken) > 5);
+  CHECK(at_each_point(no_block_has_two_owners) > 3);
+  CHECK(at_each_point(the_peak_of_two_is_seen) > 40);
+  CHECK(at_each_point(a_sum_that_is_interrupted_proves_no_peak) > 40);
+  CHECK(at_each_point(a_fork_in_the_middle_keeps_the_sums) > 5);
+  return 0;
+}

@@ -1,0 +1,302 @@
+/*
+ * Call sites and live samples over the platform made for tests: when there is no memory for them, when two threads meet
+ * the same new site, when their tables are full, and by a given clock.
+ */
+#include "account/thread_block.h"
+#include "platform/given.h"
+#include "sample/call_sites.h"
+#include "sample/live_samples.h"
+#include "sample/native_stack.h"
+#include "sample/sampler.h"
+
+static char stack[65536];
+static struct mallometer_site sites[MOST_SITES];
+
+static void begin_thread(void) {
+  current_block = &no_block_yet;
+  CHECK(thread_block_acquire());
+}
+
+/* Every allocation is sampled. */
+static void start(void) {
+  given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
+  begin_thread();
+  native_stack_start(UNWIND_BY_FRAME_POINTERS);
+  sampler_configure(1);
+  CHECK(!call_sites_start());
+  call_sites_open();
+}
+
+static void allocate(uintptr_t caller, uintptr_t object, size_t bytes) {
+  struct origin origin = {(const void *)caller, stack + sizeof stack - 64};
+  sampler_visit(thread_block_acquire(), (void *)object, bytes, bytes, (struct move){0}, origin);
+}
+
+static bool deallocate(uintptr_t object) {
+  struct live_sample sample = live_sample_remove((const void *)object);
+  call_sites_free(sample);
+  return sample.site != NO_SITE;
+}
+
+static uint32_t copy_sites(void) {
+  struct rows rows = {sites, sizeof *sites, MOST_SITES};
+  return call_sites_copy(&rows, 0);
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
+  begin_thread();
+  size_t before = memory_taken();
+  refuse_memory_request(request);
+  const char *why = call_sites_start();
+  if (!memory_was_refused()) {
+    CHECK(!why);
+    return NOT_REACHED;
+  }
+  CHECK(strcmp(why, "there is no memory") == 0);
+  CHECK(!call_sites_on() && call_sites_footprint() == 0);
+  CHECK(!is_live_sample(stack));
+  CHECK_EQUAL(copy_sites(), 0);
+  given_shortage = "a limit";
+  CHECK(call_sites_start() == given_shortage);
+  given_shortage = NULL;
+  CHECK(!call_sites_start() && call_sites_on());
+  CHECK_EQUAL(call_sites_footprint() % given_page_bytes, 0);
+  CHECK_EQUAL(call_sites_footprint(), memory_taken() - before);
+  return REACHED;
+}
+
+static void another_starts(void) { CHECK(!call_sites_start()); }
+
+static int two_that_start_at_once_reserve_once(unsigned point) {
+  interrupt_at(point, another_starts);
+  CHECK(!call_sites_start());
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(call_sites_on());
+  CHECK(memory_given_back() == memory_taken() - call_sites_footprint());
+  return REACHED;
+}
+
+/* ---- Two at once --------------------------------------------------------------------------------------- */
+
+enum { CALLER = 0x1234, OBJECT = 0x1000000, OTHER_OBJECT = 0x2000000, BYTES = 48 };
+
+static void another_allocates_there(void) {
+  struct thread_block *own = current_block;
+  begin_thread();
+  allocate(CALLER, OTHER_OBJECT, BYTES);
+  current_block = own;
+}
+
+static int two_that_meet_a_new_site_share_it(unsigned point) {
+  start();
+  interrupt_at(point, another_allocates_there);
+  allocate(CALLER, OBJECT, BYTES);
+  if (!was_interrupted()) return NOT_REACHED;
+  uint32_t count = copy_sites(), with_frames = 0;
+  CHECK(count >= 1 && count <= 2);
+  for (uint32_t i = 0; i < count; i++) {
+    with_frames += sites[i].frames;
+    CHECK_EQUAL(sites[i].allocated.samples, sites[i].frames ? 2 : 0);
+    CHECK(sites[i].allocated.bytes == (sites[i].frames ? 2 * BYTES : 0));
+  }
+  CHECK_EQUAL(with_frames, 1);
+  CHECK_EQUAL(live_samples_count(), 2);
+  CHECK(deallocate(OBJECT) && deallocate(OTHER_OBJECT));
+  CHECK(!deallocate(OBJECT) && !deallocate(OTHER_OBJECT));
+  return REACHED;
+}
+
+/* As live samples are found by 16 bits of a product (call_sites.c), so that they compete for the same places. */
+static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
+
+static uintptr_t next_at_the_same_place(uintptr_t object) {
+  unsigned place = place_of(object);
+  do object += 16;
+  while (place_of(object) != place);
+  return object;
+}
+
+static uintptr_t first_object, second_object;
+
+static void another_allocates_at_the_same_place(void) {
+  struct thread_block *own = current_block;
+  begin_thread();
+  allocate(CALLER, second_object, BYTES);
+  current_block = own;
+}
+
+static int an_object_is_freed_while_another_takes_its_place(unsigned point) {
+  start();
+  first_object = OBJECT;
+  second_object = next_at_the_same_place(OBJECT);
+  allocate(CALLER, first_object, BYTES);
+  interrupt_at(point, another_allocates_at_the_same_place);
+  CHECK(deallocate(first_object));
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(!is_live_sample((const void *)first_object) && is_live_sample((const void *)second_object));
+  CHECK_EQUAL(live_samples_count(), 1);
+  CHECK_EQUAL(copy_sites(), 1);
+  CHECK_EQUAL(sites[0].allocated.samples, 2);
+  CHECK_EQUAL(sites[0].freed.samples, 1);
+  CHECK(deallocate(second_object));
+  return REACHED;
+}
+
+static void another_frees_the_second(void) { CHECK(deallocate(second_object)); }
+
+static int two_at_the_same_place_are_freed_at_once(unsigned point) {
+  start();
+  second_object = OBJECT;
+  first_object = next_at_the_same_place(OBJECT);
+  allocate(CALLER, second_object, BYTES);
+  allocate(CALLER, first_object, BYTES);
+  interrupt_at(point, another_frees_the_second);
+  CHECK(deallocate(first_object));
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK_EQUAL(live_samples_count(), 0);
+  CHECK_EQUAL(copy_sites(), 1);
+  CHECK_EQUAL(sites[0].freed.samples, 2);
+  CHECK(!may_be_sampled((const void *)first_object) && !may_be_sampled((const void *)second_object));
+  return REACHED;
+}
+
+/* ---- Full tables --------------------------------------------------------------------------------------- */
+
+/* One for which no site is found has no live sample either. */
+static void allocate_and_free(uintptr_t caller) {
+  uint64_t before = call_sites_totals().without_site;
+  allocate(caller, OBJECT, BYTES);
+  CHECK(deallocate(OBJECT) == (call_sites_totals().without_site == before));
+}
+
+CASE(samples_without_room_for_a_site_are_counted) {
+  enum { CALLERS = 2 * MOST_SITES };
+  start();
+  for (uintptr_t i = 0; i < CALLERS; i++) allocate_and_free(0x10000 + 64 * i);
+  CHECK_EQUAL(call_sites_totals().sites, MOST_SITES);
+  CHECK_EQUAL(call_sites_totals().without_site, CALLERS - MOST_SITES);
+  /* A known one is still known. */
+  allocate(0x10000, OBJECT, BYTES);
+  CHECK(deallocate(OBJECT));
+  CHECK_EQUAL(copy_sites(), MOST_SITES);
+  CHECK_EQUAL(sites[0].allocated.samples, 2);
+  CHECK_EQUAL(sites[0].freed.samples, 2);
+}
+
+CASE(samples_without_a_place_count_as_freed) {
+  enum { PLACES = 64, MORE = 5 };
+  start();
+  uintptr_t object = OBJECT;
+  for (unsigned i = 0; i < PLACES + MORE; i++, object = next_at_the_same_place(object)) allocate(CALLER, object, BYTES);
+  CHECK_EQUAL(live_samples_count(), PLACES);
+  CHECK_EQUAL(call_sites_totals().without_place, MORE);
+  CHECK_EQUAL(copy_sites(), 1);
+  CHECK_EQUAL(sites[0].allocated.samples, PLACES + MORE);
+  CHECK_EQUAL(sites[0].freed.samples, MORE);
+  CHECK(sites[0].allocated.bytes - sites[0].freed.bytes == PLACES * BYTES);
+  object = OBJECT;
+  for (unsigned i = 0; i < PLACES + MORE; i++, object = next_at_the_same_place(object)) {
+    CHECK(deallocate(object) == (i < PLACES));
+  }
+  CHECK_EQUAL(live_samples_count(), 0);
+}
+
+CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
+  start();
+  allocate(CALLER, OBJECT, BYTES);
+  allocate(CALLER, OBJECT, 2 * BYTES);
+  CHECK_EQUAL(live_samples_count(), 1);
+  CHECK_EQUAL(call_sites_totals().without_place, 1);
+  CHECK_EQUAL(copy_sites(), 1);
+  CHECK(sites[0].allocated.bytes - sites[0].freed.bytes == 2 * BYTES);
+}
+
+/* ---- Stacks and time ----------------------------------------------------------------------------------- */
+
+/* Frames as code with frame pointers leaves them: the caller's frame pointer, then the return address. */
+static uintptr_t frames_on_stack(unsigned count) {
+  uintptr_t *frame = (uintptr_t *)(void *)(stack + sizeof stack) - 2 * count - 2;
+  uintptr_t first = (uintptr_t)frame;
+  for (unsigned i = 0; i < count; i++, frame += 2) {
+    frame[0] = i + 1 < count ? (uintptr_t)(frame + 2) : 0;
+    frame[1] = 0x5000 + i;
+  }
+  return first;
+}
+
+static uint32_t frames_of_stack_of(unsigned count) {
+  start();
+  given_frame_pointer = frames_on_stack(count);
+  struct origin origin = {(const void *)CALLER, (const void *)(given_frame_pointer - 64)};
+  sampler_visit(thread_block_acquire(), (void *)OBJECT, BYTES, BYTES, (struct move){0}, origin);
+  CHECK_EQUAL(copy_sites(), 1);
+  uint64_t frames[256];
+  CHECK_EQUAL(call_site_stack(0, frames, 256), sites[0].frames);
+  CHECK_EQUAL(frames[0], CALLER);
+  for (unsigned i = 1; i < sites[0].frames; i++) CHECK_EQUAL(frames[i], 0x5000 + i - 1);
+  return sites[0].frames;
+}
+
+CASE(a_stack_is_kept_whole) {
+  CHECK_EQUAL(frames_of_stack_of(40), 41);
+  CHECK_EQUAL(call_sites_totals().truncated, 0);
+}
+
+CASE(a_deep_stack_is_cut_and_counted) {
+  CHECK_EQUAL(frames_of_stack_of(200), 128);
+  CHECK_EQUAL(call_sites_totals().truncated, 1);
+}
+
+CASE(a_stack_without_room_has_no_frames) {
+  start();
+  struct origin origin = {(const void *)CALLER, stack + ROOM_FOR_NATIVE_STACK - 1};
+  sampler_visit(thread_block_acquire(), (void *)OBJECT, BYTES, BYTES, (struct move){0}, origin);
+  CHECK_EQUAL(call_sites_totals().without_stack, 1);
+  CHECK_EQUAL(copy_sites(), 1);
+  CHECK_EQUAL(sites[0].frames, 0);
+  origin.stack = stack + ROOM_FOR_NATIVE_STACK;
+  sampler_visit(thread_block_acquire(), (void *)OTHER_OBJECT, BYTES, BYTES, (struct move){0}, origin);
+  CHECK_EQUAL(call_sites_totals().without_stack, 1);
+  CHECK_EQUAL(copy_sites(), 2);
+  CHECK_EQUAL(sites[1].frames, 1);
+}
+
+static uint64_t birth_at(uint64_t now, uintptr_t object) {
+  static struct mallometer_object rows[8];
+  given_monotonic_ns = now;
+  allocate(CALLER, object, BYTES);
+  struct rows to = {rows, sizeof *rows, 8};
+  CHECK_EQUAL(live_samples_copy(&to, 0), 1);
+  CHECK(deallocate(object));
+  return rows[0].born_ns;
+}
+
+/* By steps of 16.8 ms, for two years. */
+CASE(births_are_told_by_the_given_clock) {
+  const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
+  start();
+  CHECK_EQUAL(birth_at(0, OBJECT), 0);
+  CHECK_EQUAL(birth_at(unit - 1, OBJECT), 0);
+  CHECK_EQUAL(birth_at(unit, OBJECT), unit);
+  CHECK_EQUAL(birth_at(2 * year, OBJECT), 2 * year / unit * unit);
+  CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* the clock went back */
+}
+
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
+  CHECK_EQUAL(at_each_point(without_memory_nothing_is_recorded_until_there_is_some), 2);
+  CHECK(at_each_point(two_that_start_at_once_reserve_once) >= 1);
+  CHECK(at_each_point(two_that_meet_a_new_site_share_it) > 20);
+  CHECK(at_each_point(an_object_is_freed_while_another_takes_its_place) > 5);
+  CHECK(at_each_point(two_at_the_same_place_are_freed_at_once) > 5);
+  RUN(samples_without_room_for_a_site_are_counted);
+  RUN(samples_without_a_place_count_as_freed);
+  RUN(an_object_freed_past_us_is_freed_when_its_address_comes_again);
+  RUN(a_stack_is_kept_whole);
+  RUN(a_deep_stack_is_cut_and_counted);
+  RUN(a_stack_without_room_has_no_frames);
+  RUN(births_are_told_by_the_given_clock);
+  return 0;
+}

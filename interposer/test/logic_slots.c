@@ -1,0 +1,293 @@
+/*
+ * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one
+ * can come between, and pages of any size.
+ */
+#include <errno.h>
+
+#include "platform/given.h"
+#include "leak/slots.h"
+
+enum { SITE = 5, OTHER_SITE = 6, SIZE = 1000, LARGEST_CLASS = MALLOMETER_SLOT_CLASSES - 1 };
+
+static void *take(size_t size, uint32_t site) {
+  struct slot_request request = {
+      .size = size, .alignment = 16, .usable = size, .placement = 0.5, .sample = {site, 0, 1, size}};
+  return slot_take(&request);
+}
+
+static bool put_back(const void *object) {
+  struct slot_object left;
+  if (!slot_leave(object, &left)) return false;
+  slot_give_back(&left);
+  return true;
+}
+
+static void start(void) {
+  CHECK(!slots_start());
+  slots_bound(SLOTS);
+  slots_open(true);
+}
+
+static uint32_t slots_in_use(void) {
+  uint32_t sum = 0;
+  for (unsigned i = 0; i < MALLOMETER_SLOT_CLASSES; i++) sum += slots_totals().in_use[i];
+  return sum;
+}
+
+/* ---- Pages and memory ---------------------------------------------------------------------------------- */
+
+CASE(without_slots_nothing_is_in_one) {
+  refuse_memory_request(2);
+  given_page_bytes = 2 * given_page_bytes;
+  if (given_page_bytes > 65536) CHECK(strcmp(slots_start(), "pages are of more than 64 KiB") == 0);
+  CHECK(slots_reserved() == 0 && slots_footprint() == 0 && !slots_pages_before());
+  CHECK(!is_in_slots(low_memory) && !is_in_slots(NULL) && !is_in_slots((void *)UINTPTR_MAX));
+  CHECK_EQUAL(slot_usable(low_memory), 0);
+  CHECK_EQUAL(slots_totals().slots[0], 0);
+}
+
+/* However large pages are, each slot begins with one, an object of each size has a slot, and none is another's. */
+CASE(slots_are_of_whole_pages) {
+  start();
+  uintptr_t end = slots_begin;
+  uint32_t slots = 0;
+  for (unsigned i = 0; i < MALLOMETER_SLOT_CLASSES; i++) slots += slots_totals().slots[i];
+  CHECK(slots > 4000 && slots <= SLOTS);
+  for (uint32_t i = 0; i < slots; i++) {
+    CHECK(slot_address(i) >= end && slot_address(i) % given_page_bytes == 0);
+    CHECK_EQUAL(slot_number((void *)slot_address(i)), i);
+    end = slot_address(i) + given_page_bytes;
+    CHECK_EQUAL(slot_number((void *)(end - 1)), i);
+  }
+  CHECK(end <= slots_begin + slots_bytes);
+  for (size_t size = 1; size <= (size_t)8 << 20; size *= 2) {
+    unsigned char *object = take(size, SITE);
+    CHECK(object && slot_usable(object) == size);
+    object[0] = object[size - 1] = 1;
+    CHECK_EQUAL(slots_totals().taken_bytes % given_page_bytes, 0);
+    CHECK(slots_excess() >= slots_totals().taken_bytes - size && slots_excess() < 2 * given_page_bytes);
+    CHECK(put_back(object));
+  }
+}
+
+static int a_refused_range_is_given_back(unsigned request) {
+  refuse_memory_request(request);
+  const char *why = slots_start();
+  if (!memory_was_refused()) {
+    CHECK(!why);
+    return NOT_REACHED;
+  }
+  if (why) {
+    CHECK_EQUAL(memory_taken(), 0);
+    CHECK(slots_reserved() == 0 && !is_in_slots(low_memory + (1 << 20)));
+    CHECK(!slots_start());
+  }
+  CHECK(is_in_slots(low_memory + (1 << 20)));
+  return REACHED;
+}
+
+/* One slot of each class; a page that does not become accessible is tried again by the next object. */
+static int a_refused_page_loses_no_slot(unsigned request) {
+  start();
+  uint32_t slots_before = slots_totals().slots[0];
+  refuse_memory_request(request);
+  for (uint32_t class = 0; class <= LARGEST_CLASS; class++) {
+    size_t size = (size_t)SIZE << 4 * class;
+    unsigned refusals = memory_was_refused();
+    errno = 4711;
+    void *object = take(size, SITE);
+    CHECK_EQUAL(errno, 4711);
+    if (!object) {
+      CHECK(memory_was_refused() && !refusals);
+      CHECK_EQUAL(slots_in_use(), 0);
+      object = take(size, SITE);
+    }
+    CHECK(object && is_in_slots(object));
+    CHECK_EQUAL(slot_usable(object), size);
+    memset(object, 7, size);
+    CHECK(put_back(object));
+  }
+  CHECK_EQUAL(slots_in_use(), 0);
+  CHECK_EQUAL(slots_excess(), 0);
+  CHECK_EQUAL(slots_totals().taken_bytes, 0);
+  CHECK_EQUAL(slots_totals().slots[0], slots_before);
+  return memory_was_refused() ? REACHED : NOT_REACHED;
+}
+
+CASE(an_object_finds_its_pages_cleared) {
+  start();
+  for (unsigned round = 0; round < 3; round++) {
+    unsigned char *object = take(SIZE, SITE);
+    for (size_t i = 0; i < SIZE; i++) CHECK_EQUAL(object[i], 0);
+    memset(object, 0xff, SIZE);
+    CHECK(put_back(object));
+  }
+}
+
+CASE(no_more_slots_are_opened_than_the_bound) {
+  start();
+  slots_bound(3);
+  void *objects[3];
+  for (unsigned i = 0; i < 3; i++) CHECK((objects[i] = take(SIZE, SITE)));
+  CHECK(!take(SIZE, SITE));
+  CHECK(slots_left(0) == 0);
+  CHECK(put_back(objects[1]));
+  CHECK(take(SIZE, SITE) == objects[1]);
+  CHECK_EQUAL(slots_totals().opened, 3);
+}
+
+CASE(a_full_class_leaves_the_others) {
+  start();
+  uint32_t slots = slots_totals().slots[LARGEST_CLASS];
+  for (uint32_t i = 0; i < slots; i++) CHECK(take(2 << 20, SITE));
+  CHECK(!take(2 << 20, SITE));
+  CHECK(take(SIZE, SITE));
+}
+
+/* Free slots that were merged are slots again; one whose mapping is refused is none any more. */
+static int merged_slots_can_be_taken_again(unsigned request) {
+  enum { OBJECTS = 10 };
+  void *objects[OBJECTS];
+  start();
+  for (unsigned i = 0; i < OBJECTS; i++) objects[i] = take(SIZE, SITE);
+  for (unsigned i = 0; i < OBJECTS; i++) {
+    if (i != 4) CHECK(put_back(objects[i]));
+  }
+  refuse_memory_request(request);
+  slots_merge();
+  bool refused = memory_was_refused();
+  refuse_memory_request(0);
+  if (!refused) CHECK_EQUAL(slots_totals().opened, 1);
+  for (unsigned i = 0; i < OBJECTS - 1; i++) {
+    unsigned char *object = take(SIZE, OTHER_SITE);
+    CHECK(object && object != objects[4]);
+    CHECK_EQUAL(object[0], 0);
+  }
+  CHECK_EQUAL(slots_in_use(), OBJECTS);
+  return refused ? REACHED : NOT_REACHED;
+}
+
+/* ---- Two at once --------------------------------------------------------------------------------------- */
+
+static void *object, *of_other;
+static bool other_did;
+
+static void another_frees_it(void) { other_did = put_back(object); }
+
+static int an_object_is_freed_once(unsigned point) {
+  start();
+  object = take(SIZE, SITE);
+  interrupt_at(point, another_frees_it);
+  bool did = put_back(object);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(did != other_did);
+  CHECK_EQUAL(slots_in_use(), 0);
+  CHECK_EQUAL(slots_excess(), 0);
+  void *first = take(SIZE, SITE), *second = take(SIZE, SITE);
+  CHECK(first && second && first != second);
+  return REACHED;
+}
+
+static void another_frees_and_takes(void) {
+  CHECK(put_back(object));
+  of_other = take(2 * SIZE, OTHER_SITE);
+}
+
+/* Whoever looks sees the object before or the one after, whole, or neither. */
+static int a_look_sees_one_object(unsigned point) {
+  start();
+  object = take(SIZE, SITE);
+  struct slot_object seen;
+  interrupt_at(point, another_frees_and_takes);
+  bool is_seen = slot_look(slot_number(object), &seen);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(slot_number(of_other) == slot_number(object));
+  if (is_seen) {
+    CHECK_EQUAL(seen.sample.bytes, seen.sample.site == SITE ? SIZE : 2 * SIZE);
+    CHECK_EQUAL(seen.generation, seen.sample.site == SITE ? 1 : 2);
+  }
+  return REACHED;
+}
+
+static struct slot_object looked_at;
+
+/* What was seen of an object is not noted for the next in its place. */
+static int a_touch_is_not_the_next_objects(unsigned point) {
+  start();
+  given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
+  object = take(SIZE, SITE);
+  CHECK(slot_look(slot_number(object), &looked_at));
+  given_monotonic_ns = (uint64_t)2000 << SLOT_TIME_SHIFT;
+  interrupt_at(point, another_frees_and_takes);
+  slot_touched(&looked_at, 1500);
+  slot_show(&looked_at, false);
+  if (!was_interrupted()) {
+    CHECK(slot_look(slot_number(object), &looked_at));
+    CHECK_EQUAL(looked_at.last_access, 1500);
+    CHECK(looked_at.unseen);
+    return NOT_REACHED;
+  }
+  CHECK(slot_look(slot_number(of_other), &looked_at));
+  CHECK_EQUAL(looked_at.last_access, 2000);
+  CHECK_EQUAL(looked_at.born, 2000);
+  CHECK(!looked_at.unseen);
+  return REACHED;
+}
+
+static void another_retires_it(void) { other_did = slot_retire(&looked_at); }
+
+static int an_object_is_freed_or_retired(unsigned point) {
+  start();
+  object = take(SIZE, SITE);
+  CHECK(slot_look(slot_number(object), &looked_at));
+  interrupt_at(point, another_retires_it);
+  bool did = put_back(object);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(did != other_did);
+  CHECK_EQUAL(slots_totals().retired, other_did);
+  CHECK_EQUAL(slots_in_use(), 0);
+  CHECK_EQUAL(slots_totals().taken_bytes, 0);
+  CHECK((take(SIZE, SITE) == object) == did);
+  return REACHED;
+}
+
+/* The first free slot is taken and given back meanwhile, the second is kept. */
+static void another_takes_two_and_keeps_one(void) {
+  void *first = take(SIZE, OTHER_SITE);
+  of_other = take(SIZE, OTHER_SITE);
+  CHECK(put_back(first));
+}
+
+static int no_slot_has_two_objects(unsigned point) {
+  enum { FREE_SLOTS = 3 };
+  void *objects[FREE_SLOTS];
+  start();
+  for (unsigned i = 0; i < FREE_SLOTS; i++) objects[i] = take(SIZE, SITE);
+  for (unsigned i = 0; i < FREE_SLOTS; i++) CHECK(put_back(objects[i]));
+  interrupt_at(point, another_takes_two_and_keeps_one);
+  void *own = take(SIZE, SITE);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(own && own != of_other);
+  void *next = take(SIZE, SITE), *after = take(SIZE, SITE);
+  CHECK(next && next != own && next != of_other && after && after != own && after != of_other && after != next);
+  CHECK_EQUAL(slots_in_use(), 4);
+  return REACHED;
+}
+
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
+  RUN(without_slots_nothing_is_in_one);
+  RUN(slots_are_of_whole_pages);
+  CHECK(at_each_point(a_refused_range_is_given_back) >= 2);
+  CHECK(at_each_point(a_refused_page_loses_no_slot) > 1);
+  RUN(an_object_finds_its_pages_cleared);
+  RUN(no_more_slots_are_opened_than_the_bound);
+  RUN(a_full_class_leaves_the_others);
+  CHECK(at_each_point(merged_slots_can_be_taken_again) >= 2);
+  CHECK(at_each_point(an_object_is_freed_once) > 4);
+  CHECK(at_each_point(a_look_sees_one_object) > 3);
+  CHECK(at_each_point(a_touch_is_not_the_next_objects) >= 1);
+  CHECK(at_each_point(an_object_is_freed_or_retired) > 4);
+  CHECK(at_each_point(no_slot_has_two_objects) >= 3);
+  return 0;
+}

@@ -1,0 +1,73 @@
+/* The tree of stacks when two threads add to it at once, and when it is full. */
+#include "platform/given.h"
+#include "sample/stack_tree.h"
+
+enum { FRAMES = 4 };
+
+static struct stack_tree tree;
+static const uint64_t common[FRAMES] = {11, 12, 13, 14}, others[FRAMES] = {21, 22, 13, 14};
+static uint32_t of_other;
+
+static uint32_t add(const uint64_t *frames, uint32_t count) {
+  uint32_t innermost, work = 0;
+  CHECK(stack_tree_add(&tree, frames, count, &innermost, &work));
+  return innermost;
+}
+
+static void check_frames(uint32_t innermost, const uint64_t *frames) {
+  uint64_t copy[FRAMES + 1];
+  CHECK_EQUAL(stack_tree_copy(&tree, innermost, copy, FRAMES + 1), FRAMES);
+  for (unsigned i = 0; i < FRAMES; i++) CHECK_EQUAL(copy[i], frames[i]);
+}
+
+static void another_adds_the_same(void) { of_other = add(common, FRAMES); }
+
+static int two_that_add_the_same_stack_get_the_same_node(unsigned point) {
+  interrupt_at(point, another_adds_the_same);
+  uint32_t own = add(common, FRAMES);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK_EQUAL(own, of_other);
+  check_frames(own, common);
+  CHECK(tree.taken <= FRAMES + 1); /* one is wasted at most */
+  return REACHED;
+}
+
+static void another_adds_one_with_the_same_callers(void) { of_other = add(others, FRAMES); }
+
+static int two_stacks_share_their_callers(unsigned point) {
+  interrupt_at(point, another_adds_one_with_the_same_callers);
+  uint32_t own = add(common, FRAMES);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(own != of_other);
+  check_frames(own, common);
+  check_frames(of_other, others);
+  CHECK(tree.taken <= FRAMES + 2 + 1);
+  return REACHED;
+}
+
+CASE(a_full_tree_keeps_what_it_has) {
+  static uint32_t nodes[STACK_NODES];
+  uint32_t added = 0, innermost, work = 0;
+  for (uint64_t frame = 1; added < STACK_NODES; frame++) {
+    CHECK(frame < 2 * STACK_NODES); /* a few find no free place near theirs */
+    if (stack_tree_add(&tree, &frame, 1, &innermost, &work)) nodes[added++] = innermost;
+    if (tree.taken == STACK_NODES) break;
+  }
+  CHECK_EQUAL(tree.taken, STACK_NODES);
+  for (uint64_t i = 0; i < 1000; i++) {
+    uint64_t fresh = ((uint64_t)1 << 40) + i;
+    CHECK(!stack_tree_add(&tree, &fresh, 1, &innermost, &work));
+  }
+  for (uint32_t i = 0; i < added; i++) {
+    uint64_t frame;
+    CHECK_EQUAL(stack_tree_copy(&tree, nodes[i], &frame, 1), 1);
+    CHECK_EQUAL(add(&frame, 1), nodes[i]);
+  }
+}
+
+int main(void) {
+  CHECK(at_each_point(two_that_add_the_same_stack_get_the_same_node) > 3 * FRAMES - 1);
+  CHECK(at_each_point(two_stacks_share_their_callers) > 3 * FRAMES - 1);
+  RUN(a_full_tree_keeps_what_it_has);
+  return 0;
+}

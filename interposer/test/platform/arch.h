@@ -1,0 +1,42 @@
+/*
+ * The processor made for tests: plain C, but in the middle of each addition there is a point at which something else
+ * can happen (given.h), and a caller's frame pointer is what the test says. It stands before src/platform/arch.h in the
+ * order of include directories.
+ */
+#ifndef MALLOMETER_PLATFORM_ARCH_H
+#define MALLOMETER_PLATFORM_ARCH_H
+
+#define local_add uninterrupted_add
+#define local_add_negative uninterrupted_add_negative
+#define local_sub_negative uninterrupted_sub_negative
+#define registers_of_caller registers_without_frame_pointer
+#include "platform/arch_portable.h"
+#undef local_add
+#undef local_add_negative
+#undef local_sub_negative
+#undef registers_of_caller
+
+extern uintptr_t given_frame_pointer;
+
+void point_of_interruption(void);
+
+static inline void local_add(uint64_t *word, uint64_t amount) {
+  uint64_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  point_of_interruption();
+  __atomic_store_n(word, before + amount, __ATOMIC_RELEASE);
+}
+
+static inline bool local_add_negative(int64_t *word, int64_t amount) {
+  int64_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
+  point_of_interruption();
+  __atomic_store_n(word, before + amount, __ATOMIC_RELAXED);
+  return before + amount < 0;
+}
+
+static inline bool local_sub_negative(int64_t *word, int64_t amount) { return local_add_negative(word, -amount); }
+
+static inline struct registers registers_of_caller(const void *caller, const void *stack) {
+  return (struct registers){(uintptr_t)caller, (uintptr_t)stack, given_frame_pointer};
+}
+
+#endif
