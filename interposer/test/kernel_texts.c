@@ -1,6 +1,7 @@
 /*
  * What the kernel's texts are taken for: cgroups of both versions as machines have shown them, then the same garbled
- * and cut off, with sanitizers; and what is told of the process. The files are made up: the calls that open, read and close them are replaced.
+ * and cut off, with sanitizers; and what is told of the process. The files are made up: the calls that open, read and
+ * close them are replaced.
  */
 #include <stdint.h>
 

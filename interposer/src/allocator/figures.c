@@ -97,7 +97,8 @@ void allocator_find(void) {
              next_allocator_function(&tcmalloc_release, "MallocExtension_ReleaseFreeMemory")) {
     kind = MALLOMETER_ALLOCATOR_TCMALLOC;
     next_allocator_function(&tcmalloc_version, "tc_version");
-  } else if (next_allocator_function(&mimalloc_process_info, "mi_process_info") && next_allocator_function(&mimalloc_collect, "mi_collect")) {
+  } else if (next_allocator_function(&mimalloc_process_info, "mi_process_info") &&
+             next_allocator_function(&mimalloc_collect, "mi_collect")) {
     kind = MALLOMETER_ALLOCATOR_MIMALLOC;
     next_allocator_function(&mimalloc_version, "mi_version");
   }

@@ -22,8 +22,8 @@ void glibc_name(char *name, size_t capacity);
 
 /*
  * Whether the size word of glibc's chunks may be read in place of calling malloc_usable_size. True only if malloc is
- * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced allocators, and
- * where memory is tagged. Allocates and frees.
+ * glibc's own and a few objects, a singly mapped one among them, agree; false under checking or replaced allocators,
+ * and where memory is tagged. Allocates and frees.
  */
 bool glibc_chunks_are_readable(void);
 
@@ -44,7 +44,7 @@ static inline size_t glibc_usable_size(const void *object) {
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* How many bytes there are from the begin of its pages on, by what stands in front of it; 0 if that is not of the kind. */
+/* How many bytes its pages have, by what stands in front of it; 0 if that is not of this kind. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*

@@ -65,7 +65,7 @@ void *next_operator(const char *mangled_name, const void *caller, bool of_alloca
 /* Whether a function belongs to the object that malloc belongs to. Enters the loader. */
 bool next_allocator_contains(const void *function);
 
-/* Sets a pointer to the function of that name in the object that malloc belongs to. False, and NULL, if there is none. */
+/* Finds a function in the object that malloc belongs to and sets a pointer to it. False, and NULL, if there is none. */
 bool next_allocator_function(void *function, const char *name);
 
 #endif

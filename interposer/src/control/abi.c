@@ -125,9 +125,9 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
-    return "MALLOMETER_SAMPLE_INTERVAL=1 takes every allocation, of which most would not fit";
+    return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
   if (size_source == SIZE_FROM_HEADER) return "objects have headers (MALLOMETER_ACCOUNTING=header)";
-  if (size_source != SIZE_FROM_CHUNK) return "the allocator is not glibc's own, or this is no x86-64";
+  if (size_source != SIZE_FROM_CHUNK) return "the allocator is not glibc's own, or the processor is not x86-64";
   return NULL;
 }
 
@@ -270,8 +270,8 @@ int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
-  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() + black_box_footprint() +
-                            call_sites_footprint() + observation_footprint() + jvm_footprint();
+  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() +
+                            black_box_footprint() + call_sites_footprint() + observation_footprint() + jvm_footprint();
   current.overhead_ns =
       __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() + observation_overhead_ns();
   current.threads_without_block = threads_without_block();

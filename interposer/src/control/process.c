@@ -78,7 +78,7 @@ static void refuse_or_use_headers(void) {
     return;
   }
   snprintf(reason_text, sizeof reason_text,
-           "MALLOMETER_ACCOUNTING=header refused, usable sizes instead: %s calls __libc_free", name);
+           "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used", name);
   reason = reason_text;
   log_line(LOG_WARN, "%s", reason);
 }
@@ -135,14 +135,14 @@ static const char *base_name(const char *path) {
 static void warns_of_internals(const char *file) {
   if (!file_names_internals(file)) return;
   log_line(LOG_WARN,
-           "MALLOMETER_ACCOUNTING=header: %s calls __libc_free; what it frees so ends the program, use usable sizes",
+           "MALLOMETER_ACCOUNTING=header: %s calls __libc_free, which will abort the program; do not use this setting",
            base_name(file));
 }
 
 /* The C library has its environment then, but hardly anything has run. */
 static void starts(void) {
   if (!libc_is_glibc()) {
-    off(MALLOMETER_STATE_UNSUPPORTED, "the C library is not glibc (Alpine's is musl): nothing is counted");
+    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is not glibc (Alpine uses musl)");
     return;
   }
   char path[4096];
@@ -174,9 +174,10 @@ static void explain_not_preloaded(const void *first) {
   Dl_info serving = {0};
   if (malloc_is_replaced) {
     snprintf(reason_text, sizeof reason_text,
-             "a memory checker answers malloc; for Valgrind's add --soname-synonyms=somalloc=nouserintercepts");
+             "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
   } else if (object_of(first) == object_of((const void *)(uintptr_t)gnu_get_libc_version)) {
-    snprintf(reason_text, sizeof reason_text, "loaded after the process had started; name the library in LD_PRELOAD");
+    snprintf(reason_text, sizeof reason_text,
+             "loaded after the process started; name the library in LD_PRELOAD and restart");
   } else if (dladdr(first, &serving) && serving.dli_fname) {
     bool of_program = object_of(first) == first_object();
     snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
@@ -192,7 +193,7 @@ static void begin(void) {
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {
-    reason = "malloc is a sanitizer's, which takes no other before it: nothing is counted";
+    reason = "nothing is counted: the program is built with a sanitizer, which needs its own malloc";
     return;
   }
   own_image_measure();

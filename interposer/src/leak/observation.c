@@ -430,7 +430,7 @@ static const char *reason_now(int now) {
   const char *of_slots = __atomic_load_n(&no_room, __ATOMIC_ACQUIRE);
   if (now == MALLOMETER_LEAKS_ON && of_slots) return of_slots;
   bool rested = now == MALLOMETER_LEAKS_OFF && observation_has_evidence();
-  return rested ? "nobody asks for evidence of leaks any more (mallometer_leaks_stop)" : reason;
+  return rested ? "leak observation was stopped (mallometer_leaks_stop)" : reason;
 }
 
 static void describe_reason(int now, char *text, size_t capacity) {

@@ -89,7 +89,9 @@ void scan_cool(void) {
 static bool prepare_canaries(void) {
   char *first = canary(0);
   if (!pages_open((uintptr_t)first, (CANARIES + IDLE_CANARIES) * memory_page_bytes())) return false;
-  for (uint32_t i = 1; i < CANARIES + IDLE_CANARIES; i += 2) pages_mark((uintptr_t)canary(i), memory_page_bytes(), PAGES_ODD);
+  for (uint32_t i = 1; i < CANARIES + IDLE_CANARIES; i += 2) {
+    pages_mark((uintptr_t)canary(i), memory_page_bytes(), PAGES_ODD);
+  }
   return true;
 }
 

@@ -21,8 +21,10 @@
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
-/* How many of each class: 676 MiB of addresses, or 269, where pages are of 4 KiB. All even, so that odd and even numbers
- * take turns throughout. */
+/*
+ * How many of each class: 676 MiB of addresses, or 269, where pages are of 4 KiB. All even, so that odd and even
+ * numbers take turns throughout.
+ */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 

@@ -122,7 +122,7 @@ const char *trial_of_watch(void) {
     case CHILD_KILLED:
       return watch_trial_means(WATCH_KERNEL_IS_OLD);
     default:
-      return "whether watchpoints work cannot be tried out: no program can be executed";
+      return "whether watchpoints work cannot be tested: no program can be executed";
   }
 }
 
@@ -135,9 +135,9 @@ const char *trial_of_slots(void) {
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
     case 127: /* the loader's */
-      return "whether this glibc frees slots cannot be tried out: no program can be executed";
+      return "whether this glibc frees slots cannot be tested: no program can be executed";
     case CHILD_TOO_LONG:
-      return "whether this glibc frees slots is not known: the trial took too long";
+      return "whether this glibc frees slots is unknown: the test took too long";
     default:
       snprintf(why, sizeof why, "this glibc does not free slots as others do (trial ended with %d)", code);
       return why;

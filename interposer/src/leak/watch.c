@@ -372,11 +372,11 @@ const char *watch_trial_means(enum watch_trial trial) {
     case WATCH_NOT_IN_KERNEL:
       return "the kernel has no perf_event_open";
     case WATCH_KERNEL_IS_OLD:
-      return "the kernel is too old to stop who touches an object (5.18 or newer)";
+      return "the kernel is too old to trap accesses to an object (needs 5.18 or newer)";
     case WATCH_NO_REGISTERS:
-      return "the processor's debug registers are not to be had";
+      return "the processor's debug registers are not available";
     default:
-      return "the kernel does not tell of each touch in time";
+      return "the kernel does not report each access in time";
   }
 }
 

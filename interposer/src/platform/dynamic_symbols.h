@@ -34,7 +34,7 @@ const void *function_in(const struct link_map *object, const char *name);
  */
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end);
 
-/* Whether the object, which may be NULL, refers to a function that it does not define, and whose name `matches` accepts. */
+/* Whether the object refers to a function that it does not define, and whose name `matches` accepts. False for NULL. */
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name));
 
 #endif

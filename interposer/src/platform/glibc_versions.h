@@ -3,8 +3,9 @@
  *
  * A preloaded object that needs a version the system lacks keeps every program in the container from starting.
  * glibc 2.34 moved the functions below into libc.so.6 under a new version; the old one, of which each processor has its
- * own (platform/arch.h), is served by all releases since (from libdl.so.2, which the object names as needed, and libpthread.so.0). Include this in every file
- * that calls one of them; the build checks the result (cmake/check_symbols.sh).
+ * own (platform/arch.h), is served by all releases since (from libdl.so.2, which the object names as needed, and
+ * libpthread.so.0). Include this in every file that calls one of them; the build checks the result
+ * (cmake/check_symbols.sh).
  *
  * musl loads an object that was built on glibc: it takes the names of glibc's libraries for its own and reads no
  * versions. But it ends a program before main if the preloaded object refers to a function that musl lacks. References

@@ -4,8 +4,9 @@
  *
  * A thread's control block lies at the top of its stack, and in it the C library keeps where the stack begins and how
  * large it is. Which of its words these are is found by what they say: together they must end right behind the control
- * block itself, in each thread anew. The process's first thread has the kernel's stack, which may grow as far as RLIMIT_STACK said when the
- * process started. Where neither is so, such as with a C library that keeps other books, nothing is known.
+ * block itself, in each thread anew. The process's first thread has the kernel's stack, which may grow as far as
+ * RLIMIT_STACK said when the process started. Where neither is so, such as with a C library that keeps other books,
+ * nothing is known.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H

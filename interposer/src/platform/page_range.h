@@ -22,8 +22,8 @@ uintptr_t page_range_reserve(size_t bytes, const char **why);
 bool pages_open(uintptr_t begin, size_t bytes);
 
 /*
- * Gives the memory of open pages back to the system: they are zero when they are next touched. False if they are locked,
- * and nothing was done.
+ * Gives the memory of open pages back to the system: they are zero when they are next touched. False if they are
+ * locked, and nothing was done.
  */
 bool pages_clear(uintptr_t begin, size_t bytes);
 
@@ -38,8 +38,8 @@ enum pages_mark { PAGES_EVEN, PAGES_ODD, PAGES_MERGED };
 bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
 
 /*
- * Makes new pages of these, in one mapping, open and marked as merged, whatever became of them before. If it fails, they
- * are no memory, and nobody else's mapping comes to lie there.
+ * Makes new pages of these, in one mapping, open and marked as merged, whatever became of them before. If it fails,
+ * they are no memory, and nobody else's mapping comes to lie there.
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
