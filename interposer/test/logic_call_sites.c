@@ -1,12 +1,15 @@
 /*
  * Call sites and live samples over the platform made for tests: when there is no memory for them, when two threads meet
- * the same new site, when their tables are full, and by a given clock.
+ * the same new site, when their tables are full, by a given clock, and while the gate to Java closes.
  */
 #include "account/thread_block.h"
 #include "platform/given.h"
 #include "sample/call_sites.h"
+#include "sample/java_gate.h"
+#include "sample/live_samples.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
+#include "sample/stack_tree.h"
 
 static char stack[65536];
 static struct mallometer_site sites[MOST_SITES];
@@ -33,7 +36,7 @@ static void allocate(uintptr_t caller, uintptr_t object, size_t bytes) {
 
 static bool deallocate(uintptr_t object) {
   struct live_sample sample = live_sample_remove((const void *)object);
-  live_sample_freed(sample);
+  call_sites_free(sample);
   return sample.site != NO_SITE;
 }
 
@@ -44,10 +47,17 @@ static uint32_t copy_sites(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-CASE(without_memory_nothing_is_recorded_until_there_is_some) {
+/* There are two tables. */
+static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
-  refuse_memory_request(1);
-  CHECK(strcmp(call_sites_start(), "there is no memory") == 0);
+  size_t of_thread = memory_taken();
+  refuse_memory_request(request);
+  const char *why = call_sites_start();
+  if (!memory_was_refused()) {
+    CHECK(!why);
+    return NOT_REACHED;
+  }
+  CHECK(strcmp(why, "there is no memory") == 0);
   CHECK(!call_sites_on() && call_sites_footprint() == 0);
   CHECK(!is_live_sample(stack));
   CHECK_EQUAL(copy_sites(), 0);
@@ -56,6 +66,8 @@ CASE(without_memory_nothing_is_recorded_until_there_is_some) {
   given_shortage = NULL;
   CHECK(!call_sites_start() && call_sites_on());
   CHECK_EQUAL(call_sites_footprint() % given_page_bytes, 0);
+  CHECK_EQUAL(memory_taken() - of_thread, call_sites_footprint());
+  return REACHED;
 }
 
 static void another_starts(void) { CHECK(!call_sites_start()); }
@@ -64,8 +76,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), 2 * call_sites_footprint()); /* the other lay in between, and is a hole */
-  CHECK_EQUAL(memory_requests, 2);
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* whoever came second has given back what it had reserved */
   return REACHED;
 }
 
@@ -93,13 +104,13 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
     CHECK(sites[i].allocated.bytes == (sites[i].frames ? 2 * BYTES : 0));
   }
   CHECK_EQUAL(with_frames, 1);
-  CHECK_EQUAL(call_sites_totals().live_samples, 2);
+  CHECK_EQUAL(live_samples_count(), 2);
   CHECK(deallocate(OBJECT) && deallocate(OTHER_OBJECT));
   CHECK(!deallocate(OBJECT) && !deallocate(OTHER_OBJECT));
   return REACHED;
 }
 
-/* As live samples are found by 16 bits of a product (call_sites.c), so that they compete for the same places. */
+/* As live samples are found by 16 bits of a product (live_samples.c), so that they compete for the same places. */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -127,7 +138,7 @@ static int an_object_is_freed_while_another_takes_its_place(unsigned point) {
   CHECK(deallocate(first_object));
   if (!was_interrupted()) return NOT_REACHED;
   CHECK(!is_live_sample((const void *)first_object) && is_live_sample((const void *)second_object));
-  CHECK_EQUAL(call_sites_totals().live_samples, 1);
+  CHECK_EQUAL(live_samples_count(), 1);
   CHECK_EQUAL(copy_sites(), 1);
   CHECK_EQUAL(sites[0].allocated.samples, 2);
   CHECK_EQUAL(sites[0].freed.samples, 1);
@@ -146,7 +157,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   interrupt_at(point, another_frees_the_second);
   CHECK(deallocate(first_object));
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(call_sites_totals().live_samples, 0);
+  CHECK_EQUAL(live_samples_count(), 0);
   CHECK_EQUAL(copy_sites(), 1);
   CHECK_EQUAL(sites[0].freed.samples, 2);
   CHECK(!may_be_sampled((const void *)first_object) && !may_be_sampled((const void *)second_object));
@@ -181,7 +192,7 @@ CASE(samples_without_a_place_count_as_freed) {
   start();
   uintptr_t object = OBJECT;
   for (unsigned i = 0; i < PLACES + MORE; i++, object = next_at_the_same_place(object)) allocate(CALLER, object, BYTES);
-  CHECK_EQUAL(call_sites_totals().live_samples, PLACES);
+  CHECK_EQUAL(live_samples_count(), PLACES);
   CHECK_EQUAL(call_sites_totals().without_place, MORE);
   CHECK_EQUAL(copy_sites(), 1);
   CHECK_EQUAL(sites[0].allocated.samples, PLACES + MORE);
@@ -191,14 +202,14 @@ CASE(samples_without_a_place_count_as_freed) {
   for (unsigned i = 0; i < PLACES + MORE; i++, object = next_at_the_same_place(object)) {
     CHECK(deallocate(object) == (i < PLACES));
   }
-  CHECK_EQUAL(call_sites_totals().live_samples, 0);
+  CHECK_EQUAL(live_samples_count(), 0);
 }
 
 CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
   start();
   allocate(CALLER, OBJECT, BYTES);
   allocate(CALLER, OBJECT, 2 * BYTES);
-  CHECK_EQUAL(call_sites_totals().live_samples, 1);
+  CHECK_EQUAL(live_samples_count(), 1);
   CHECK_EQUAL(call_sites_totals().without_place, 1);
   CHECK_EQUAL(copy_sites(), 1);
   CHECK(sites[0].allocated.bytes - sites[0].freed.bytes == 2 * BYTES);
@@ -259,7 +270,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   given_monotonic_ns = now;
   allocate(CALLER, object, BYTES);
   struct rows to = {rows, sizeof *rows, 8};
-  CHECK_EQUAL(live_samples_copy(&to), 1);
+  CHECK_EQUAL(live_samples_copy(&to, 0), 1);
   CHECK(deallocate(object));
   return rows[0].born_ns;
 }
@@ -275,9 +286,75 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* the clock went back */
 }
 
+/* ---- The gate to Java ---------------------------------------------------------------------------------- */
+
+enum { JAVA_FRAMES = 3 };
+static const uint64_t java_frames[JAVA_FRAMES] = {JAVA_FRAME | 71, JAVA_FRAME | 72, JAVA_FRAME | 73};
+
+static void *java_thread(void) { return stack; }
+
+static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
+  (void)thread, (void)caller, (void)capacity;
+  memcpy(frames, java_frames, sizeof java_frames);
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* whoever walks may allocate, and is not walked a second time */
+  return JAVA_FRAMES;
+}
+
+static const struct java_stacks java = {java_thread, walk_java};
+
+static void the_gate_closes(void) { java_gate_close(); }
+
+/* Wherever it closes, a sample has all Java frames or none. */
+static int a_sample_has_java_frames_or_none(unsigned point) {
+  start();
+  java_gate_open(&java);
+  interrupt_at(point, the_gate_closes);
+  allocate(CALLER, OBJECT, BYTES);
+  bool closed = was_interrupted();
+  CHECK(closed == !java_gate_is_open());
+  CHECK(copy_sites() >= 1);
+  uint64_t frames[8];
+  CHECK(call_site_stack(0, frames, 8) == 1);
+  CHECK_EQUAL(frames[0], CALLER);
+  if (copy_sites() == 2) {
+    CHECK_EQUAL(call_site_stack(1, frames, 8), 1 + JAVA_FRAMES);
+    CHECK(memcmp(frames + 1, java_frames, sizeof java_frames) == 0);
+  }
+  CHECK(closed || copy_sites() == 2);
+  CHECK_EQUAL(current_block->walks_java, 0);
+  return closed ? REACHED : NOT_REACHED;
+}
+
+static unsigned moments, moments_behind;
+
+static void a_moment_behind(void) {
+  if (++moments == moments_behind) java_gate_leave(current_block);
+}
+
+static void close_with_somebody_behind(unsigned moments_until_it_leaves) {
+  const struct java_stacks *stacks;
+  start();
+  java_gate_open(&java);
+  CHECK(java_gate_enter(current_block, &stacks) && stacks == &java);
+  moments_behind = moments_until_it_leaves;
+  given_while_waiting = a_moment_behind;
+  java_gate_close_and_wait();
+}
+
+CASE(a_gate_that_closes_waits_for_who_is_behind_it) {
+  close_with_somebody_behind(3);
+  CHECK_EQUAL(moments, 3);
+  CHECK_EQUAL(given_monotonic_ns, 300000);
+}
+
+CASE(a_gate_that_closes_waits_no_longer_than_it_should) {
+  close_with_somebody_behind(0);
+  CHECK_EQUAL(given_monotonic_ns, 100000000);
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
-  RUN(without_memory_nothing_is_recorded_until_there_is_some);
+  CHECK_EQUAL(at_each_point(without_memory_nothing_is_recorded_until_there_is_some), 2);
   CHECK(at_each_point(two_that_start_at_once_reserve_once) >= 1);
   CHECK(at_each_point(two_that_meet_a_new_site_share_it) > 20);
   CHECK(at_each_point(an_object_is_freed_while_another_takes_its_place) > 5);
@@ -289,5 +366,8 @@ int main(int argc, char **argv) {
   RUN(a_deep_stack_is_cut_and_counted);
   RUN(a_stack_without_room_has_no_frames);
   RUN(births_are_told_by_the_given_clock);
+  CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
+  RUN(a_gate_that_closes_waits_for_who_is_behind_it);
+  RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;
 }

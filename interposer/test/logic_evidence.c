@@ -1,24 +1,34 @@
 /* Evidence of given ages, and which objects get into slots, over the platform made for tests. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
+#include "leak/placement.h"
 #include "platform/given.h"
-#include "sample/placement.h"
+#include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
 #define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the units of slots' times */
 
-enum { SITE = 7, SIZE = 100 };
+/* Sites have numbers in the order in which they are met. */
+enum { SITE = 0, SIZE = 100 };
 
-static char objects_of_allocator[SIZE];
+static char stack[65536], objects_of_allocator[SIZE];
 static struct mallometer_site_evidence rows[MOST_SITES_WITH_EVIDENCE];
 
-static void start(void) {
+static void start_sites(void) {
   given_monotonic_ns = BEGIN_NS;
+  given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   current_block = &no_block_yet;
   CHECK(thread_block_acquire());
+  native_stack_start(UNWIND_BY_FRAME_POINTERS);
+  CHECK(!call_sites_start());
+  call_sites_open();
+}
+
+static void start(void) {
+  start_sites();
   CHECK(!slots_start());
   slots_bound(SLOTS);
-  CHECK(evidence_start() && placement_start());
+  CHECK(placement_start());
   placement_limit(64 * MEBIBYTE);
   slots_open(true);
 }
@@ -30,9 +40,10 @@ static void *place(uint32_t site, double probability) {
                           .requested = SIZE,
                           .bytes = SIZE,
                           .move = {.alignment = 16, .contents = SIZE},
+                          .origin = {(const char *)0x10000 + 64 * (size_t)site, stack + sizeof stack - 64},
                           .probability = probability};
-  struct live_sample live = {.site = site, .probability = probability, .bytes = SIZE};
-  return placement_move(&sample, &live);
+  void *object = call_sites_take(&sample);
+  return object != objects_of_allocator ? object : NULL;
 }
 
 /* A site that is known long enough for its objects to be placed. */
@@ -124,17 +135,16 @@ CASE(a_clock_that_went_back_makes_no_age) {
 /* ---- Room ---------------------------------------------------------------------------------------------- */
 
 static int without_memory_nothing_is_placed(unsigned request) {
-  current_block = &no_block_yet;
-  CHECK(thread_block_acquire());
+  start_sites();
   refuse_memory_request(request);
-  bool started = evidence_start() && placement_start();
+  bool started = placement_start();
   if (!memory_was_refused()) {
     CHECK(started);
     return NOT_REACHED;
   }
   CHECK(!started);
   CHECK(!place(SITE, 1)); /* slots are closed then */
-  CHECK(evidence_start() && placement_start());
+  CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
 }
@@ -172,10 +182,10 @@ CASE(the_limit_bounds_what_slots_take) {
   become_old(SITE);
   placement_limit(0);
   CHECK(!place(SITE, 1));
-  placement_limit(20 * 4096);
+  placement_limit(20 * given_page_bytes);
   unsigned placed = 0;
   for (unsigned i = 0; i < 1000; i++) placed += place(SITE, 1) != NULL;
-  CHECK(placed > 0 && slots_excess() <= 20 * 4096);
+  CHECK(placed > 0 && slots_excess() <= 20 * given_page_bytes);
   CHECK_EQUAL(placement_totals().placed, placed);
 }
 
@@ -204,7 +214,8 @@ static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   return REACHED;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
   RUN(buckets_begin_where_they_should);
   RUN(an_object_counts_by_its_age_and_its_idle_time);
   RUN(an_object_that_was_never_looked_at_has_only_lived);

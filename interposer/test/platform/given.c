@@ -2,16 +2,22 @@
 #include "platform/given.h"
 
 #include <errno.h>
-#include <sys/mman.h>
-#include <time.h>
+#include <pthread.h>
+#include <semaphore.h>
 
 #include "allocator/bootstrap.h"
+#include "allocator/glibc.h"
 #include "allocator/next.h"
+#include "leak/trial.h"
 #include "leak/watch.h"
 #include "platform/clock.h"
-#include "platform/interrupt.h"
+#include "platform/kernel.h"
 #include "platform/memory.h"
+#include "platform/page_range.h"
+#include "platform/page_use.h"
 #include "platform/readable_memory.h"
+#include "platform/thread.h"
+#include "platform/wait.h"
 
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
@@ -20,9 +26,11 @@ bool given_clock_passes;
 
 void clock_start(void) {}
 
-uint64_t clock_ns(clockid_t clock) {
-  return clock == CLOCK_MONOTONIC ? given_monotonic_ns : clock == CLOCK_REALTIME ? given_realtime_ns : given_cpu_ns;
-}
+uint64_t monotonic_ns(void) { return given_monotonic_ns; }
+
+uint64_t realtime_ns(void) { return given_realtime_ns; }
+
+uint64_t thread_cpu_ns(void) { return given_cpu_ns; }
 
 uint64_t coarse_monotonic_ns(void) { return given_monotonic_ns; }
 
@@ -57,23 +65,20 @@ void point_of_interruption(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-#define LARGEST_PAGE 65536u
+#define SMALLEST_PAGE_BYTES 4096u
+#define LARGEST_PAGE_BYTES 65536u
 #define ARRAY_BYTES ((size_t)160 << 20)
-#define LOW_BYTES ((size_t)272 << 20)
 
-size_t given_page_bytes = 4096;
+size_t given_page_bytes = SMALLEST_PAGE_BYTES;
 const char *given_limit, *given_shortage;
+bool given_lock_of_all;
+uint64_t given_resident_bytes = (uint64_t)1 << 30;
 unsigned memory_requests;
 
-static _Alignas(LARGEST_PAGE) char array[ARRAY_BYTES];
-static size_t array_taken;
+static _Alignas(LARGEST_PAGE_BYTES) char array[ARRAY_BYTES];
+static size_t array_end, array_taken;
 static unsigned requests_until_refusal;
 static bool refused;
-
-/* The linker puts it where the search for low addresses begins (CMakeLists.txt). */
-static _Alignas(LARGEST_PAGE) char low_array[LOW_BYTES] __attribute__((section(".low,\"aw\",@nobits#")));
-char *const low_memory = low_array;
-const size_t low_memory_bytes = LOW_BYTES;
 
 void refuse_memory_request(unsigned number) {
   requests_until_refusal = number;
@@ -91,28 +96,36 @@ static bool refuses(void) {
   return refused = true;
 }
 
-static void *take(size_t bytes) {
+size_t memory_page_bytes(void) { return given_page_bytes; }
+
+size_t memory_whole_pages(size_t bytes) { return (bytes + given_page_bytes - 1) / given_page_bytes * given_page_bytes; }
+
+void *memory_reserve(size_t bytes) {
   size_t whole = memory_whole_pages(bytes);
   if (refuses()) return NULL;
-  CHECK(whole <= ARRAY_BYTES - array_taken);
-  char *begin = array + array_taken;
+  CHECK(whole <= ARRAY_BYTES - array_end);
+  char *begin = array + array_end;
+  array_end += whole;
   array_taken += whole;
   return begin;
 }
 
-/* What is not the last of it is lost to the test, as a hole would be. */
-static void give(char *begin, size_t bytes) {
+/* What is not the last of it is not taken again. */
+void memory_give_back(void *memory, size_t bytes) {
+  char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
-  CHECK(begin >= array && (size_t)(begin - array) % given_page_bytes == 0);
+  CHECK(begin >= array && (size_t)(begin - array) % given_page_bytes == 0 && whole <= array_taken);
   memset(begin, 0, whole);
-  if (begin + whole == array + array_taken) array_taken -= whole;
+  array_taken -= whole;
+  if (begin + whole == array + array_end) array_end -= whole;
 }
 
-size_t memory_whole_pages(size_t bytes) { return (bytes + given_page_bytes - 1) / given_page_bytes * given_page_bytes; }
+void *memory_map(void *wish, size_t bytes) {
+  (void)wish;
+  return memory_reserve(bytes);
+}
 
-void *memory_reserve(size_t bytes) { return take(bytes); }
-
-void memory_give_back(void *memory, size_t bytes) { give(memory, bytes); }
+void memory_unmap(void *memory, size_t bytes) { memory_give_back(memory, bytes); }
 
 const char *memory_limit(void) { return given_limit; }
 
@@ -121,57 +134,259 @@ const char *memory_shortage(size_t bytes) {
   return given_shortage;
 }
 
-bool memory_is_locked(void) { return false; }
+bool memory_is_locked(void) { return given_lock_of_all; }
 
-/* ---- Calls that reach the kernel directly -------------------------------------------------------------- */
+struct process_memory process_memory(void) { return (struct process_memory){.resident = given_resident_bytes}; }
 
-static bool is_low(const char *begin, size_t bytes) {
-  return begin >= low_array && bytes <= LOW_BYTES && (size_t)(begin - low_array) <= LOW_BYTES - bytes;
+/* ---- A range of pages ---------------------------------------------------------------------------------- */
+
+#define RANGE_BYTES ((size_t)720 << 20)
+
+size_t given_range_bytes = RANGE_BYTES;
+
+static _Alignas(LARGEST_PAGE_BYTES) char range[RANGE_BYTES];
+char *const given_range = range;
+static size_t range_taken;
+
+static struct page {
+  bool open, used, locked, unmapped;
+  uint8_t mark;
+} pages[RANGE_BYTES / SMALLEST_PAGE_BYTES];
+
+/* Whole pages of the range. */
+static struct page *pages_at(uintptr_t begin, size_t bytes) {
+  size_t offset = begin - (uintptr_t)range;
+  CHECK(offset <= range_taken && bytes <= range_taken - offset);
+  CHECK(offset % given_page_bytes == 0 && bytes % given_page_bytes == 0);
+  return &pages[offset / given_page_bytes];
 }
 
-void *given_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-  (void)protection, (void)file, (void)offset;
-  if (!address) {
-    void *taken = take(bytes);
-    return taken ? taken : MAP_FAILED;
+static struct page *page_with(uintptr_t address) { return pages_at(address / given_page_bytes * given_page_bytes, 0); }
+
+uintptr_t page_range_reserve(size_t bytes, const char **why) {
+  CHECK(range_taken == 0 && bytes % given_page_bytes == 0);
+  *why = "there is no such range";
+  if (bytes > given_range_bytes || refuses()) return 0;
+  range_taken = bytes;
+  return (uintptr_t)range;
+}
+
+bool pages_open(uintptr_t begin, size_t bytes) {
+  if (refuses()) return false;
+  struct page *first = pages_at(begin, bytes);
+  for (size_t i = 0; i < bytes / given_page_bytes; i++) first[i].open = true;
+  return true;
+}
+
+static bool any_is_locked(const struct page *first, size_t bytes) {
+  for (size_t i = 0; i < bytes / given_page_bytes; i++) {
+    if (first[i].locked) return true;
   }
-  if (!is_low(address, bytes)) {
-    errno = EEXIST;
-    return MAP_FAILED;
+  return false;
+}
+
+bool pages_clear(uintptr_t begin, size_t bytes) {
+  if (any_is_locked(pages_at(begin, bytes), bytes)) return false;
+  memset((void *)begin, 0, bytes);
+  return true;
+}
+
+void pages_unlock(uintptr_t begin, size_t bytes) { given_lock((const void *)begin, bytes, false); }
+
+bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
+  if (refuses()) return false;
+  struct page *first = pages_at(begin, bytes);
+  for (size_t i = 0; i < bytes / given_page_bytes; i++) first[i].mark = (uint8_t)mark;
+  return true;
+}
+
+bool pages_renew(uintptr_t begin, size_t bytes) {
+  struct page *first = pages_at(begin, bytes);
+  bool renewed = !refuses();
+  memset((void *)begin, 0, bytes);
+  for (size_t i = 0; i < bytes / given_page_bytes; i++) first[i] = (struct page){.open = renewed, .mark = PAGES_MERGED};
+  return renewed;
+}
+
+void pages_separate(uintptr_t begin, size_t bytes) {
+  struct page *first = pages_at(begin, bytes);
+  for (size_t i = 0; i < bytes / given_page_bytes; i += 2) first[i].open = true;
+}
+
+bool memory_is_unmapped(const void *page) { return page_with((uintptr_t)page)->unmapped; }
+
+/* ---- Whether pages were used --------------------------------------------------------------------------- */
+
+void (*given_uses)(void);
+unsigned given_failing_readings, given_readings_before;
+int given_error;
+uint64_t given_reading_ns;
+bool given_clearing_refused;
+size_t given_mappings = 100, given_most_mappings = 65530;
+
+void given_use(const void *begin, size_t bytes) {
+  for (struct page *page = page_with((uintptr_t)begin); page <= page_with((uintptr_t)begin + bytes - 1); page++) {
+    CHECK(page->open && !page->unmapped);
+    page->used = true;
   }
-  if (refuses()) return MAP_FAILED;
-  if (flags & MAP_FIXED) memset(address, 0, bytes);
-  return address;
 }
 
-int given_munmap(void *address, size_t bytes) {
-  if (!is_low(address, bytes)) give(address, bytes);
-  return 0;
+void given_lock(const void *begin, size_t bytes, bool locked) {
+  for (struct page *page = page_with((uintptr_t)begin); page <= page_with((uintptr_t)begin + bytes - 1); page++) {
+    page->locked = locked;
+  }
 }
 
-int given_mprotect(void *address, size_t bytes, int protection) {
-  (void)protection;
-  CHECK(is_low(address, bytes));
-  return refuses() ? -1 : 0;
+void given_unmap(const void *begin, size_t bytes) {
+  for (struct page *page = page_with((uintptr_t)begin); page <= page_with((uintptr_t)begin + bytes - 1); page++) {
+    *page = (struct page){.unmapped = true};
+  }
 }
 
-/* Advice is only advice, and dropping pages needs no memory. */
-int given_madvise(void *address, size_t bytes, int advice) {
-  if (advice == MADV_DONTNEED) memset(address, 0, bytes);
-  return 0;
+static bool are_one_mapping(const struct page *page, const struct page *other) {
+  return page->open == other->open && page->locked == other->locked && page->unmapped == other->unmapped &&
+         page->mark == other->mark;
 }
 
-int given_munlock(const void *address, size_t bytes) {
-  (void)address, (void)bytes;
-  return 0;
+static bool reading_fails(void) {
+  if (given_readings_before > 0) {
+    given_readings_before--;
+    return false;
+  }
+  if (given_failing_readings == 0) return false;
+  given_failing_readings--;
+  errno = given_error;
+  return true;
 }
 
-int given_page_size(void) { return (int)given_page_bytes; }
-
-void *given_sbrk(intptr_t increment) {
-  CHECK(increment == 0);
-  return low_array + LOW_BYTES;
+/* The range lies between two mappings of the program, both of which are used. */
+bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
+  size_t count = range_taken / given_page_bytes, end;
+  given_cpu_ns += given_reading_ns;
+  if (given_uses) given_uses();
+  if (reading_fails()) return false;
+  if (!mapping(given_page_bytes, true)) return true;
+  for (size_t first = 0; first < count; first = end) {
+    bool used = false;
+    for (end = first; end < count && are_one_mapping(&pages[first], &pages[end]); end++) used |= pages[end].used;
+    if (!pages[first].unmapped && !mapping((uintptr_t)range + first * given_page_bytes, used)) return true;
+  }
+  mapping((uintptr_t)range + range_taken, true);
+  return true;
 }
+
+bool page_use_clear(void *begin, size_t bytes) {
+  struct page *first = pages_at((uintptr_t)begin, bytes);
+  bool cleared = !given_clearing_refused;
+  if (!cleared) errno = EINVAL;
+  for (size_t i = 0; i < bytes / given_page_bytes; i++) {
+    if (first[i].locked) {
+      errno = EINVAL;
+      cleared = false;
+    } else if (!given_clearing_refused) {
+      first[i].used = false;
+    }
+  }
+  return cleared;
+}
+
+bool page_use_clear_all(void) {
+  for (size_t i = 0; i < range_taken / given_page_bytes; i++) pages[i].used = false;
+  return true;
+}
+
+const char *page_use_read_name(void) { return "the given use"; }
+
+const char *page_use_clear_name(void) { return "clearing some"; }
+
+const char *page_use_clear_all_name(void) { return "clearing all"; }
+
+size_t mappings_count(void) { return given_mappings; }
+
+size_t mappings_most(void) { return given_most_mappings; }
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+bool given_threads_refused;
+void (*given_while_waiting)(void);
+
+/* One of the test's and the one of the logic, of which one runs at a time. */
+static struct {
+  enum { NOT_STARTED, STARTED, WAITS, RUNS, ENDED } state;
+  void *(*run)(void *);
+  const uint32_t *word;
+  uint32_t seen;
+  uint64_t until;
+  sem_t may_go_on, has_stopped;
+} thread;
+
+static void *runs_step_by_step(void *unused) {
+  thread.run(NULL);
+  thread.state = ENDED;
+  sem_post(&thread.has_stopped);
+  return unused;
+}
+
+size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
+  if (given_threads_refused) return 0;
+  CHECK(thread.state == NOT_STARTED);
+  thread.run = run;
+  thread.state = STARTED;
+  return memory_whole_pages(stack_bytes);
+}
+
+void thread_goes_on(void) {
+  pthread_t id;
+  bool begins = thread.state == STARTED;
+  CHECK(begins || thread.state == WAITS);
+  thread.state = RUNS;
+  if (begins) {
+    CHECK(sem_init(&thread.may_go_on, 0, 0) == 0 && sem_init(&thread.has_stopped, 0, 0) == 0);
+    CHECK(pthread_create(&id, NULL, runs_step_by_step, NULL) == 0);
+  } else {
+    sem_post(&thread.may_go_on);
+  }
+  sem_wait(&thread.has_stopped);
+}
+
+static bool has_what_it_waits_for(void) { return thread.state == WAITS && *thread.word != thread.seen; }
+
+void time_passes(uint64_t ns) {
+  uint64_t end = given_monotonic_ns + ns;
+  for (;;) {
+    if (!has_what_it_waits_for()) {
+      if (thread.state != WAITS || thread.until > end) break;
+      if (thread.until > given_monotonic_ns) given_monotonic_ns = thread.until;
+    }
+    thread_goes_on();
+  }
+  given_monotonic_ns = end;
+}
+
+void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
+  CHECK(thread.state == RUNS);
+  if (*word != seen) return;
+  thread.word = word;
+  thread.seen = seen;
+  thread.until = longest_ns == WAIT_WITHOUT_LIMIT ? UINT64_MAX : given_monotonic_ns + longest_ns;
+  thread.state = WAITS;
+  sem_post(&thread.has_stopped);
+  sem_wait(&thread.may_go_on);
+}
+
+/* The test looks at the word. */
+void wait_wake(const uint32_t *word) { (void)word; }
+
+void wait_until(uint64_t moment_ns) {
+  if (moment_ns > given_monotonic_ns) given_monotonic_ns = moment_ns;
+  if (given_while_waiting) given_while_waiting();
+}
+
+uint32_t thread_id(void) { return 1; }
+
+void thread_name(char name[THREAD_NAME_BYTES]) { strcpy(name, "given"); }
+
+void thread_set_name(const char *name) { (void)name; }
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
@@ -203,15 +418,13 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   return false;
 }
 
+uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
+  (void)object, (void)id, (void)capacity;
+  return 0;
+}
+
 /* What is of the test can be read; nobody else's is asked for. */
 bool page_is_readable(uintptr_t page) { return page != 0; }
-
-size_t readable_pages(uintptr_t page, size_t pages) { return page != 0 ? pages : 0; }
-
-bool is_readable(uintptr_t begin, size_t bytes) {
-  (void)begin, (void)bytes;
-  return false;
-}
 
 /* ---- The allocator, and what stops the program --------------------------------------------------------- */
 
@@ -227,6 +440,35 @@ struct next_allocator next = {.free = free_nothing, .usable_size = usable_bytes}
 
 void glibc_free_unnoticed(void *object) { next.free(object); }
 
+/* In front of an object in pages of its own: where it lies in them, and how many bytes they are. */
+void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes) {
+  size_t *object = (size_t *)(begin + offset);
+  object[-2] = offset;
+  object[-1] = bytes;
+}
+
+size_t glibc_mapped_bytes(const void *object, size_t offset) {
+  const size_t *words = object;
+  return words[-2] == offset ? words[-1] : 0;
+}
+
 void low_range_extend(uintptr_t end) { (void)end; }
 
+const char *given_trial_of_slots, *given_trial_of_watch;
+
+const char *trial_of_slots(void) { return given_trial_of_slots; }
+
+const char *trial_of_watch(void) { return given_trial_of_watch; }
+
 void watch_new_object(const struct slot_object *object) { (void)object; }
+
+const char *watch_sites(const uint32_t *sites, uint32_t count) {
+  (void)sites, (void)count;
+  return NULL;
+}
+
+const char *watch_look_after_signal(void) { return NULL; }
+
+bool watch_is_on(void) { return false; }
+
+void watch_forked(void) {}

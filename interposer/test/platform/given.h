@@ -1,7 +1,8 @@
 /*
  * The platform made for tests: what the headers of src/platform promise, kept by variables and arrays. The clock stands
- * until the test sets it, memory is refused when the test says so, pages are as large as it likes, and between the
- * halves of whatever another thread may come between, it can come.
+ * until the test sets it, memory is refused when the test says so, pages are as large as it likes and used when it says
+ * so, the library's thread goes step by step, and between the halves of whatever another thread may come between, it
+ * can come.
  *
  * A case runs in a process of its own, so that it begins with empty tables.
  */
@@ -29,8 +30,11 @@ extern bool given_clock_passes;
 
 /* 4096, unless the test is called with another size. */
 extern size_t given_page_bytes;
-/* What memory_limit() and memory_shortage() answer. */
+/* What memory_limit(), memory_shortage() and memory_is_locked() answer. */
 extern const char *given_limit, *given_shortage;
+extern bool given_lock_of_all;
+/* What is resident, by process_memory(). */
+extern uint64_t given_resident_bytes;
 /* How often memory or a change of it was asked for. */
 extern unsigned memory_requests;
 
@@ -40,11 +44,48 @@ void refuse_memory_request(unsigned number);
 /* Whether it was. */
 bool memory_was_refused(void);
 
-/* Where slots can be: from 256 MiB on there is room for the smaller layout only. */
-extern char *const low_memory;
-extern const size_t low_memory_bytes;
 /* Bytes of all arrays that are in use. */
 size_t memory_taken(void);
+
+/* ---- The range of pages, and their use ----------------------------------------------------------------- */
+
+/* As much as it may have; room for both layouts of slots with pages of 4 and 16 KiB, with 64 KiB for the smaller. */
+extern size_t given_range_bytes;
+extern char *const given_range;
+
+/* A page with this address is used, is locked (mlock), is no memory any more, all with those behind it. */
+void given_use(const void *begin, size_t bytes);
+void given_lock(const void *begin, size_t bytes, bool locked);
+void given_unmap(const void *begin, size_t bytes);
+
+/* Called before uses are read: to say by given_use() what was used since they were read last. */
+extern void (*given_uses)(void);
+/* So many readings fail, with this error, after that many that do not; a reading takes so much processor time. */
+extern unsigned given_failing_readings, given_readings_before;
+extern int given_error;
+extern uint64_t given_reading_ns;
+/* Uses of some pages cannot be cleared; only those of all. */
+extern bool given_clearing_refused;
+extern size_t given_mappings, given_most_mappings;
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+/* No thread can be started. */
+extern bool given_threads_refused;
+
+/* Of the one thread that the logic has started: it runs until it waits or ends, while the test waits. */
+void thread_goes_on(void);
+
+/* The clock moves on, and the thread runs whenever what it waits for is there. */
+void time_passes(uint64_t ns);
+
+/* Called by whoever waits for a moment; the clock is there already. */
+extern void (*given_while_waiting)(void);
+
+/* ---- What is tried out, and watchpoints ---------------------------------------------------------------- */
+
+/* What trial_of_slots() and trial_of_watch() say: NULL, it works. */
+extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 

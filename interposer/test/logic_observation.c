@@ -1,0 +1,629 @@
+/*
+ * The thread that looks at slots, over the platform made for tests: epochs of a given clock, uses that the test says,
+ * readings that fail, void epochs, rests, and processes without room.
+ */
+#include "leak/observation.h"
+
+#include <errno.h>
+
+#include "account/thread_block.h"
+#include "leak/evidence.h"
+#include "leak/placement.h"
+#include "leak/slots.h"
+#include "platform/given.h"
+#include "sample/call_sites.h"
+#include "sample/native_stack.h"
+
+#define SECOND UINT64_C(1000000000)
+#define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
+/* Times of slots are of whole units, and so are the ends of epochs. */
+#define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
+#define MEBIBYTE ((uint64_t)1 << 20)
+
+enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
+
+static char stack[65536], objects_of_allocator[SIZE];
+static const void *used[OBJECTS]; /* in every epoch */
+static bool kernel_clears;        /* what was used before the end of each */
+
+/* ---- The process --------------------------------------------------------------------------------------- */
+
+/* What the canaries in front of the slots are for (leak/scan.h). */
+static void uses_of_an_epoch(void) {
+  char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
+  if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
+  for (size_t i = 0; i < OBJECTS; i++) {
+    if (used[i]) given_use(used[i], SIZE);
+  }
+}
+
+static void begin(void) {
+  given_monotonic_ns = 1000 * SECOND;
+  given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
+  given_uses = uses_of_an_epoch;
+  current_block = &no_block_yet;
+  CHECK(thread_block_acquire());
+  native_stack_start(UNWIND_BY_FRAME_POINTERS);
+  CHECK(!call_sites_start());
+  call_sites_open();
+}
+
+static struct mallometer_observation described(void) {
+  struct mallometer_observation now;
+  observation_describe(&now);
+  return now;
+}
+
+static void check_state(int state, const char *reason) {
+  struct mallometer_observation now = described();
+  CHECK_EQUAL(now.state, state);
+  if (strstr(now.reason, reason) && (*reason || !*now.reason)) return;
+  fprintf(stderr, "the reason is \"%s\", not \"%s\"\n", now.reason, reason);
+  exit(1);
+}
+
+/* The thread observes from here on. */
+static void start(void) {
+  begin();
+  CHECK_EQUAL(observation_start(NULL), 0);
+  check_state(MALLOMETER_LEAKS_STARTING, "");
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_ON, "");
+}
+
+/* Where the object is: in a slot, or NULL. Its begin is written. */
+static void *allocate(void) {
+  struct sample sample = {.block = current_block,
+                          .object = objects_of_allocator,
+                          .requested = SIZE,
+                          .bytes = SIZE,
+                          .move = {.alignment = 16, .contents = SIZE},
+                          .origin = {(const char *)0x10000, stack + sizeof stack - 64},
+                          .probability = 1};
+  void *object = call_sites_take(&sample);
+  if (object == objects_of_allocator) return NULL;
+  given_use(object, SIZE);
+  return object;
+}
+
+static void deallocate(const void *object) {
+  struct slot_object left;
+  CHECK(placement_take_out(object, &left));
+  call_sites_free(left.sample);
+  slot_give_back(&left);
+}
+
+/* A site whose first sample is so old that its objects come into slots. */
+static void become_recurring(void) {
+  CHECK(!allocate());
+  time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
+}
+
+/* Starts, and has an object in a slot, for which an epoch has ended. */
+static void *object_in_slot(void) {
+  start();
+  become_recurring();
+  void *object = allocate();
+  CHECK(object && is_in_slots(object));
+  return object;
+}
+
+/* ---- What is known of an object ------------------------------------------------------------------------ */
+
+static struct mallometer_object row_of(const void *object) {
+  struct mallometer_object rows[OBJECTS];
+  struct rows to = {rows, sizeof *rows, OBJECTS};
+  struct slot_object slot;
+  uint32_t count = slots_copy(&to);
+  CHECK(slot_look(slot_number(object), &slot));
+  for (uint32_t i = 0; i < count; i++) {
+    if (slot.unseen ? rows[i].placement == 0 : rows[i].last_access_ns == slot.last_access * UNIT) return rows[i];
+  }
+  CHECK(!"the object has a row");
+  return rows[0];
+}
+
+static uint64_t in_units(uint64_t ns) { return ns / UNIT * UNIT; }
+
+static uint64_t last_access(const void *object) { return row_of(object).last_access_ns; }
+
+static struct mallometer_site_evidence evidence(void) {
+  static struct mallometer_site_evidence row;
+  struct rows to = {&row, sizeof row, 1};
+  CHECK_EQUAL(evidence_copy(&to, 0), 1);
+  return row;
+}
+
+static uint64_t gaps(void) { return evidence().gaps.count; }
+
+/* ---- Epochs -------------------------------------------------------------------------------------------- */
+
+CASE(epochs_end_by_the_given_clock) {
+  start();
+  uint64_t begin = given_monotonic_ns;
+  CHECK_EQUAL(described().started_ns, in_units(begin));
+  CHECK_EQUAL(described().epoch_ns, EPOCH);
+  time_passes(EPOCH - 1);
+  CHECK_EQUAL(described().epochs, 0);
+  time_passes(1);
+  CHECK_EQUAL(described().epochs, 1);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(begin + EPOCH));
+  time_passes(10 * EPOCH);
+  CHECK_EQUAL(described().epochs, 11);
+  CHECK_EQUAL(described().void_epochs, 0);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(begin + 11 * EPOCH));
+}
+
+CASE(epochs_become_shorter_at_once) {
+  start();
+  time_passes(EPOCH / 5);
+  CHECK(observation_shorten(1000));
+  time_passes(0);
+  CHECK_EQUAL(described().epochs, 1);
+  CHECK_EQUAL(described().epoch_ns, SECOND);
+  time_passes(10 * SECOND);
+  CHECK_EQUAL(described().epochs, 11);
+  CHECK(!observation_shorten(1) && !observation_shorten(3600000));
+}
+
+/* A look is to take a thousandth of the time at most. */
+CASE(epochs_are_longer_where_looks_take_longer) {
+  start();
+  given_reading_ns = SECOND / 100;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().epoch_ns, 10 * SECOND);
+  time_passes(10 * SECOND - 1);
+  CHECK_EQUAL(described().epochs, 1);
+  time_passes(1);
+  CHECK_EQUAL(described().epochs, 2);
+  CHECK(described().limit_bytes > 0);
+  CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
+}
+
+/* Until they are so no more. */
+CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
+  start();
+  become_recurring();
+  given_reading_ns = SECOND / 10;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().epoch_ns, 100 * SECOND);
+  CHECK_EQUAL(described().limit_bytes, 0);
+  CHECK(!allocate());
+  given_reading_ns = 0;
+  time_passes(100 * SECOND);
+  CHECK_EQUAL(described().epoch_ns, EPOCH);
+  CHECK(allocate());
+}
+
+/* ---- Objects ------------------------------------------------------------------------------------------- */
+
+CASE(an_object_that_is_never_used_becomes_idle) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  uint64_t written = given_monotonic_ns;
+  CHECK_EQUAL(last_access(object), in_units(written));
+  for (unsigned i = 1; i <= 20; i++) {
+    time_passes(EPOCH);
+    CHECK_EQUAL(described().epochs, EPOCHS_BEFORE_SLOTS + 1 + i);
+    CHECK_EQUAL(last_access(object), in_units(written));
+  }
+  CHECK_EQUAL(gaps(), 0);
+  deallocate(object);
+  struct mallometer_site_evidence of_site = evidence();
+  CHECK(of_site.placed == 1 && of_site.freed == 1 && of_site.idle_before_free.count == 1);
+  CHECK_EQUAL(of_site.idle_before_free.weight[duration_bucket(20 * EPOCH)], 1);
+  CHECK_EQUAL(of_site.lifetimes.weight[duration_bucket(21 * EPOCH)], 1);
+}
+
+CASE(an_object_that_is_used_in_every_epoch_does_not) {
+  void *object = object_in_slot();
+  used[0] = object;
+  for (unsigned i = 0; i < 20; i++) {
+    time_passes(EPOCH);
+    CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  }
+  CHECK_EQUAL(gaps(), 0);
+  deallocate(object);
+  CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
+}
+
+CASE(one_of_many_is_told_from_the_others) {
+  void *objects[OBJECTS];
+  objects[0] = object_in_slot();
+  for (size_t i = 1; i < OBJECTS; i++) {
+    while (!(objects[i] = allocate())) time_passes(EPOCH);
+  }
+  time_passes(EPOCH);
+  uint64_t written = last_access(objects[3]);
+  used[0] = objects[3];
+  time_passes(3 * EPOCH);
+  for (size_t i = 0; i < OBJECTS; i++) {
+    CHECK(i == 3 ? last_access(objects[i]) == in_units(given_monotonic_ns) : last_access(objects[i]) <= written);
+  }
+}
+
+CASE(an_object_that_is_used_again_has_a_gap) {
+  void *object = object_in_slot();
+  time_passes(7 * EPOCH);
+  given_use(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  CHECK_EQUAL(gaps(), 1);
+  CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
+}
+
+/* What was used is used; of what reads as idle nothing is known. */
+CASE(a_void_epoch_is_not_counted) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  uint64_t written = last_access(object), end = described().epoch_end_ns;
+  kernel_clears = true;
+  time_passes(3 * EPOCH);
+  CHECK_EQUAL(described().void_epochs, 3);
+  CHECK_EQUAL(described().epoch_end_ns, end);
+  CHECK_EQUAL(last_access(object), written);
+  given_use(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().void_epochs, 4);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  CHECK_EQUAL(gaps(), 0);
+  kernel_clears = false;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().void_epochs, 4);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
+}
+
+/* A library has called glibc's own free, for example. */
+CASE(an_object_whose_pages_are_gone_is_retired) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  given_unmap(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().retired, 1);
+  CHECK_EQUAL(described().slots_in_use[0], 0);
+  struct mallometer_site site;
+  struct rows to = {&site, sizeof site, 1};
+  CHECK_EQUAL(call_sites_copy(&to, 0), 1);
+  CHECK_EQUAL(site.freed.samples, 1);
+  struct slot_object left;
+  CHECK(!placement_take_out(object, &left));
+  void *next = allocate();
+  CHECK(next && next != object);
+}
+
+/* The program has locked it: it reads as used for good. */
+CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  given_lock(object, SIZE, true);
+  given_use(object, SIZE);
+  time_passes(2 * EPOCH);
+  CHECK(row_of(object).placement == 0 && row_of(object).last_access_ns == 0);
+  given_lock(object, SIZE, false);
+  time_passes(EPOCH);
+  CHECK(row_of(object).placement > 0);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns - EPOCH));
+}
+
+/* ---- Readings that fail -------------------------------------------------------------------------------- */
+
+static void fail_readings(unsigned count, int error) {
+  given_failing_readings = count;
+  given_error = error;
+}
+
+CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  uint64_t epochs = described().epochs, written = last_access(object);
+  fail_readings(5, EMFILE);
+  for (unsigned i = 0; i < 5; i++) {
+    time_passes(EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "uses are not seen: the process has no file descriptor left (RLIMIT_NOFILE)");
+    CHECK_EQUAL(described().epochs, epochs);
+  }
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, epochs + 1);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
+  CHECK_EQUAL(last_access(object), written);
+}
+
+/* The epoch goes on meanwhile: what is used in it is used when it ends. */
+CASE(a_use_while_readings_fail_is_seen_later) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  fail_readings(3, ENOMEM);
+  given_use(object, SIZE);
+  time_passes(3 * EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "the kernel has no memory for that");
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+}
+
+CASE(two_failures_in_a_row_are_not_for_good) {
+  start();
+  for (unsigned i = 0; i < 4; i++) {
+    fail_readings(2, EACCES);
+    time_passes(2 * EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "it is tried again at the end of the epoch");
+    time_passes(EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "");
+  }
+}
+
+CASE(three_failures_in_a_row_are) {
+  start();
+  become_recurring();
+  fail_readings(3, EACCES);
+  time_passes(2 * EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "it is tried again");
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
+  CHECK(!allocate());
+  CHECK_EQUAL(observation_stop(), 0);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
+}
+
+/* ---- The start ----------------------------------------------------------------------------------------- */
+
+static void start_that_fails(const char *reason) {
+  begin();
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_FAILED, reason);
+  CHECK(!allocate() && !slots_are_open());
+}
+
+CASE(what_is_in_the_way_is_said) {
+  begin();
+  CHECK_EQUAL(observation_start("mallocs are another's"), 0);
+  check_state(MALLOMETER_LEAKS_FAILED, "mallocs are another's");
+}
+
+CASE(a_limit_is_the_programs) {
+  given_limit = "addresses are limited";
+  start_that_fails(given_limit);
+}
+
+CASE(a_trial_that_fails_is_the_reason) {
+  given_trial_of_slots = "this glibc is another";
+  start_that_fails(given_trial_of_slots);
+}
+
+CASE(where_uses_cannot_be_read_the_start_fails) {
+  fail_readings(100, EACCES);
+  start_that_fails("the given use cannot be read (error 13)");
+}
+
+/* Before they are tried again they were read once. */
+CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
+  given_readings_before = 1;
+  fail_readings(2, EACCES);
+  start();
+}
+
+CASE(where_uses_cannot_be_cleared_the_start_fails) {
+  given_clearing_refused = true;
+  start_that_fails("accessed bits cannot be cleared: clearing some fails");
+}
+
+CASE(all_uses_are_cleared_where_that_is_wanted) {
+  given_clearing_refused = true;
+  observation_configure(LEAKS_WANTED_BY_CLEAR_REFS, DEFAULT_ARENA_BYTES);
+  void *object = object_in_slot();
+  CHECK_EQUAL(described().method, MALLOMETER_LEAKS_BY_CLEAR_REFS);
+  time_passes(5 * EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns - 4 * EPOCH));
+}
+
+CASE(canaries_that_never_read_as_used_fail_the_start) {
+  kernel_clears = true;
+  start_that_fails("a page that is touched does not read as touched");
+}
+
+CASE(without_a_thread_it_can_be_tried_again) {
+  begin();
+  given_threads_refused = true;
+  CHECK_EQUAL(observation_start(NULL), -EAGAIN);
+  check_state(MALLOMETER_LEAKS_OFF, "a thread cannot be started");
+  CHECK_EQUAL(observation_stop(), -ENODATA);
+  given_threads_refused = false;
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_ON, "");
+}
+
+/* Each request for memory in turn: nothing is placed, or all goes on as if it had been there. */
+static int without_memory_it_fails_or_observes(unsigned request) {
+  begin();
+  refuse_memory_request(request);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  refuse_memory_request(0);
+  bool was_refused = memory_was_refused();
+  (void)was_refused;
+  if (described().state == MALLOMETER_LEAKS_ON) {
+    become_recurring();
+    CHECK(allocate());
+    return NOT_REACHED;
+  }
+  CHECK_EQUAL(described().state, MALLOMETER_LEAKS_FAILED);
+  CHECK(*described().reason);
+  time_passes(10 * EPOCH);
+  CHECK(!allocate());
+  return REACHED;
+}
+
+/* ---- Rest ---------------------------------------------------------------------------------------------- */
+
+CASE(nothing_is_looked_at_while_nobody_asks) {
+  void *object = object_in_slot();
+  used[0] = object;
+  time_passes(EPOCH);
+  uint64_t seen = last_access(object), epochs = described().epochs;
+  CHECK_EQUAL(observation_stop(), 0);
+  check_state(MALLOMETER_LEAKS_OFF, "nobody asks for evidence of leaks any more");
+  time_passes(100 * EPOCH);
+  CHECK_EQUAL(described().epochs, epochs);
+  CHECK_EQUAL(last_access(object), seen);
+  CHECK(!allocate() && observation_has_evidence());
+  deallocate(object);
+  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* nobody has looked */
+  CHECK_EQUAL(observation_stop(), -ENODATA);
+}
+
+/* What is still in slots is as if it had just been used. */
+CASE(after_a_rest_all_begins_anew) {
+  void *object = object_in_slot();
+  time_passes(3 * EPOCH);
+  CHECK_EQUAL(observation_stop(), 0);
+  time_passes(100 * EPOCH);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  check_state(MALLOMETER_LEAKS_STARTING, "");
+  time_passes(0);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  uint64_t again = given_monotonic_ns;
+  CHECK_EQUAL(described().started_ns, in_units(again));
+  CHECK_EQUAL(described().epochs, 0);
+  CHECK_EQUAL(last_access(object), in_units(again));
+  time_passes(5 * EPOCH);
+  CHECK_EQUAL(described().epochs, 5);
+  CHECK_EQUAL(last_access(object), in_units(again));
+  CHECK(allocate());
+}
+
+CASE(who_asks_while_another_does_is_no_other_start) {
+  start();
+  time_passes(2 * EPOCH);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  CHECK_EQUAL(observation_stop(), 0);
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, 3);
+}
+
+/* The thread comes to see it only when it is over. */
+CASE(a_rest_that_ends_before_it_began_is_none) {
+  start();
+  time_passes(2 * EPOCH);
+  CHECK(observation_stop() == 0 && observation_start(NULL) == 0);
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, 3);
+}
+
+CASE(a_forked_child_does_not_observe) {
+  void *object = object_in_slot();
+  observation_forked();
+  check_state(MALLOMETER_LEAKS_FAILED, "a forked child does not observe");
+  CHECK(!allocate());
+  deallocate(object);
+  CHECK_EQUAL(described().slots_in_use[0], 0);
+}
+
+/* ---- Room ---------------------------------------------------------------------------------------------- */
+
+CASE(slots_take_a_share_of_what_is_resident) {
+  given_resident_bytes = 100 * MEBIBYTE;
+  start();
+  CHECK_EQUAL(described().limit_bytes, 5 * MEBIBYTE);
+  given_resident_bytes = 100000 * MEBIBYTE;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().limit_bytes, DEFAULT_ARENA_BYTES);
+  given_resident_bytes = UINT64_MAX; /* the kernel does not tell */
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
+}
+
+/* Past three quarters of the mappings, until there are less than half. */
+CASE(a_crowded_process_has_no_room_until_it_has_half) {
+  void *object = object_in_slot();
+  void *freed = allocate();
+  CHECK(freed);
+  deallocate(freed);
+  time_passes(EPOCH);
+  CHECK_EQUAL(slots_totals().opened, 2);
+  given_mappings = given_most_mappings * 4 / 5;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
+  CHECK_EQUAL(described().limit_bytes, 0);
+  CHECK_EQUAL(slots_totals().opened, 1); /* the free one was given back */
+  CHECK(!allocate());
+  used[0] = object; /* is still looked at */
+  given_mappings = given_most_mappings * 3 / 5;
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
+  given_mappings = given_most_mappings * 2 / 5;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK(allocate());
+}
+
+/* Half of them are the program's. */
+CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
+  given_most_mappings = 1000;
+  given_mappings = 500 - 2 * 3;
+  start();
+  become_recurring();
+  for (unsigned i = 0; i < 3; i++) CHECK(allocate());
+  CHECK(!allocate());
+  CHECK_EQUAL(slots_totals().opened, 3);
+  CHECK(described().not_placed > 0);
+}
+
+CASE(a_process_that_locks_its_memory_has_no_room_meanwhile) {
+  start();
+  become_recurring();
+  given_lock_of_all = true;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "locks its memory (mlockall)");
+  CHECK(!allocate());
+  given_lock_of_all = false;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK(allocate());
+}
+
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
+  RUN(epochs_end_by_the_given_clock);
+  RUN(epochs_become_shorter_at_once);
+  RUN(epochs_are_longer_where_looks_take_longer);
+  RUN(where_epochs_would_last_more_than_a_minute_nothing_is_placed);
+  RUN(an_object_that_is_never_used_becomes_idle);
+  RUN(an_object_that_is_used_in_every_epoch_does_not);
+  RUN(one_of_many_is_told_from_the_others);
+  RUN(an_object_that_is_used_again_has_a_gap);
+  RUN(a_void_epoch_is_not_counted);
+  RUN(an_object_whose_pages_are_gone_is_retired);
+  RUN(an_object_whose_use_cannot_be_seen_is_nothing_known_of);
+  RUN(a_reading_that_fails_for_the_moment_is_tried_again);
+  RUN(a_use_while_readings_fail_is_seen_later);
+  RUN(two_failures_in_a_row_are_not_for_good);
+  RUN(three_failures_in_a_row_are);
+  RUN(what_is_in_the_way_is_said);
+  RUN(a_limit_is_the_programs);
+  RUN(a_trial_that_fails_is_the_reason);
+  RUN(where_uses_cannot_be_read_the_start_fails);
+  RUN(where_uses_can_be_read_at_last_the_start_does_not_fail);
+  RUN(where_uses_cannot_be_cleared_the_start_fails);
+  RUN(all_uses_are_cleared_where_that_is_wanted);
+  RUN(canaries_that_never_read_as_used_fail_the_start);
+  RUN(without_a_thread_it_can_be_tried_again);
+  CHECK(at_each_point(without_memory_it_fails_or_observes) > 4);
+  RUN(nothing_is_looked_at_while_nobody_asks);
+  RUN(after_a_rest_all_begins_anew);
+  RUN(who_asks_while_another_does_is_no_other_start);
+  RUN(a_rest_that_ends_before_it_began_is_none);
+  RUN(a_forked_child_does_not_observe);
+  RUN(slots_take_a_share_of_what_is_resident);
+  RUN(a_crowded_process_has_no_room_until_it_has_half);
+  RUN(no_more_slots_are_opened_than_there_are_mappings_for);
+  RUN(a_process_that_locks_its_memory_has_no_room_meanwhile);
+  return 0;
+}
