@@ -5,19 +5,20 @@
 #
 #     check_logic_seams.sh HEADER... -- OBJECT...
 set -eu
-# Thread keys are the system's own way to hear of a thread's end (src/account/thread_block.c). The last are the compiler's.
+# Thread keys are the system's own way to hear of a thread's end (src/account/thread_block.c), pthread_self is portable C's
+# way to tell threads apart (src/platform/arch_portable.h). The last are the compiler's.
 known='mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|cpy|ncpy|chr)|snprintf|__errno_location
-  |pthread_(key_create|key_delete|setspecific)
+  |pthread_(key_create|key_delete|setspecific|self)
   |__ubsan_handle_.*|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail|__(mem|str)[a-z]*_chk|__snprintf_chk'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Functions and variables that are declared at the begin of a line, but for those that a header defines.
 while [ "$1" != -- ]; do
-  sed -n -E 's/^(typedef|static|#|[^a-z]).*//
-    s/^[a-z][a-z0-9_ ]*[ *]+([a-z][a-z0-9_]*)(\(|\[.*\];|;).*/\1/p' "$1"
+  sed -n -E '/^(typedef|static)/d
+    s/^[a-z][A-Za-z0-9_ ]*[ *]+([a-z][a-z0-9_]*)(\(|\[.*\];|;).*/\1/p' "$1" >>"$work/platform"
   shift
-done | sort -u >"$work/platform"
+done
 shift
 [ -s "$work/platform" ] && [ $# -gt 0 ] || {
   echo "no declarations, or no objects"
