@@ -22,6 +22,7 @@
 
 enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 
+static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* in every epoch */
 static bool kernel_clears;        /* what was used before the end of each */
@@ -42,7 +43,8 @@ static void begin(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   given_uses = uses_of_an_epoch;
   current_block = &no_block_yet;
-  CHECK(thread_block_acquire());
+  block = thread_block_acquire();
+  CHECK(block);
   native_stack_start(UNWIND_BY_FRAME_POINTERS);
   CHECK(!call_sites_start());
   call_sites_open();
@@ -75,7 +77,7 @@ static void start(void) {
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
-  struct sample sample = {.block = current_block,
+  struct sample sample = {.block = block,
                           .object = of_allocator,
                           .requested = SIZE,
                           .bytes = SIZE,
@@ -271,6 +273,30 @@ CASE(a_void_epoch_is_not_counted) {
   time_passes(EPOCH);
   CHECK_EQUAL(described().void_epochs, 4);
   CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
+}
+
+static const void *object_to_replace, *fresh;
+
+/* While the thread looks. */
+static void another_thread_replaces_the_object(void) {
+  uses_of_an_epoch();
+  if (fresh) return;
+  deallocate(object_to_replace);
+  fresh = allocate();
+}
+
+CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
+  object_to_replace = object_in_slot();
+  time_passes(3 * EPOCH);
+  uint64_t born = given_monotonic_ns + EPOCH;
+  given_uses = another_thread_replaces_the_object;
+  time_passes(3 * EPOCH);
+  CHECK(fresh && slot_number(fresh) == slot_number(object_to_replace));
+  CHECK_EQUAL(last_access(fresh), in_units(born));
+  CHECK_EQUAL(gaps(), 0);
+  CHECK(evidence().placed == 2 && evidence().freed == 1);
+  CHECK_EQUAL(evidence().idle_before_free.weight[duration_bucket(3 * EPOCH)], 1);
+  CHECK_EQUAL(described().retired, 0);
 }
 
 /* A library has called glibc's own free, for example. */
@@ -598,6 +624,7 @@ int main(int argc, char **argv) {
   RUN(one_of_many_is_told_from_the_others);
   RUN(an_object_that_is_used_again_has_a_gap);
   RUN(a_void_epoch_is_not_counted);
+  RUN(a_new_object_is_not_taken_for_the_one_before_in_its_slot);
   RUN(an_object_whose_pages_are_gone_is_retired);
   RUN(an_object_whose_use_cannot_be_seen_is_nothing_known_of);
   RUN(a_reading_that_fails_for_the_moment_is_tried_again);

@@ -73,7 +73,6 @@ size_t given_page_bytes = SMALLEST_PAGE_BYTES;
 const char *given_limit, *given_shortage;
 bool given_lock_of_all;
 uint64_t given_resident_bytes = (uint64_t)1 << 30;
-unsigned memory_requests;
 
 static _Alignas(LARGEST_PAGE_BYTES) char array[ARRAY_BYTES];
 static size_t array_end, array_taken;
@@ -90,7 +89,6 @@ bool memory_was_refused(void) { return refused; }
 size_t memory_taken(void) { return array_taken; }
 
 static bool refuses(void) {
-  memory_requests++;
   if (requests_until_refusal == 0 || --requests_until_refusal > 0) return false;
   errno = ENOMEM;
   return refused = true;
@@ -310,7 +308,7 @@ size_t mappings_most(void) { return given_most_mappings; }
 bool given_threads_refused;
 void (*given_while_waiting)(void);
 
-/* One of the test's and the one of the logic, of which one runs at a time. */
+/* Of the test and this thread, one runs at a time. */
 static struct {
   enum { NOT_STARTED, STARTED, WAITS, RUNS, ENDED } state;
   void *(*run)(void *);
@@ -374,7 +372,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
   sem_wait(&thread.may_go_on);
 }
 
-/* The test looks at the word. */
+/* Whether the word has changed is asked when the test lets time pass. */
 void wait_wake(const uint32_t *word) { (void)word; }
 
 void wait_until(uint64_t moment_ns) {

@@ -35,10 +35,8 @@ extern const char *given_limit, *given_shortage;
 extern bool given_lock_of_all;
 /* What is resident, by process_memory(). */
 extern uint64_t given_resident_bytes;
-/* How often memory or a change of it was asked for. */
-extern unsigned memory_requests;
 
-/* The request of that number, from now on, is refused: 1 is the next. 0: none. */
+/* The request for memory, or for a change of pages, of that number from now on is refused: 1 is the next. 0: none. */
 void refuse_memory_request(unsigned number);
 
 /* Whether it was. */
@@ -49,23 +47,25 @@ size_t memory_taken(void);
 
 /* ---- The range of pages, and their use ----------------------------------------------------------------- */
 
-/* As much as it may have; room for both layouts of slots with pages of 4 and 16 KiB, with 64 KiB for the smaller. */
+/* The most that page_range_reserve() gives: at first enough for all slots with pages of 4 and 16 KiB. */
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* A page with this address is used, is locked (mlock), is no memory any more, all with those behind it. */
+/* The pages that hold these bytes are used now, are locked as by mlock(2) or no longer, are unmapped from now on. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
 
-/* Called before uses are read: to say by given_use() what was used since they were read last. */
+/* Called at the begin of each reading, to say by given_use() what was used since the one before. */
 extern void (*given_uses)(void);
-/* So many readings fail, with this error, after that many that do not; a reading takes so much processor time. */
-extern unsigned given_failing_readings, given_readings_before;
+/* After so many readings that work, so many fail, with this error. */
+extern unsigned given_readings_before, given_failing_readings;
 extern int given_error;
+/* Processor time of a reading. */
 extern uint64_t given_reading_ns;
-/* Uses of some pages cannot be cleared; only those of all. */
+/* page_use_clear() fails, page_use_clear_all() does not. */
 extern bool given_clearing_refused;
+/* What mappings_count() and mappings_most() answer. */
 extern size_t given_mappings, given_most_mappings;
 
 /* ---- Threads ------------------------------------------------------------------------------------------- */
@@ -73,18 +73,21 @@ extern size_t given_mappings, given_most_mappings;
 /* No thread can be started. */
 extern bool given_threads_refused;
 
-/* Of the one thread that the logic has started: it runs until it waits or ends, while the test waits. */
+/*
+ * The thread that the logic has started runs until it waits for a change or ends, while the test waits for it. There is
+ * one at most, and it does nothing between these calls.
+ */
 void thread_goes_on(void);
 
-/* The clock moves on, and the thread runs whenever what it waits for is there. */
+/* The clock moves on by so much. The thread runs when what it waits for has changed, and when its time has come. */
 void time_passes(uint64_t ns);
 
-/* Called by whoever waits for a moment; the clock is there already. */
+/* Called in each wait_until(), when the clock has reached the moment. */
 extern void (*given_while_waiting)(void);
 
 /* ---- What is tried out, and watchpoints ---------------------------------------------------------------- */
 
-/* What trial_of_slots() and trial_of_watch() say: NULL, it works. */
+/* What trial_of_slots() and trial_of_watch() answer. Nothing is ever watched. */
 extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
