@@ -1,15 +1,16 @@
 #!/bin/sh
-# Checks that the logic reaches the system by functions of the platform alone: whatever its objects use and do not define
-# is declared in one of the headers, or is one of the C library's functions that compute and ask the kernel for nothing.
-# Prints the others.
+# Checks that the logic reaches the system by functions of the platform alone: whatever its objects use and do not
+# define is declared in one of the headers, or is one of the C library's functions that compute and ask the kernel for
+# nothing. Prints the others.
 #
 #     check_logic_seams.sh HEADER... -- OBJECT...
 set -eu
-# Thread keys are the system's own way to hear of a thread's end (src/account/thread_block.c), pthread_self is portable C's
-# way to tell threads apart (src/platform/arch_portable.h). The last are the compiler's.
-known='mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|cpy|ncpy|chr)|snprintf|__errno_location
+# Thread keys are the system's own way to hear of a thread's end (src/account/thread_block.c), pthread_self is portable
+# C's way to tell threads apart (src/platform/arch_portable.h). The last are the compiler's.
+known='mem(cpy|move|set|cmp|chr)|bcmp|str(len|nlen|cmp|ncmp|cpy|ncpy|chr)|snprintf|__errno_location
   |pthread_(key_create|key_delete|setspecific|self)
-  |__ubsan_handle_.*|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail|__(mem|str)[a-z]*_chk|__snprintf_chk'
+  |__ubsan_handle_.*|__aarch64_.*|_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__stack_chk_fail
+  |__(mem|str)[a-z]*_chk|__snprintf_chk'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

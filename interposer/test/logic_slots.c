@@ -1,6 +1,6 @@
 /*
- * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one can come between,
- * pages of 4, 16 and 64 KiB, and pages that are larger than slots know.
+ * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one can come
+ * between, pages of 4, 16 and 64 KiB, and pages that are larger than slots know.
  */
 #include <errno.h>
 

@@ -24,7 +24,9 @@ static bool somebody_is_behind(void) {
 
 void java_gate_close_and_wait(void) {
   java_gate_close();
-  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) wait_until(monotonic_ns() + A_MOMENT_NS);
+  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) {
+    wait_until(monotonic_ns() + A_MOMENT_NS);
+  }
 }
 
 bool java_gate_is_open(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }
