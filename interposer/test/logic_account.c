@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 
+#include "account/huge_requests.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "platform/given.h"
@@ -224,6 +225,48 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   return REACHED;
 }
 
+/* ---- Huge requests ------------------------------------------------------------------------------------- */
+
+enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
+
+static uint64_t recorded;
+
+/* Its size tells its number. */
+static void record_next(void) { record_huge_request(HUGE + ++recorded, NULL, 0); }
+
+static void others_fill_the_ring(void) {
+  for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();
+}
+
+/* What is overtaken is missing, and nothing is half of one request and half of another. */
+static int events_are_whole_wherever_others_come(unsigned point) {
+  static struct mallometer_event events[EVENTS_IN_RING];
+  struct rows to = {events, sizeof *events, EVENTS_IN_RING};
+  for (unsigned i = 0; i < 10; i++) record_next();
+  interrupt_at(point, others_fill_the_ring);
+  uint32_t count = huge_request_events(&to, 0);
+  bool overtaken = was_interrupted();
+  for (uint32_t i = 0; i < count; i++) {
+    CHECK_EQUAL(events[i].requested_bytes, HUGE + events[i].number);
+    CHECK(i == 0 || events[i].number > events[i - 1].number);
+  }
+  CHECK(overtaken || count == 10);
+  CHECK_EQUAL(huge_requests(), recorded);
+  return overtaken ? REACHED : NOT_REACHED;
+}
+
+static void another_requests_less(void) { record_largest_request(HUGE); }
+
+static int the_largest_request_is_known_whoever_comes_between(unsigned point) {
+  interrupt_at(point, another_requests_less);
+  record_largest_request(2 * (size_t)HUGE);
+  bool reached = was_interrupted();
+  CHECK_EQUAL(largest_request(), 2 * (uint64_t)HUGE);
+  another_requests_less();
+  CHECK_EQUAL(largest_request(), 2 * (uint64_t)HUGE);
+  return reached ? REACHED : NOT_REACHED;
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
   CHECK_EQUAL(at_each_point(sums_are_exact_without_the_memory), 2);
@@ -235,5 +278,7 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(the_peak_of_two_is_seen) > 40);
   CHECK(at_each_point(a_sum_that_is_interrupted_proves_no_peak) > 40);
   CHECK(at_each_point(a_fork_in_the_middle_keeps_the_sums) > 5);
+  CHECK(at_each_point(events_are_whole_wherever_others_come) > 20);
+  CHECK(at_each_point(the_largest_request_is_known_whoever_comes_between) >= 2);
   return 0;
 }

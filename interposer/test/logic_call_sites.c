@@ -1,13 +1,15 @@
 /*
  * Call sites and live samples over the platform made for tests: when there is no memory for them, when two threads meet
- * the same new site, when their tables are full, and by a given clock.
+ * the same new site, when their tables are full, by a given clock, and while the gate to Java closes.
  */
 #include "account/thread_block.h"
 #include "platform/given.h"
 #include "sample/call_sites.h"
+#include "sample/java_gate.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
+#include "sample/stack_tree.h"
 
 static char stack[65536];
 static struct mallometer_site sites[MOST_SITES];
@@ -45,9 +47,10 @@ static uint32_t copy_sites(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
+/* There are two tables. */
 static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
-  size_t before = memory_taken();
+  size_t of_thread = memory_taken();
   refuse_memory_request(request);
   const char *why = call_sites_start();
   if (!memory_was_refused()) {
@@ -63,7 +66,7 @@ static int without_memory_nothing_is_recorded_until_there_is_some(unsigned reque
   given_shortage = NULL;
   CHECK(!call_sites_start() && call_sites_on());
   CHECK_EQUAL(call_sites_footprint() % given_page_bytes, 0);
-  CHECK_EQUAL(call_sites_footprint(), memory_taken() - before);
+  CHECK_EQUAL(memory_taken() - of_thread, call_sites_footprint());
   return REACHED;
 }
 
@@ -73,8 +76,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK(call_sites_on());
-  CHECK(memory_given_back() == memory_taken() - call_sites_footprint());
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* whoever came second has given back what it had reserved */
   return REACHED;
 }
 
@@ -108,7 +110,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* As live samples are found by 16 bits of a product (call_sites.c), so that they compete for the same places. */
+/* As live samples are found by 16 bits of a product (live_samples.c), so that they compete for the same places. */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -284,6 +286,72 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* the clock went back */
 }
 
+/* ---- The gate to Java ---------------------------------------------------------------------------------- */
+
+enum { JAVA_FRAMES = 3 };
+static const uint64_t java_frames[JAVA_FRAMES] = {JAVA_FRAME | 71, JAVA_FRAME | 72, JAVA_FRAME | 73};
+
+static void *java_thread(void) { return stack; }
+
+static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
+  (void)thread, (void)caller, (void)capacity;
+  memcpy(frames, java_frames, sizeof java_frames);
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* whoever walks may allocate, and is not walked a second time */
+  return JAVA_FRAMES;
+}
+
+static const struct java_stacks java = {java_thread, walk_java};
+
+static void the_gate_closes(void) { java_gate_close(); }
+
+/* Wherever it closes, a sample has all Java frames or none. */
+static int a_sample_has_java_frames_or_none(unsigned point) {
+  start();
+  java_gate_open(&java);
+  interrupt_at(point, the_gate_closes);
+  allocate(CALLER, OBJECT, BYTES);
+  bool closed = was_interrupted();
+  CHECK(closed == !java_gate_is_open());
+  CHECK(copy_sites() >= 1);
+  uint64_t frames[8];
+  CHECK(call_site_stack(0, frames, 8) == 1);
+  CHECK_EQUAL(frames[0], CALLER);
+  if (copy_sites() == 2) {
+    CHECK_EQUAL(call_site_stack(1, frames, 8), 1 + JAVA_FRAMES);
+    CHECK(memcmp(frames + 1, java_frames, sizeof java_frames) == 0);
+  }
+  CHECK(closed || copy_sites() == 2);
+  CHECK_EQUAL(current_block->walks_java, 0);
+  return closed ? REACHED : NOT_REACHED;
+}
+
+static unsigned moments, moments_behind;
+
+static void a_moment_behind(void) {
+  if (++moments == moments_behind) java_gate_leave(current_block);
+}
+
+static void close_with_somebody_behind(unsigned moments_until_it_leaves) {
+  const struct java_stacks *stacks;
+  start();
+  java_gate_open(&java);
+  CHECK(java_gate_enter(current_block, &stacks) && stacks == &java);
+  moments_behind = moments_until_it_leaves;
+  given_while_waiting = a_moment_behind;
+  java_gate_close_and_wait();
+}
+
+CASE(a_gate_that_closes_waits_for_who_is_behind_it) {
+  close_with_somebody_behind(3);
+  CHECK_EQUAL(moments, 3);
+  CHECK_EQUAL(given_monotonic_ns, 300000);
+}
+
+CASE(a_gate_that_closes_waits_no_longer_than_it_should) {
+  close_with_somebody_behind(0);
+  CHECK_EQUAL(given_monotonic_ns, 100000000);
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
   CHECK_EQUAL(at_each_point(without_memory_nothing_is_recorded_until_there_is_some), 2);
@@ -298,5 +366,8 @@ int main(int argc, char **argv) {
   RUN(a_deep_stack_is_cut_and_counted);
   RUN(a_stack_without_room_has_no_frames);
   RUN(births_are_told_by_the_given_clock);
+  CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
+  RUN(a_gate_that_closes_waits_for_who_is_behind_it);
+  RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;
 }

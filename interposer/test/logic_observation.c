@@ -1,6 +1,6 @@
 /*
- * The thread that looks at slots, over given time and given uses: each of its waits is an epoch, in which the test says
- * which objects were used, what cannot be read, and what becomes of pages.
+ * The thread that looks at slots, over the platform made for tests: epochs of a given clock, uses that the test says,
+ * readings that fail, void epochs, rests, and processes without room.
  */
 #include "leak/observation.h"
 
@@ -15,231 +15,640 @@
 #include "sample/native_stack.h"
 
 #define SECOND UINT64_C(1000000000)
-/* Whole units of slots' times, and more than 1 s. */
-#define EPOCH_MS 1024u
+#define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
+/* Times of slots are of whole units, and so are the ends of epochs. */
+#define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
+#define MEBIBYTE ((uint64_t)1 << 20)
 
-enum { SIZE = 100, CANARIES = 8, IDLE_CANARIES = 2 };
+enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 
-static char stack[65536];
-static _Alignas(16) char object_of_allocator[SIZE];
-static struct thread_block *own;
+static struct thread_block *block;
+static char stack[65536], objects_of_allocator[64][SIZE];
+static const void *used[OBJECTS]; /* in every epoch */
+static bool kernel_clears;        /* what was used before the end of each */
 
-/* ---- Uses of pages ------------------------------------------------------------------------------------- */
+/* ---- The process --------------------------------------------------------------------------------------- */
 
-static bool used[SLOTS], locked[SLOTS], unmapped[SLOTS];
-static bool canaries_are_idle;
-static int error_of_reading; /* 0: none */
-
-static uint32_t slots(void) {
-  struct slots_totals totals = slots_totals();
-  uint32_t sum = 0;
-  for (unsigned i = 0; i < MALLOMETER_SLOT_CLASSES; i++) sum += totals.slots[i];
-  return sum;
-}
-
-static bool tell_uses(bool (*mapping)(uintptr_t begin, bool was_used)) {
-  errno = error_of_reading;
-  if (error_of_reading) return false;
-  for (unsigned i = 0; i < CANARIES + IDLE_CANARIES; i++) {
-    uintptr_t canary = (uintptr_t)slots_pages_before() + (1 + i) * given_page_bytes;
-    if (!mapping(canary, i < CANARIES && !canaries_are_idle)) return true;
+/* What the canaries in front of the slots are for (leak/scan.h). */
+static void uses_of_an_epoch(void) {
+  char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
+  if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
+  for (size_t i = 0; i < OBJECTS; i++) {
+    if (used[i]) given_use(used[i], SIZE);
   }
-  for (uint32_t i = 0; i < slots(); i++) {
-    if (slot_opened(i) && !unmapped[i] && !mapping(slot_address(i), used[i])) return true;
-  }
-  return true;
 }
 
-static bool clear_use(uintptr_t begin) {
-  if (!is_in_slots((void *)begin)) return true;
-  uint32_t slot = slot_number((void *)begin);
-  if (locked[slot]) return false;
-  used[slot] = false;
-  return true;
-}
-
-static bool is_unmapped(uintptr_t begin) { return unmapped[slot_number((void *)begin)]; }
-
-/* ---- The program --------------------------------------------------------------------------------------- */
-
-static void *allocate(void) {
-  struct thread_block *of_observer = current_block;
-  struct sample sample = {.block = own,
-                          .object = object_of_allocator,
-                          .requested = SIZE,
-                          .bytes = SIZE,
-                          .move = {.alignment = 16, .contents = SIZE},
-                          .origin = {(const void *)0x10000, stack + sizeof stack - 64},
-                          .probability = 1};
-  current_block = own;
-  void *object = call_sites_take(&sample);
-  current_block = of_observer;
-  return object == object_of_allocator ? NULL : object;
-}
-
-static struct mallometer_observation now(void) {
-  struct mallometer_observation observation = {.size = sizeof observation};
-  observation_describe(&observation);
-  return observation;
-}
-
-static const struct mallometer_site_evidence *evidence(void) {
-  static struct mallometer_site_evidence row;
-  struct rows to = {&row, sizeof row, 1};
-  CHECK_EQUAL(evidence_copy(&to, 0), 1);
-  return &row;
-}
-
-/* Runs the observer until it gives up, `script` at each of its waits. */
-static void observe(void (*script)(void)) {
-  given_monotonic_ns = (uint64_t)1 << 44;
+static void begin(void) {
+  given_monotonic_ns = 1000 * SECOND;
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
+  given_uses = uses_of_an_epoch;
   current_block = &no_block_yet;
-  own = thread_block_acquire();
+  block = thread_block_acquire();
+  CHECK(block);
   native_stack_start(UNWIND_BY_FRAME_POINTERS);
   CHECK(!call_sites_start());
   call_sites_open();
-  given_page_uses = tell_uses;
-  given_page_clear = clear_use;
-  given_page_unmapped = is_unmapped;
-  given_wait = script;
-  CHECK(observation_shorten(EPOCH_MS));
+}
+
+static struct mallometer_observation described(void) {
+  struct mallometer_observation now;
+  observation_describe(&now);
+  return now;
+}
+
+static void check_state(int state, const char *reason) {
+  struct mallometer_observation now = described();
+  CHECK_EQUAL(now.state, state);
+  if (strstr(now.reason, reason) && (*reason || !*now.reason)) return;
+  fprintf(stderr, "the reason is \"%s\", not \"%s\"\n", now.reason, reason);
+  exit(1);
+}
+
+/* The thread observes from here on. */
+static void start(void) {
+  begin();
   CHECK_EQUAL(observation_start(NULL), 0);
-  CHECK_EQUAL(now().state, MALLOMETER_LEAKS_STARTING);
-  given_thread(NULL);
-  CHECK_EQUAL(now().state, MALLOMETER_LEAKS_FAILED);
+  check_state(MALLOMETER_LEAKS_STARTING, "");
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-static unsigned epoch;
-static void *object;
+/* Where the object is: in a slot, or NULL. Its begin is written. */
+static void *allocate(void) {
+  static size_t taken;
+  void *of_allocator = objects_of_allocator[taken++ % 64];
+  struct sample sample = {.block = block,
+                          .object = of_allocator,
+                          .requested = SIZE,
+                          .bytes = SIZE,
+                          .move = {.alignment = 16, .contents = SIZE},
+                          .origin = {(const char *)0x10000, stack + sizeof stack - 64},
+                          .probability = 1};
+  void *object = call_sites_take(&sample);
+  if (object == of_allocator) return NULL;
+  given_use(object, SIZE);
+  return object;
+}
 
-static uint32_t slot_of_object(void) { return slot_number(object); }
+static void deallocate(const void *object) {
+  struct slot_object left;
+  CHECK(placement_take_out(object, &left));
+  call_sites_free(left.sample);
+  slot_give_back(&left);
+}
 
-/* In the first epochs nothing is placed; then there is one object. */
-enum { FIRST = EPOCHS_BEFORE_SLOTS + 1 };
+/* A site whose first sample is so old that its objects come into slots. */
+static void become_recurring(void) {
+  CHECK(!allocate());
+  time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
+}
 
-static bool object_is_there(void) {
-  epoch++;
-  if (epoch <= FIRST) {
-    object = allocate();
-    CHECK(!object == (epoch < FIRST));
+/* Starts, and has an object in a slot, for which an epoch has ended. */
+static void *object_in_slot(void) {
+  start();
+  become_recurring();
+  void *object = allocate();
+  CHECK(object && is_in_slots(object));
+  return object;
+}
+
+/* ---- What is known of an object ------------------------------------------------------------------------ */
+
+/* Of the only one in a slot. */
+static struct mallometer_object row(void) {
+  struct mallometer_object rows[2];
+  struct rows to = {rows, sizeof *rows, 2};
+  CHECK_EQUAL(slots_copy(&to), 1);
+  return rows[0];
+}
+
+static uint64_t in_units(uint64_t ns) { return ns / UNIT * UNIT; }
+
+static uint64_t last_access(const void *object) {
+  struct slot_object slot;
+  CHECK(slot_look(slot_number(object), &slot) && slot.object == object);
+  return slot.last_access * UNIT;
+}
+
+static struct mallometer_site_evidence evidence(void) {
+  static struct mallometer_site_evidence row;
+  struct rows to = {&row, sizeof row, 1};
+  CHECK_EQUAL(evidence_copy(&to, 0), 1);
+  return row;
+}
+
+static uint64_t gaps(void) { return evidence().gaps.count; }
+
+/* ---- Epochs -------------------------------------------------------------------------------------------- */
+
+CASE(epochs_end_by_the_given_clock) {
+  start();
+  uint64_t begin = given_monotonic_ns;
+  CHECK_EQUAL(described().started_ns, in_units(begin));
+  CHECK_EQUAL(described().epoch_ns, EPOCH);
+  time_passes(EPOCH - 1);
+  CHECK_EQUAL(described().epochs, 0);
+  time_passes(1);
+  CHECK_EQUAL(described().epochs, 1);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(begin + EPOCH));
+  time_passes(10 * EPOCH);
+  CHECK_EQUAL(described().epochs, 11);
+  CHECK_EQUAL(described().void_epochs, 0);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(begin + 11 * EPOCH));
+}
+
+CASE(epochs_become_shorter_at_once) {
+  start();
+  time_passes(EPOCH / 5);
+  CHECK(observation_shorten(1000));
+  time_passes(0);
+  CHECK_EQUAL(described().epochs, 1);
+  CHECK_EQUAL(described().epoch_ns, SECOND);
+  time_passes(10 * SECOND);
+  CHECK_EQUAL(described().epochs, 11);
+  CHECK(!observation_shorten(1) && !observation_shorten(3600000));
+}
+
+/* A look is to take a thousandth of the time at most. */
+CASE(epochs_are_longer_where_looks_take_longer) {
+  start();
+  given_reading_ns = SECOND / 100;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().epoch_ns, 10 * SECOND);
+  time_passes(10 * SECOND - 1);
+  CHECK_EQUAL(described().epochs, 1);
+  time_passes(1);
+  CHECK_EQUAL(described().epochs, 2);
+  CHECK(described().limit_bytes > 0);
+  CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
+}
+
+/* Until they are so no more. */
+CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
+  start();
+  become_recurring();
+  given_reading_ns = SECOND / 10;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().epoch_ns, 100 * SECOND);
+  CHECK_EQUAL(described().limit_bytes, 0);
+  CHECK(!allocate());
+  given_reading_ns = 0;
+  time_passes(100 * SECOND);
+  CHECK_EQUAL(described().epoch_ns, EPOCH);
+  CHECK(allocate());
+}
+
+/* ---- Objects ------------------------------------------------------------------------------------------- */
+
+CASE(an_object_that_is_never_used_becomes_idle) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  uint64_t written = given_monotonic_ns;
+  CHECK_EQUAL(last_access(object), in_units(written));
+  for (unsigned i = 1; i <= 20; i++) {
+    time_passes(EPOCH);
+    CHECK_EQUAL(described().epochs, EPOCHS_BEFORE_SLOTS + 1 + i);
+    CHECK_EQUAL(last_access(object), in_units(written));
   }
-  return epoch >= FIRST;
+  CHECK_EQUAL(gaps(), 0);
+  deallocate(object);
+  struct mallometer_site_evidence of_site = evidence();
+  CHECK(of_site.placed == 1 && of_site.freed == 1 && of_site.idle_before_free.count == 1);
+  CHECK_EQUAL(of_site.idle_before_free.weight[duration_bucket(20 * EPOCH)], 1);
+  CHECK_EQUAL(of_site.lifetimes.weight[duration_bucket(21 * EPOCH)], 1);
 }
 
-static void give_up(void) { error_of_reading = EIO; }
-
-/* ---- Cases --------------------------------------------------------------------------------------------- */
-
-/* Used in its second epoch and, after three in which it was not, in the sixth. */
-static void uses_it_twice(void) {
-  if (!object_is_there()) return;
-  if (epoch == FIRST + 1 || epoch == FIRST + 5) used[slot_of_object()] = true;
-  if (epoch == FIRST + 7) give_up();
+CASE(an_object_that_is_used_in_every_epoch_does_not) {
+  void *object = object_in_slot();
+  used[0] = object;
+  for (unsigned i = 0; i < 20; i++) {
+    time_passes(EPOCH);
+    CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  }
+  CHECK_EQUAL(gaps(), 0);
+  deallocate(object);
+  CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-CASE(the_gap_between_two_uses_is_known) {
-  observe(uses_it_twice);
-  const struct mallometer_durations *gaps = &evidence()->gaps;
-  CHECK_EQUAL(gaps->count, 1);
-  /* 4 epochs of 1.024 s, in units of 1/64 s: 262, which is 2^8 and a little. */
-  CHECK(gaps->weight[16] == 1);
-  CHECK(strstr(now().reason, "the use of pages"));
-}
-
-/* Without the canaries nobody knows since when it was idle: a use at the end of such an epoch ends no gap. */
-static void has_void_epochs(void) {
-  if (!object_is_there()) return;
-  canaries_are_idle = epoch > FIRST + 3 && epoch <= FIRST + 6;
-  if (epoch == FIRST + 1 || epoch == FIRST + 4) used[slot_of_object()] = true;
-  if (epoch == FIRST + 8) {
-    CHECK_EQUAL(now().void_epochs, 3);
-    CHECK_EQUAL(now().epochs, epoch - 1);
-    CHECK_EQUAL(evidence()->gaps.count, 0);
-    give_up();
+CASE(one_of_many_is_told_from_the_others) {
+  const void *objects[OBJECTS] = {object_in_slot()};
+  for (size_t i = 1; i < OBJECTS; i++) {
+    while (!(objects[i] = allocate())) time_passes(EPOCH);
+  }
+  time_passes(EPOCH);
+  uint64_t written = in_units(given_monotonic_ns);
+  used[0] = objects[3];
+  time_passes(3 * EPOCH);
+  for (size_t i = 0; i < OBJECTS; i++) {
+    CHECK(i == 3 ? last_access(objects[i]) == in_units(given_monotonic_ns) : last_access(objects[i]) <= written);
   }
 }
 
-CASE(void_epochs_are_counted_and_prove_nothing) { observe(has_void_epochs); }
-
-static void locks_its_page(void) {
-  struct slot_object seen;
-  if (!object_is_there()) return;
-  if (epoch == FIRST + 1) used[slot_of_object()] = locked[slot_of_object()] = true;
-  if (epoch == FIRST + 3) {
-    CHECK(slot_look(slot_of_object(), &seen) && seen.unseen);
-    locked[slot_of_object()] = used[slot_of_object()] = false;
-  }
-  if (epoch == FIRST + 5) {
-    CHECK(slot_look(slot_of_object(), &seen) && !seen.unseen);
-    give_up();
-  }
+CASE(an_object_that_is_used_again_has_a_gap) {
+  void *object = object_in_slot();
+  time_passes(7 * EPOCH);
+  given_use(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  CHECK_EQUAL(gaps(), 1);
+  CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-CASE(a_locked_object_is_not_seen_until_it_is_unlocked) { observe(locks_its_page); }
-
-static void frees_it_past_us(void) {
-  if (!object_is_there()) return;
-  if (epoch == FIRST + 1) unmapped[slot_of_object()] = true;
-  if (epoch == FIRST + 2) {
-    struct slot_object seen;
-    CHECK(!slot_look(slot_of_object(), &seen));
-    CHECK_EQUAL(now().retired, 1);
-    give_up();
-  }
+/* What was used is used; of what reads as idle nothing is known. */
+CASE(a_void_epoch_is_not_counted) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  uint64_t written = last_access(object), end = described().epoch_end_ns;
+  kernel_clears = true;
+  time_passes(3 * EPOCH);
+  CHECK_EQUAL(described().void_epochs, 3);
+  CHECK_EQUAL(described().epoch_end_ns, end);
+  CHECK_EQUAL(last_access(object), written);
+  given_use(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().void_epochs, 4);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  CHECK_EQUAL(gaps(), 0);
+  kernel_clears = false;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().void_epochs, 4);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
 }
 
-CASE(an_object_whose_pages_are_gone_is_freed) {
-  observe(frees_it_past_us);
+static const void *object_to_replace, *fresh;
+
+/* While the thread looks. */
+static void another_thread_replaces_the_object(void) {
+  uses_of_an_epoch();
+  if (fresh) return;
+  deallocate(object_to_replace);
+  fresh = allocate();
+}
+
+CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
+  object_to_replace = object_in_slot();
+  time_passes(3 * EPOCH);
+  uint64_t born = given_monotonic_ns + EPOCH;
+  given_uses = another_thread_replaces_the_object;
+  time_passes(3 * EPOCH);
+  CHECK(fresh && slot_number(fresh) == slot_number(object_to_replace));
+  CHECK_EQUAL(last_access(fresh), in_units(born));
+  CHECK_EQUAL(gaps(), 0);
+  CHECK(evidence().placed == 2 && evidence().freed == 1);
+  CHECK_EQUAL(evidence().idle_before_free.weight[duration_bucket(3 * EPOCH)], 1);
+  CHECK_EQUAL(described().retired, 0);
+}
+
+/* A library has called glibc's own free, for example. */
+CASE(an_object_whose_pages_are_gone_is_retired) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  given_unmap(object, SIZE);
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().retired, 1);
+  CHECK_EQUAL(described().slots_in_use[0], 0);
   struct mallometer_site site;
   struct rows to = {&site, sizeof site, 1};
   CHECK_EQUAL(call_sites_copy(&to, 0), 1);
-  CHECK_EQUAL(site.allocated.samples, FIRST);
-  CHECK_EQUAL(site.freed.samples, FIRST); /* those that stayed where they were had all the same address */
+  CHECK_EQUAL(site.freed.samples, 1);
+  struct slot_object left;
+  CHECK(!placement_take_out(object, &left));
+  void *next = allocate();
+  CHECK(next && next != object);
 }
 
-static void has_no_descriptors(void) {
-  if (!object_is_there()) return;
-  error_of_reading = epoch > FIRST && epoch <= FIRST + 10 ? EMFILE : 0;
-  if (epoch == FIRST + 12) {
-    CHECK_EQUAL(now().state, MALLOMETER_LEAKS_ON);
-    CHECK_EQUAL(now().epochs, epoch - 1 - 10);
+/* The program has locked it: it reads as used for good. */
+CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
+  void *object = object_in_slot();
+  time_passes(EPOCH);
+  given_lock(object, SIZE, true);
+  given_use(object, SIZE);
+  time_passes(2 * EPOCH);
+  CHECK(row().placement == 0 && row().last_access_ns == 0);
+  given_lock(object, SIZE, false);
+  time_passes(EPOCH);
+  CHECK(row().placement > 0);
+  CHECK_EQUAL(row().last_access_ns, in_units(given_monotonic_ns));
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns - EPOCH));
+}
+
+/* ---- Readings that fail -------------------------------------------------------------------------------- */
+
+static void fail_readings(unsigned count, int error) {
+  given_failing_readings = count;
+  given_error = error;
+}
+
+CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  uint64_t epochs = described().epochs, written = last_access(object);
+  fail_readings(5, EMFILE);
+  for (unsigned i = 0; i < 5; i++) {
+    time_passes(EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "uses are not seen: the process has no file descriptor left (RLIMIT_NOFILE)");
+    CHECK_EQUAL(described().epochs, epochs);
   }
-  if (epoch >= FIRST + 12) give_up();
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, epochs + 1);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
+  CHECK_EQUAL(last_access(object), written);
 }
 
-CASE(what_passes_is_waited_for_and_the_rest_ends_it_after_three) {
-  observe(has_no_descriptors);
-  CHECK_EQUAL(epoch, FIRST + 12 + 2);
+/* The epoch goes on meanwhile: what is used in it is used when it ends. */
+CASE(a_use_while_readings_fail_is_seen_later) {
+  void *object = object_in_slot();
+  time_passes(2 * EPOCH);
+  fail_readings(3, ENOMEM);
+  given_use(object, SIZE);
+  time_passes(3 * EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "the kernel has no memory for that");
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* Stops, and starts again when it waits for nothing but that. */
-static void stops_and_starts(void) {
-  if (epoch == FIRST + 3) {
-    epoch = 100;
-    CHECK_EQUAL(now().state, MALLOMETER_LEAKS_OFF);
-    CHECK(!slots_are_open());
-    CHECK_EQUAL(observation_start(NULL), 0);
-    return;
+CASE(two_failures_in_a_row_are_not_for_good) {
+  start();
+  for (unsigned i = 0; i < 4; i++) {
+    fail_readings(2, EACCES);
+    time_passes(2 * EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "it is tried again at the end of the epoch");
+    time_passes(EPOCH);
+    check_state(MALLOMETER_LEAKS_ON, "");
   }
-  if (epoch >= 100) {
-    CHECK_EQUAL(now().epochs, 0);
-    CHECK(slots_are_open());
-    give_up();
-    return;
-  }
-  if (object_is_there() && epoch == FIRST + 3) CHECK_EQUAL(observation_stop(), 0);
 }
 
-CASE(it_rests_while_nobody_asks) { observe(stops_and_starts); }
+CASE(three_failures_in_a_row_are) {
+  start();
+  become_recurring();
+  fail_readings(3, EACCES);
+  time_passes(2 * EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "it is tried again");
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
+  CHECK(!allocate());
+  CHECK_EQUAL(observation_stop(), 0);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
+}
+
+/* ---- The start ----------------------------------------------------------------------------------------- */
+
+static void start_that_fails(const char *reason) {
+  begin();
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_FAILED, reason);
+  CHECK(!allocate() && !slots_are_open());
+}
+
+CASE(what_is_in_the_way_is_said) {
+  begin();
+  CHECK_EQUAL(observation_start("mallocs are another's"), 0);
+  check_state(MALLOMETER_LEAKS_FAILED, "mallocs are another's");
+}
+
+CASE(a_limit_is_the_programs) {
+  given_limit = "addresses are limited";
+  start_that_fails(given_limit);
+}
+
+CASE(a_trial_that_fails_is_the_reason) {
+  given_trial_of_slots = "this glibc is another";
+  start_that_fails(given_trial_of_slots);
+}
+
+CASE(where_uses_cannot_be_read_the_start_fails) {
+  fail_readings(100, EACCES);
+  start_that_fails("the given use cannot be read (error 13)");
+}
+
+/* Before they are tried again they were read once. */
+CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
+  given_readings_before = 1;
+  fail_readings(2, EACCES);
+  start();
+}
+
+CASE(where_uses_cannot_be_cleared_the_start_fails) {
+  given_clearing_refused = true;
+  start_that_fails("accessed bits cannot be cleared: clearing some fails");
+}
+
+CASE(all_uses_are_cleared_where_that_is_wanted) {
+  given_clearing_refused = true;
+  observation_configure(LEAKS_WANTED_BY_CLEAR_REFS, DEFAULT_ARENA_BYTES);
+  void *object = object_in_slot();
+  CHECK_EQUAL(described().method, MALLOMETER_LEAKS_BY_CLEAR_REFS);
+  time_passes(5 * EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns - 4 * EPOCH));
+}
+
+CASE(canaries_that_never_read_as_used_fail_the_start) {
+  kernel_clears = true;
+  start_that_fails("a page that is touched does not read as touched");
+}
+
+CASE(without_a_thread_it_can_be_tried_again) {
+  begin();
+  given_threads_refused = true;
+  CHECK_EQUAL(observation_start(NULL), -EAGAIN);
+  check_state(MALLOMETER_LEAKS_OFF, "a thread cannot be started");
+  CHECK_EQUAL(observation_stop(), -ENODATA);
+  given_threads_refused = false;
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  check_state(MALLOMETER_LEAKS_ON, "");
+}
+
+/* Each request for memory in turn: nothing is placed, or all goes on as if it had been there. */
+static int without_memory_it_fails_or_observes(unsigned request) {
+  begin();
+  refuse_memory_request(request);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  thread_goes_on();
+  bool refused = memory_was_refused();
+  refuse_memory_request(0);
+  if (described().state == MALLOMETER_LEAKS_ON) {
+    become_recurring();
+    CHECK(allocate());
+  } else {
+    CHECK(described().state == MALLOMETER_LEAKS_FAILED && *described().reason);
+    time_passes(10 * EPOCH);
+    CHECK(!allocate() && !slots_are_open());
+  }
+  return refused ? REACHED : NOT_REACHED;
+}
+
+/* ---- Rest ---------------------------------------------------------------------------------------------- */
+
+CASE(nothing_is_looked_at_while_nobody_asks) {
+  void *object = object_in_slot();
+  used[0] = object;
+  time_passes(EPOCH);
+  uint64_t seen = last_access(object), epochs = described().epochs;
+  CHECK_EQUAL(observation_stop(), 0);
+  check_state(MALLOMETER_LEAKS_OFF, "nobody asks for evidence of leaks any more");
+  time_passes(100 * EPOCH);
+  CHECK_EQUAL(described().epochs, epochs);
+  CHECK_EQUAL(last_access(object), seen);
+  CHECK(!allocate() && observation_has_evidence());
+  deallocate(object);
+  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* nobody has looked */
+  CHECK_EQUAL(observation_stop(), -ENODATA);
+}
+
+/* What is still in slots is as if it had just been used. */
+CASE(after_a_rest_all_begins_anew) {
+  void *object = object_in_slot();
+  time_passes(3 * EPOCH);
+  CHECK_EQUAL(observation_stop(), 0);
+  time_passes(100 * EPOCH);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  check_state(MALLOMETER_LEAKS_STARTING, "");
+  time_passes(0);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  uint64_t again = given_monotonic_ns;
+  CHECK_EQUAL(described().started_ns, in_units(again));
+  CHECK_EQUAL(described().epochs, 0);
+  CHECK_EQUAL(last_access(object), in_units(again));
+  time_passes(5 * EPOCH);
+  CHECK_EQUAL(described().epochs, 5);
+  CHECK_EQUAL(last_access(object), in_units(again));
+  CHECK(allocate());
+}
+
+CASE(who_asks_while_another_does_is_no_other_start) {
+  start();
+  time_passes(2 * EPOCH);
+  CHECK_EQUAL(observation_start(NULL), 0);
+  CHECK_EQUAL(observation_stop(), 0);
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, 3);
+}
+
+/* The thread comes to see it only when it is over. */
+CASE(a_rest_that_ends_before_it_began_is_none) {
+  start();
+  time_passes(2 * EPOCH);
+  CHECK(observation_stop() == 0 && observation_start(NULL) == 0);
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK_EQUAL(described().epochs, 3);
+}
+
+CASE(a_forked_child_does_not_observe) {
+  void *object = object_in_slot();
+  observation_forked();
+  check_state(MALLOMETER_LEAKS_FAILED, "a forked child does not observe");
+  CHECK(!allocate());
+  deallocate(object);
+  CHECK_EQUAL(described().slots_in_use[0], 0);
+}
+
+/* ---- Room ---------------------------------------------------------------------------------------------- */
+
+CASE(slots_take_a_share_of_what_is_resident) {
+  given_resident_bytes = 100 * MEBIBYTE;
+  start();
+  CHECK_EQUAL(described().limit_bytes, 5 * MEBIBYTE);
+  given_resident_bytes = 100000 * MEBIBYTE;
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().limit_bytes, DEFAULT_ARENA_BYTES);
+  given_resident_bytes = UINT64_MAX; /* the kernel does not tell */
+  time_passes(EPOCH);
+  CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
+}
+
+/* Past three quarters of the mappings, until there are less than half. */
+CASE(a_crowded_process_has_no_room_until_it_has_half) {
+  void *object = object_in_slot();
+  void *freed = allocate();
+  CHECK(freed);
+  deallocate(freed);
+  time_passes(EPOCH);
+  CHECK_EQUAL(slots_totals().opened, 2);
+  given_mappings = given_most_mappings * 4 / 5;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
+  CHECK_EQUAL(described().limit_bytes, 0);
+  CHECK_EQUAL(slots_totals().opened, 1); /* the free one was given back */
+  CHECK(!allocate());
+  used[0] = object; /* is still looked at */
+  given_mappings = given_most_mappings * 3 / 5;
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+  check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
+  given_mappings = given_most_mappings * 2 / 5;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK(allocate());
+}
+
+/* Half of them are the program's. */
+CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
+  given_most_mappings = 1000;
+  given_mappings = 500 - 2 * 3;
+  start();
+  become_recurring();
+  for (unsigned i = 0; i < 3; i++) CHECK(allocate());
+  CHECK(!allocate());
+  CHECK_EQUAL(slots_totals().opened, 3);
+  CHECK(described().not_placed > 0);
+}
+
+CASE(a_process_that_locks_its_memory_has_no_room_meanwhile) {
+  start();
+  become_recurring();
+  given_lock_of_all = true;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "locks its memory (mlockall)");
+  CHECK(!allocate());
+  given_lock_of_all = false;
+  time_passes(EPOCH);
+  check_state(MALLOMETER_LEAKS_ON, "");
+  CHECK(allocate());
+}
 
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
-  RUN(the_gap_between_two_uses_is_known);
-  RUN(void_epochs_are_counted_and_prove_nothing);
-  RUN(a_locked_object_is_not_seen_until_it_is_unlocked);
-  RUN(an_object_whose_pages_are_gone_is_freed);
-  RUN(what_passes_is_waited_for_and_the_rest_ends_it_after_three);
-  RUN(it_rests_while_nobody_asks);
+  RUN(epochs_end_by_the_given_clock);
+  RUN(epochs_become_shorter_at_once);
+  RUN(epochs_are_longer_where_looks_take_longer);
+  RUN(where_epochs_would_last_more_than_a_minute_nothing_is_placed);
+  RUN(an_object_that_is_never_used_becomes_idle);
+  RUN(an_object_that_is_used_in_every_epoch_does_not);
+  RUN(one_of_many_is_told_from_the_others);
+  RUN(an_object_that_is_used_again_has_a_gap);
+  RUN(a_void_epoch_is_not_counted);
+  RUN(a_new_object_is_not_taken_for_the_one_before_in_its_slot);
+  RUN(an_object_whose_pages_are_gone_is_retired);
+  RUN(an_object_whose_use_cannot_be_seen_is_nothing_known_of);
+  RUN(a_reading_that_fails_for_the_moment_is_tried_again);
+  RUN(a_use_while_readings_fail_is_seen_later);
+  RUN(two_failures_in_a_row_are_not_for_good);
+  RUN(three_failures_in_a_row_are);
+  RUN(what_is_in_the_way_is_said);
+  RUN(a_limit_is_the_programs);
+  RUN(a_trial_that_fails_is_the_reason);
+  RUN(where_uses_cannot_be_read_the_start_fails);
+  RUN(where_uses_can_be_read_at_last_the_start_does_not_fail);
+  RUN(where_uses_cannot_be_cleared_the_start_fails);
+  RUN(all_uses_are_cleared_where_that_is_wanted);
+  RUN(canaries_that_never_read_as_used_fail_the_start);
+  RUN(without_a_thread_it_can_be_tried_again);
+  CHECK(at_each_point(without_memory_it_fails_or_observes) > 4);
+  RUN(nothing_is_looked_at_while_nobody_asks);
+  RUN(after_a_rest_all_begins_anew);
+  RUN(who_asks_while_another_does_is_no_other_start);
+  RUN(a_rest_that_ends_before_it_began_is_none);
+  RUN(a_forked_child_does_not_observe);
+  RUN(slots_take_a_share_of_what_is_resident);
+  RUN(a_crowded_process_has_no_room_until_it_has_half);
+  RUN(no_more_slots_are_opened_than_there_are_mappings_for);
+  RUN(a_process_that_locks_its_memory_has_no_room_meanwhile);
   return 0;
 }

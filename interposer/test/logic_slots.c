@@ -1,11 +1,11 @@
 /*
- * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one
- * can come between, and pages of any size.
+ * Slots over arrays: what is refused in turn, what two threads do to one slot at every point where one can come
+ * between, pages of 4, 16 and 64 KiB, and pages that are larger than slots know.
  */
 #include <errno.h>
 
-#include "platform/given.h"
 #include "leak/slots.h"
+#include "platform/given.h"
 
 enum { SITE = 5, OTHER_SITE = 6, SIZE = 1000, LARGEST_CLASS = MALLOMETER_SLOT_CLASSES - 1 };
 
@@ -36,39 +36,17 @@ static uint32_t slots_in_use(void) {
 
 /* ---- Pages and memory ---------------------------------------------------------------------------------- */
 
-CASE(without_slots_nothing_is_in_one) {
-  refuse_memory_request(2);
-  given_page_bytes = 2 * given_page_bytes;
-  if (given_page_bytes > 65536) CHECK(strcmp(slots_start(), "pages are of more than 64 KiB") == 0);
+CASE(larger_pages_are_refused_and_nothing_is_in_a_slot) {
+  given_page_bytes = 128 << 10;
+  CHECK(strcmp(slots_start(), "pages are of more than 64 KiB") == 0);
+  CHECK_EQUAL(memory_taken(), 0);
   CHECK(slots_reserved() == 0 && slots_footprint() == 0 && !slots_pages_before());
-  CHECK(!is_in_slots(low_memory) && !is_in_slots(NULL) && !is_in_slots((void *)UINTPTR_MAX));
-  CHECK_EQUAL(slot_usable(low_memory), 0);
+  CHECK(!is_in_slots(given_range) && !is_in_slots(NULL) && !is_in_slots((void *)UINTPTR_MAX));
+  CHECK_EQUAL(slot_usable(given_range), 0);
   CHECK_EQUAL(slots_totals().slots[0], 0);
 }
 
-/* However large pages are, each slot begins with one, an object of each size has a slot, and none is another's. */
-CASE(slots_are_of_whole_pages) {
-  start();
-  uintptr_t end = slots_begin;
-  uint32_t slots = 0;
-  for (unsigned i = 0; i < MALLOMETER_SLOT_CLASSES; i++) slots += slots_totals().slots[i];
-  CHECK(slots > 4000 && slots <= SLOTS);
-  for (uint32_t i = 0; i < slots; i++) {
-    CHECK(slot_address(i) >= end && slot_address(i) % given_page_bytes == 0);
-    CHECK_EQUAL(slot_number((void *)slot_address(i)), i);
-    end = slot_address(i) + given_page_bytes;
-    CHECK_EQUAL(slot_number((void *)(end - 1)), i);
-  }
-  CHECK(end <= slots_begin + slots_bytes);
-  for (size_t size = 1; size <= (size_t)8 << 20; size *= 2) {
-    unsigned char *object = take(size, SITE);
-    CHECK(object && slot_usable(object) == size);
-    object[0] = object[size - 1] = 1;
-    CHECK_EQUAL(slots_totals().taken_bytes % given_page_bytes, 0);
-    CHECK(slots_excess() >= slots_totals().taken_bytes - size && slots_excess() < 2 * given_page_bytes);
-    CHECK(put_back(object));
-  }
-}
+static void *first_address(void) { return slots_pages_before() + PAGES_BEFORE_SLOTS * given_page_bytes; }
 
 static int a_refused_range_is_given_back(unsigned request) {
   refuse_memory_request(request);
@@ -79,11 +57,56 @@ static int a_refused_range_is_given_back(unsigned request) {
   }
   if (why) {
     CHECK_EQUAL(memory_taken(), 0);
-    CHECK(slots_reserved() == 0 && !is_in_slots(low_memory + (1 << 20)));
+    CHECK(slots_reserved() == 0 && !is_in_slots(given_range + (1 << 20)));
     CHECK(!slots_start());
   }
-  CHECK(is_in_slots(low_memory + (1 << 20)));
+  CHECK(is_in_slots(first_address()));
   return REACHED;
+}
+
+/* What slots of this class are, with these pages. */
+static size_t class_bytes(uint32_t class) {
+  static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
+  size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;
+  return usual[class] > of_pages ? usual[class] : of_pages;
+}
+
+static void objects_fill_their_classes(void) {
+  start();
+  for (uint32_t class = 0; class <= LARGEST_CLASS; class++) {
+    size_t most = class_bytes(class) - 48; /* what stands before and behind it */
+    CHECK_EQUAL(slot_class(most, 16), class);
+    CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
+    unsigned char *object = take(most, SITE);
+    CHECK(object && slot_number(object) == slot_number(object + most - 1));
+    CHECK_EQUAL(slot_opened(slot_number(object)), class_bytes(class));
+    CHECK_EQUAL((uintptr_t)object % given_page_bytes, 16);
+    memset(object, 7, most);
+  }
+  CHECK_EQUAL(slots_excess(), MALLOMETER_SLOT_CLASSES * 48);
+}
+
+CASE(each_class_holds_as_much_as_its_slots_have) { objects_fill_their_classes(); }
+
+/* Of the largest ones; with pages of 64 KiB there is never room for more. */
+enum { MANY_LARGE = 24, FEW_LARGE = 8 };
+
+CASE(all_slots_are_there_if_there_is_room) {
+  start();
+  CHECK(slots_reserved() <= given_range_bytes);
+  CHECK_EQUAL(slots_totals().slots[LARGEST_CLASS], given_page_bytes > 16384 ? FEW_LARGE : MANY_LARGE);
+}
+
+CASE(where_there_is_less_room_there_are_fewer_large_slots) {
+  if (given_page_bytes <= 16384) given_range_bytes = (size_t)460 << 20;
+  objects_fill_their_classes();
+  CHECK_EQUAL(slots_totals().slots[LARGEST_CLASS], FEW_LARGE);
+}
+
+CASE(without_room_there_are_no_slots) {
+  given_range_bytes = (size_t)200 << 20;
+  CHECK(slots_start());
+  CHECK(memory_taken() == 0 && slots_reserved() == 0);
 }
 
 /* One slot of each class; a page that does not become accessible is tried again by the next object. */
@@ -92,7 +115,7 @@ static int a_refused_page_loses_no_slot(unsigned request) {
   uint32_t slots_before = slots_totals().slots[0];
   refuse_memory_request(request);
   for (uint32_t class = 0; class <= LARGEST_CLASS; class++) {
-    size_t size = (size_t)SIZE << 4 * class;
+    size_t size = class_bytes(class) / 2 + 1;
     unsigned refusals = memory_was_refused();
     errno = 4711;
     void *object = take(size, SITE);
@@ -103,6 +126,7 @@ static int a_refused_page_loses_no_slot(unsigned request) {
       object = take(size, SITE);
     }
     CHECK(object && is_in_slots(object));
+    CHECK_EQUAL(slot_class(size, 16), class);
     CHECK_EQUAL(slot_usable(object), size);
     memset(object, 7, size);
     CHECK(put_back(object));
@@ -276,10 +300,13 @@ static int no_slot_has_two_objects(unsigned point) {
 
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
-  RUN(without_slots_nothing_is_in_one);
-  RUN(slots_are_of_whole_pages);
+  RUN(larger_pages_are_refused_and_nothing_is_in_a_slot);
+  RUN(each_class_holds_as_much_as_its_slots_have);
+  RUN(all_slots_are_there_if_there_is_room);
+  RUN(where_there_is_less_room_there_are_fewer_large_slots);
+  RUN(without_room_there_are_no_slots);
   CHECK(at_each_point(a_refused_range_is_given_back) >= 2);
-  CHECK(at_each_point(a_refused_page_loses_no_slot) > 1);
+  CHECK(at_each_point(a_refused_page_loses_no_slot) >= MALLOMETER_SLOT_CLASSES);
   RUN(an_object_finds_its_pages_cleared);
   RUN(no_more_slots_are_opened_than_the_bound);
   RUN(a_full_class_leaves_the_others);

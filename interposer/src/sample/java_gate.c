@@ -2,7 +2,11 @@
 #include "sample/java_gate.h"
 
 #include <stddef.h>
-#include <time.h>
+
+#include "platform/clock.h"
+#include "platform/wait.h"
+
+#define A_MOMENT_NS 100000u
 
 static const struct java_stacks *java;
 
@@ -19,9 +23,10 @@ static bool somebody_is_behind(void) {
 }
 
 void java_gate_close_and_wait(void) {
-  const struct timespec a_moment = {0, 100000};
   java_gate_close();
-  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) nanosleep(&a_moment, NULL);
+  for (unsigned moments = 0; moments < 1000 && somebody_is_behind(); moments++) {
+    wait_until(monotonic_ns() + A_MOMENT_NS);
+  }
 }
 
 bool java_gate_is_open(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }

@@ -1,7 +1,8 @@
 /*
  * The platform made for tests: what the headers of src/platform promise, kept by variables and arrays. The clock stands
- * until the test sets it, memory is refused when the test says so, pages are as large as it likes, and between the
- * halves of whatever another thread may come between, it can come.
+ * until the test sets it, memory is refused when the test says so, pages are as large as it likes and used when it says
+ * so, the library's thread goes step by step, and between the halves of whatever another thread may come between, it
+ * can come.
  *
  * A case runs in a process of its own, so that it begins with empty tables.
  */
@@ -29,23 +30,65 @@ extern bool given_clock_passes;
 
 /* 4096, unless the test is called with another size. */
 extern size_t given_page_bytes;
-/* What memory_limit() and memory_shortage() answer. */
+/* What memory_limit(), memory_shortage() and memory_is_locked() answer. */
 extern const char *given_limit, *given_shortage;
-/* How often memory or a change of it was asked for. */
-extern unsigned memory_requests;
+extern bool given_lock_of_all;
+/* What is resident, by process_memory(). */
+extern uint64_t given_resident_bytes;
 
-/* The request of that number, from now on, is refused: 1 is the next. 0: none. */
+/* The request for memory, or for a change of pages, of that number from now on is refused: 1 is the next. 0: none. */
 void refuse_memory_request(unsigned number);
 
 /* Whether it was. */
 bool memory_was_refused(void);
 
-/* What page_range_reserve() has to give. */
-extern char *const low_memory;
-extern const size_t low_memory_bytes;
-/* Bytes of arrays that were taken, and those of them that were given back and are holes since. */
+/* Bytes of all arrays that are in use. */
 size_t memory_taken(void);
-size_t memory_given_back(void);
+
+/* ---- The range of pages, and their use ----------------------------------------------------------------- */
+
+/* The most that page_range_reserve() gives: at first enough for all slots with pages of 4 and 16 KiB. */
+extern size_t given_range_bytes;
+extern char *const given_range;
+
+/* The pages that hold these bytes are used now, are locked as by mlock(2) or no longer, are unmapped from now on. */
+void given_use(const void *begin, size_t bytes);
+void given_lock(const void *begin, size_t bytes, bool locked);
+void given_unmap(const void *begin, size_t bytes);
+
+/* Called at the begin of each reading, to say by given_use() what was used since the one before. */
+extern void (*given_uses)(void);
+/* After so many readings that work, so many fail, with this error. */
+extern unsigned given_readings_before, given_failing_readings;
+extern int given_error;
+/* Processor time of a reading. */
+extern uint64_t given_reading_ns;
+/* page_use_clear() fails, page_use_clear_all() does not. */
+extern bool given_clearing_refused;
+/* What mappings_count() and mappings_most() answer. */
+extern size_t given_mappings, given_most_mappings;
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+/* No thread can be started. */
+extern bool given_threads_refused;
+
+/*
+ * The thread that the logic has started runs until it waits for a change or ends, while the test waits for it. There is
+ * one at most, and it does nothing between these calls.
+ */
+void thread_goes_on(void);
+
+/* The clock moves on by so much. The thread runs when what it waits for has changed, and when its time has come. */
+void time_passes(uint64_t ns);
+
+/* Called in each wait_until(), when the clock has reached the moment. */
+extern void (*given_while_waiting)(void);
+
+/* ---- What is tried out, and watchpoints ---------------------------------------------------------------- */
+
+/* What trial_of_slots() and trial_of_watch() answer. Nothing is ever watched. */
+extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
@@ -55,22 +98,6 @@ extern struct own_stack given_stack;
 extern const struct loaded_object *given_objects;
 extern size_t given_object_count;
 extern uintptr_t given_frame_pointer;
-
-/* ---- The library's own thread, and what it looks at --------------------------------------------------- */
-
-/* What was to be started; the test runs it. */
-extern void *(*given_thread)(void *);
-/* What happens while it waits; the clock has gone on by then. */
-extern void (*given_wait)(void);
-
-/* The mappings of the process that matter, and whether each was used; false, with errno, if that cannot be read. */
-extern bool (*given_page_uses)(bool (*mapping)(uintptr_t begin, bool used));
-/* Takes the use of the page that begins there back. */
-extern bool (*given_page_clear)(uintptr_t begin);
-extern bool (*given_page_unmapped)(uintptr_t begin);
-extern size_t given_mappings;
-
-void point_of_interruption(void);
 
 /* ---- Interruptions ------------------------------------------------------------------------------------- */
 
