@@ -490,7 +490,7 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   time_passes(EPOCH);
   uint64_t seen = last_access(object), epochs = described().epochs;
   CHECK_EQUAL(observation_stop(), 0);
-  check_state(MALLOMETER_LEAKS_OFF, "nobody asks for evidence of leaks any more");
+  check_state(MALLOMETER_LEAKS_OFF, "leak observation was stopped");
   time_passes(100 * EPOCH);
   CHECK_EQUAL(described().epochs, epochs);
   CHECK_EQUAL(last_access(object), seen);
