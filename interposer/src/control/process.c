@@ -46,6 +46,8 @@ static enum unwinding unwinding;
 static const char *wanted_black_box;
 static bool java_frames;
 static bool call_sites_wanted;
+/* By the environment, until somebody switches it on: nothing is reserved or written then. */
+static bool switched_off;
 /* Why call sites are not recorded although they are asked for. */
 static const char *sites_missing;
 
@@ -92,7 +94,7 @@ static void refuses_deepbind(const char *file) {
 /* Frees look for samples before there are any, so that every free of a sampled object finds it. */
 void process_record_call_sites(void) {
   static bool said;
-  if (!call_sites_wanted || call_sites_on() || process_never_counts()) return;
+  if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;
   const char *missing = call_sites_start();
   __atomic_store_n(&sites_missing, missing, __ATOMIC_RELEASE);
   if (!missing) {
@@ -161,10 +163,14 @@ static void starts(void) {
     return;
   }
   if (configuration.headers) refuse_or_use_headers();
+  if (!configuration.enabled) {
+    switched_off = true;
+    off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
+    return;
+  }
   if (configuration.call_sites && configuration.sample_interval > 0 && will_ask_for_call_sites(&configuration))
     process_record_call_sites();
   wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
-  if (!configuration.enabled) off(MALLOMETER_STATE_DISABLED, "MALLOMETER_ENABLED=false");
 }
 
 const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
@@ -232,6 +238,7 @@ int process_disable(void) {
 
 int process_enable(void) {
   if (!can_be_switched()) return -ENODATA;
+  switched_off = false;
   state = MALLOMETER_STATE_COUNTING;
   reason = hook_was_off() ? "counting was off for a time; live and peak bytes are unknown" : "";
   hook_count(true);
