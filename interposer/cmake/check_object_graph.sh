@@ -1,13 +1,14 @@
 #!/bin/sh
 # Draws the graph of the library's object files from their symbols (an arrow leads to who defines what is used), and
-# checks that no arrow points up, that there is no circle, and that nothing below the hooks is linked to malloc's family,
+# checks that no arrow points up, that there is no circle, and that nothing but the hooks is linked to malloc's family,
 # which is our own. Prints the arrows between folders, as a Mermaid diagram.
 #
 #     check_object_graph.sh OBJECT... : files .../FOLDER/NAME.c.o
 set -eu
 # From below to above. Folders of one rank do not know each other.
 ranks='platform:1 allocator:2 account:3 sample:4 leak:5 jvm:5 hooks:6 control:7'
-family='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size|str(n)?dup)$'
+family='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size'
+family="$family|cfree|free_sized|free_aligned_sized|sdallocx|_Zn.*|_Zd.*|strn?dup)\$"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -36,7 +36,7 @@ static void allocate(uintptr_t caller, uintptr_t object, size_t bytes) {
 
 static bool deallocate(uintptr_t object) {
   struct live_sample sample = live_sample_remove((const void *)object);
-  call_sites_free(sample);
+  call_sites_count_free(sample);
   return sample.site != NO_SITE;
 }
 

@@ -30,7 +30,7 @@ static void start(void) {
   slots_bound(SLOTS);
   CHECK(placement_start());
   placement_limit(64 * MEBIBYTE);
-  slots_open(true);
+  slots_accept(true);
 }
 
 /* NULL if it is not placed. */

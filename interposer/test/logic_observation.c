@@ -2,12 +2,11 @@
  * The thread that looks at slots, over the platform made for tests: epochs of a given clock, uses that the test says,
  * readings that fail, void epochs, rests, and processes without room.
  */
-#include "leak/observation.h"
-
 #include <errno.h>
 
 #include "account/thread_block.h"
 #include "leak/evidence.h"
+#include "leak/observation.h"
 #include "leak/placement.h"
 #include "leak/slots.h"
 #include "platform/given.h"
@@ -93,7 +92,7 @@ static void *allocate(void) {
 static void deallocate(const void *object) {
   struct slot_object left;
   CHECK(placement_take_out(object, &left));
-  call_sites_free(left.sample);
+  call_sites_count_free(left.sample);
   slot_give_back(&left);
 }
 
@@ -374,7 +373,7 @@ CASE(two_failures_in_a_row_are_not_for_good) {
   for (unsigned i = 0; i < 4; i++) {
     fail_readings(2, EACCES);
     time_passes(2 * EPOCH);
-    check_state(MALLOMETER_LEAKS_ON, "it is tried again at the end of the epoch");
+    check_state(MALLOMETER_LEAKS_ON, "the reading failed, and is tried again");
     time_passes(EPOCH);
     check_state(MALLOMETER_LEAKS_ON, "");
   }
@@ -385,7 +384,7 @@ CASE(three_failures_in_a_row_are) {
   become_recurring();
   fail_readings(3, EACCES);
   time_passes(2 * EPOCH);
-  check_state(MALLOMETER_LEAKS_ON, "it is tried again");
+  check_state(MALLOMETER_LEAKS_ON, "is tried again");
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
   CHECK(!allocate());
@@ -401,7 +400,7 @@ static void start_that_fails(const char *reason) {
   CHECK_EQUAL(observation_start(NULL), 0);
   thread_goes_on();
   check_state(MALLOMETER_LEAKS_FAILED, reason);
-  CHECK(!allocate() && !slots_are_open());
+  CHECK(!allocate() && !slots_are_accepted());
 }
 
 CASE(what_is_in_the_way_is_said) {
@@ -477,7 +476,7 @@ static int without_memory_it_fails_or_observes(unsigned request) {
   } else {
     CHECK(described().state == MALLOMETER_LEAKS_FAILED && *described().reason);
     time_passes(10 * EPOCH);
-    CHECK(!allocate() && !slots_are_open());
+    CHECK(!allocate() && !slots_are_accepted());
   }
   return refused ? REACHED : NOT_REACHED;
 }
@@ -570,12 +569,12 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(freed);
   deallocate(freed);
   time_passes(EPOCH);
-  CHECK_EQUAL(slots_totals().opened, 2);
+  CHECK_EQUAL(slots_totals().apart, 2);
   given_mappings = given_most_mappings * 4 / 5;
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
   CHECK_EQUAL(described().limit_bytes, 0);
-  CHECK_EQUAL(slots_totals().opened, 1); /* the free one was given back */
+  CHECK_EQUAL(slots_totals().apart, 1); /* the free one was given back */
   CHECK(!allocate());
   used[0] = object; /* is still looked at */
   given_mappings = given_most_mappings * 3 / 5;
@@ -596,7 +595,7 @@ CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   become_recurring();
   for (unsigned i = 0; i < 3; i++) CHECK(allocate());
   CHECK(!allocate());
-  CHECK_EQUAL(slots_totals().opened, 3);
+  CHECK_EQUAL(slots_totals().apart, 3);
   CHECK(described().not_placed > 0);
 }
 

@@ -17,7 +17,7 @@ static void *take(size_t size, uint32_t site) {
 
 static bool put_back(const void *object) {
   struct slot_object left;
-  if (!slot_leave(object, &left)) return false;
+  if (!slot_remove(object, &left)) return false;
   slot_give_back(&left);
   return true;
 }
@@ -25,7 +25,7 @@ static bool put_back(const void *object) {
 static void start(void) {
   CHECK(!slots_start());
   slots_bound(SLOTS);
-  slots_open(true);
+  slots_accept(true);
 }
 
 static uint32_t slots_in_use(void) {
@@ -73,7 +73,7 @@ static size_t class_bytes(uint32_t class) {
 
 static void objects_fill_their_classes(void) {
   start();
-  for (uint32_t class = 0; class <= LARGEST_CLASS; class++) {
+  for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
     size_t most = class_bytes(class) - 48; /* what stands before and behind it */
     CHECK_EQUAL(slot_class(most, 16), class);
     CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
@@ -114,7 +114,7 @@ static int a_refused_page_loses_no_slot(unsigned request) {
   start();
   uint32_t slots_before = slots_totals().slots[0];
   refuse_memory_request(request);
-  for (uint32_t class = 0; class <= LARGEST_CLASS; class++) {
+  for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
     size_t size = class_bytes(class) / 2 + 1;
     unsigned refusals = memory_was_refused();
     errno = 4711;
@@ -157,7 +157,7 @@ CASE(no_more_slots_are_opened_than_the_bound) {
   CHECK(slots_left(0) == 0);
   CHECK(put_back(objects[1]));
   CHECK(take(SIZE, SITE) == objects[1]);
-  CHECK_EQUAL(slots_totals().opened, 3);
+  CHECK_EQUAL(slots_totals().apart, 3);
 }
 
 CASE(a_full_class_leaves_the_others) {
@@ -181,7 +181,7 @@ static int merged_slots_can_be_taken_again(unsigned request) {
   slots_merge();
   bool refused = memory_was_refused();
   refuse_memory_request(0);
-  if (!refused) CHECK_EQUAL(slots_totals().opened, 1);
+  if (!refused) CHECK_EQUAL(slots_totals().apart, 1);
   for (unsigned i = 0; i < OBJECTS - 1; i++) {
     unsigned char *object = take(SIZE, OTHER_SITE);
     CHECK(object && object != objects[4]);

@@ -53,7 +53,7 @@ static void *read_on(void *unused) {
 }
 
 int main(void) {
-  hands_over = peak_flush;
+  at_hand_over = peak_flush;
   CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without destructor */
   pthread_t reader, threads[AT_ONCE];
   CHECK_EQUAL(pthread_create(&reader, NULL, read_on, NULL), 0);

@@ -1,4 +1,4 @@
-/* See huge_requests.h. */
+/* The ring of the latest huge requests, written and read without a lock. See huge_requests.h. */
 #include "account/huge_requests.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* See own_thread.h. */
+/* Threads of the library, whose own allocations are in no sum. See own_thread.h. */
 #include "account/own_thread.h"
 
 #include "account/thread_block.h"

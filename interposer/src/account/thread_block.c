@@ -152,7 +152,7 @@ struct thread_block *thread_block_acquire_first(void) {
   return block;
 }
 
-static void (*hands_over)(struct thread_block *block);
+static void (*at_hand_over)(struct thread_block *block);
 
 /*
  * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
@@ -170,7 +170,7 @@ static void thread_ends(void *unused) {
     record->ending = true;
     return;
   }
-  hands_over(block);
+  at_hand_over(block);
   current_block = &shared_only;
   give_up(block->index);
 }
@@ -195,8 +195,8 @@ void thread_key_0_release(void) {
   if (first_key_exists) pthread_key_delete(first_key);
 }
 
-void thread_blocks_start(void (*ends)(struct thread_block *block)) {
-  hands_over = ends;
+void thread_blocks_start(void (*call_at_hand_over)(struct thread_block *block)) {
+  at_hand_over = call_at_hand_over;
   exit_key_exists = keys_exist() && pthread_key_create(&exit_key, thread_ends) == 0;
 }
 

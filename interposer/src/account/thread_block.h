@@ -139,10 +139,10 @@ void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
 /*
- * Called once, before the first event. `ends` is called by a thread that hands its block over. Never fails: without a
- * key, blocks stay with the threads that died.
+ * Called once, before the first event. A thread that hands its block over calls `at_hand_over` with it before: the peak
+ * needs to know (totals.h, which knows this file). Never fails: without a key, blocks stay with the threads that died.
  */
-void thread_blocks_start(void (*ends)(struct thread_block *block));
+void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
 /* thread_block_acquire()'s rare part. */
 struct thread_block *thread_block_acquire_first(void);

@@ -1,4 +1,7 @@
-/* See figures.h. */
+/*
+ * Which allocator serves, and asking jemalloc, tcmalloc and mimalloc through their own interfaces; glibc is in
+ * glibc.c. See figures.h.
+ */
 #include "allocator/figures.h"
 
 #include <errno.h>
@@ -11,8 +14,6 @@
 
 static enum mallometer_allocator_kind kind;
 static uint64_t trims;
-
-enum mallometer_allocator_kind allocator_kind(void) { return kind; }
 
 /* ---- jemalloc ----------------------------------------------------------------------------------------- */
 

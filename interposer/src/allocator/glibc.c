@@ -1,4 +1,7 @@
-/* See glibc.h. */
+/*
+ * What is known of glibc's malloc: its chunks are compared with what it says of a few objects before they are read.
+ * See glibc.h.
+ */
 #include "allocator/glibc.h"
 
 #include <errno.h>

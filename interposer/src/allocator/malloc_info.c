@@ -1,4 +1,4 @@
-/* See malloc_info.h. */
+/* A parser of the XML that malloc_info() writes, fed piece by piece. See malloc_info.h. */
 #include "allocator/malloc_info.h"
 
 #include <stdlib.h>

@@ -31,9 +31,9 @@ extern HIDDEN struct next_allocator next;
 
 /*
  * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
- * hook, because the program's malloc is another's: with those that serve the program now, and for what leads the
- * program to ours, with the next. Enters the loader, which may allocate: the caller answers that from the bootstrap
- * buffer. False if a function is missing (then `next` must not be used).
+ * hook, because the program's malloc is another's: with those that serve the program now; a function that the program
+ * would find in this library is replaced by the next one. Enters the loader, which may allocate: the caller answers
+ * that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
  */
 bool next_allocator_find(const struct next_allocator *ours);
 

@@ -1,9 +1,7 @@
 /*
- * The functions of mallometer.h: what a caller knows of a struct is handed over, and errno stays as it was. What they
- * tell is found out elsewhere.
+ * The functions of mallometer.h. Each copies as much of a struct as the caller's version has, and keeps errno; the
+ * figures come from the other folders.
  */
-#include "mallometer.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -23,6 +21,7 @@
 #include "leak/observation.h"
 #include "leak/slots.h"
 #include "leak/watch.h"
+#include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
 #include "platform/rows.h"
@@ -127,7 +126,8 @@ static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
   if (size_source == SIZE_FROM_HEADER) return "objects have headers (MALLOMETER_ACCOUNTING=header)";
-  if (size_source != SIZE_FROM_CHUNK) return "the allocator is not glibc's own, or the processor is not x86-64";
+  if (size_source != SIZE_FROM_CHUNK)
+    return "the allocator is not glibc's own, or nothing is known of its objects on this processor";
   return NULL;
 }
 

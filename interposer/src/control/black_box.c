@@ -1,4 +1,4 @@
-/* See black_box.h. */
+/* The thread that writes a record each second, and the record of the end. See black_box.h. */
 #include "control/black_box.h"
 
 #include <errno.h>
@@ -169,7 +169,7 @@ void black_box_forked(void) {
 
 /* ---- The beginning ------------------------------------------------------------------------------------ */
 
-static void describe_life(struct box_header *header, const struct black_box_origin *origin) {
+static void describe_life(struct box_header *header, const struct black_box_writer *origin) {
   memcpy(header->magic, BOX_MAGIC, sizeof BOX_MAGIC);
   header->format = BOX_FORMAT;
   header->header_bytes = sizeof *header;
@@ -219,7 +219,7 @@ static bool may_start(void) {
          __atomic_compare_exchange_n(&state, &expected, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-int black_box_start(const char *path, const struct black_box_origin *origin) {
+int black_box_start(const char *path, const struct black_box_writer *origin) {
   if (strnlen(path, LONGEST_PATH + 1) > LONGEST_PATH) return -EINVAL;
   if (!may_start()) return -EBUSY;
   if (!make_absolute(path)) {

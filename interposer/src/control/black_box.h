@@ -15,14 +15,14 @@
 #include "mallometer.h"
 
 /* What the file says of who wrote it. */
-struct black_box_origin {
+struct black_box_writer {
   const char *build;
   const char *allocator;
   uint32_t byte_unit;
 };
 
 /* As mallometer_record(), for a path that is neither NULL nor empty. Says on standard error why it failed. */
-int black_box_start(const char *path, const struct black_box_origin *origin);
+int black_box_start(const char *path, const struct black_box_writer *origin);
 
 /* Fills all but size and version. */
 void black_box_describe(struct mallometer_black_box *out);

@@ -1,4 +1,7 @@
-/* See black_box_file.h. */
+/*
+ * Putting a new file in place beside those of earlier lives, without a moment in which half of one is seen. See
+ * black_box_file.h.
+ */
 #include "control/black_box_file.h"
 
 #include <errno.h>
@@ -102,8 +105,7 @@ static bool remove_unfinished(struct attempt *attempt) {
   struct box_header header = {.life = 0};
   static const char zeros[sizeof header.magic];
   bool ours =
-      file_status(file, &status) && status.is_regular && status.is_own &&
-      pread(file, &header, sizeof header, 0) >= 0 &&
+      file_status(file, &status) && status.is_regular && status.is_own && pread(file, &header, sizeof header, 0) >= 0 &&
       (memcmp(header.magic, zeros, sizeof zeros) == 0 || memcmp(header.magic, BOX_MAGIC, sizeof BOX_MAGIC) == 0);
   bool removed = ours && file_lock(file) && file_is_at(attempt->fresh, file) && unlink(attempt->fresh) == 0;
   close(file);

@@ -1,4 +1,4 @@
-/* See configuration.h. */
+/* Reads the MALLOMETER_* variables; what is nonsense is said and has no effect. See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* See log.h. */
+/* One line on standard error, which is never allowed to stop or end the program. See log.h. */
 #include "control/log.h"
 
 #include <errno.h>

@@ -1,13 +1,11 @@
-/* See process.h. */
+/* Start, forks and switches, each as a step in the life of the process. See process.h. */
 #include "control/process.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "account/huge_requests.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/figures.h"
@@ -51,7 +49,7 @@ static bool switched_off;
 /* Why call sites are not recorded although they are asked for. */
 static const char *sites_missing;
 
-/* ---- Fork --------------------------------------------------------------------------------------------- */
+/* ---- Whether it counts --------------------------------------------------------------------------------- */
 
 static void off(int why, const char *text) {
   state = why;
@@ -62,15 +60,6 @@ static void off(int why, const char *text) {
 bool process_never_counts(void) {
   return state == MALLOMETER_STATE_NOT_PRELOADED || state == MALLOMETER_STATE_EXCLUDED ||
          state == MALLOMETER_STATE_UNSUPPORTED;
-}
-
-static void in_forked_child(void) {
-  snapshot_forked();
-  thread_blocks_forked();
-  totals_forked();
-  black_box_forked();
-  jvm_forked();
-  observation_forked();
 }
 
 static void refuse_or_use_headers(void) {
@@ -90,6 +79,8 @@ static void refuses_deepbind(const char *file) {
            "MALLOMETER_ACCOUNTING=header: %s is opened without RTLD_DEEPBIND, which would free past the headers",
            file ? file : "the executable");
 }
+
+/* ---- Call sites --------------------------------------------------------------------------------------- */
 
 /* Frees look for samples before there are any, so that every free of a sampled object finds it. */
 void process_record_call_sites(void) {
@@ -141,6 +132,8 @@ static void warns_of_internals(const char *file) {
            base_name(file));
 }
 
+/* ---- Start and fork ----------------------------------------------------------------------------------- */
+
 /* The C library has its environment then, but hardly anything has run. */
 static void starts(void) {
   if (!libc_is_glibc()) {
@@ -177,20 +170,31 @@ const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepb
 
 /* `first` is the malloc that the program calls. It may not be ready: nothing here calls it, or might. */
 static void explain_not_preloaded(const void *first) {
-  Dl_info serving = {0};
+  const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
     snprintf(reason_text, sizeof reason_text,
              "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
-  } else if (object_of(first) == object_of((const void *)(uintptr_t)gnu_get_libc_version)) {
+  } else if (serving == object_of(address_in_libc())) {
     snprintf(reason_text, sizeof reason_text,
              "loaded after the process started; name the library in LD_PRELOAD and restart");
-  } else if (dladdr(first, &serving) && serving.dli_fname) {
-    bool of_program = object_of(first) == first_object();
-    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first%s", base_name(serving.dli_fname),
-             of_program ? ": a malloc that is part of the program cannot be counted"
-                        : "; name mallometer before it in LD_PRELOAD");
+  } else if (serving == first_object()) {
+    snprintf(reason_text, sizeof reason_text,
+             "malloc of %s comes first: a malloc that is part of the program cannot be counted",
+             program_invocation_short_name);
+  } else if (serving) {
+    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
+             object_file_name(serving));
   }
   reason = reason_text;
+}
+
+static void in_forked_child(void) {
+  snapshot_forked();
+  thread_blocks_forked();
+  totals_forked();
+  black_box_forked();
+  jvm_forked();
+  observation_forked();
 }
 
 static void begin(void) {
@@ -214,7 +218,7 @@ static void begin(void) {
   if (process_never_counts()) return;
   unwinding = native_stack_start(unwinding);
   forget_loader_errors();
-  if (__register_atfork) __register_atfork(NULL, NULL, in_forked_child, NULL);
+  after_fork_in_child(in_forked_child);
   if (wanted_black_box) process_record(wanted_black_box);
   log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
 }
@@ -271,5 +275,5 @@ uint32_t process_byte_unit(void) {
 }
 
 int process_record(const char *path) {
-  return black_box_start(path, &(struct black_box_origin){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
+  return black_box_start(path, &(struct black_box_writer){MALLOMETER_BUILD, allocator_name, process_byte_unit()});
 }

@@ -21,7 +21,7 @@ void process_reason(char *text, size_t capacity);
 /* Whether this process counts nothing, whatever is asked of the library later. */
 bool process_never_counts(void);
 
-/* 0, or -ENODATA if it never counts. */
+/* 0, or -ENODATA if it never counts. What came and went while counting was off is in no sum. */
 int process_disable(void);
 int process_enable(void);
 

@@ -1,4 +1,4 @@
-/* See refusal.h. */
+/* Looks for programs and libraries that header mode would break. See refusal.h. */
 #include "control/refusal.h"
 
 #include <stdio.h>
@@ -24,11 +24,9 @@ bool file_names_internals(const char *path) {
 }
 
 bool find_object_past_interposers(char *name, size_t capacity) {
-  for (const struct link_map *object = first_object(); object; object = object->l_next) {
+  for (const struct link_map *object = first_object(); object; object = next_object(object)) {
     if (!refers_to(object, is_internal_name)) continue;
-    const char *slash = strrchr(object->l_name, '/');
-    const char *file = slash ? slash + 1 : object->l_name;
-    snprintf(name, capacity, "%s", *file ? file : "the executable");
+    snprintf(name, capacity, "%s", object_file_name(object));
     return true;
   }
   return false;

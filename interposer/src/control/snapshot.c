@@ -1,4 +1,4 @@
-/* See snapshot.h. */
+/* Sums that were interrupted are taken again; a reset only moves the origin. See snapshot.h. */
 #include "control/snapshot.h"
 
 #include <errno.h>

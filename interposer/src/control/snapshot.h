@@ -1,6 +1,5 @@
 /*
- * The counters of the whole process at one moment, as everybody reads them who is told of it: programs through
- * mallometer.h, and the black box.
+ * One reading of the counters of the whole process, for programs (mallometer.h) and for the black box.
  */
 #ifndef MALLOMETER_CONTROL_SNAPSHOT_H
 #define MALLOMETER_CONTROL_SNAPSHOT_H

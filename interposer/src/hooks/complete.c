@@ -17,8 +17,8 @@
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
-#include "allocator/header.h"
 #include "allocator/glibc.h"
+#include "allocator/header.h"
 #include "allocator/next.h"
 #include "hooks/state.h"
 #include "leak/placement.h"
@@ -124,28 +124,28 @@ void *complete_allocation(void *object, size_t requested, struct origin origin) 
 }
 
 /* What is to be counted when an object is freed, taken down while the object is still there. */
-struct free_count {
+struct pending_free {
   bool counts;
   size_t unit_size;
 };
 
-static struct free_count free_count_of(void *object, bool headed) {
-  if (!counting()) return (struct free_count){false, 0};
-  if (size_source == SIZE_FROM_CHUNK) return (struct free_count){true, glibc_usable_size(object)};
-  if (size_source == SIZE_FROM_CALL) return (struct free_count){true, next.usable_size(object)};
+static struct pending_free pending_free_of(void *object, bool headed) {
+  if (!counting()) return (struct pending_free){false, 0};
+  if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){true, glibc_usable_size(object)};
+  if (size_source == SIZE_FROM_CALL) return (struct pending_free){true, next.usable_size(object)};
   /* Without header it came past us, and its allocation was not counted. */
-  return (struct free_count){headed && header_counted(object), headed ? header_size(object) : 0};
+  return (struct pending_free){headed && header_counted(object), headed ? header_size(object) : 0};
 }
 
-void complete_free_count(size_t unit_size) {
+void complete_count_free(size_t unit_size) {
   if (!counting()) return;
   int saved_errno = errno;
   count_free(unit_size);
   errno = saved_errno;
 }
 
-static void count_as_freed(struct free_count free_count) {
-  if (free_count.counts) complete_free_count(free_count.unit_size);
+static void count_pending(struct pending_free pending) {
+  if (pending.counts) complete_count_free(pending.unit_size);
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------ */
@@ -203,11 +203,11 @@ static struct live_sample sample_of(const void *object) {
  * time, or an address inside of one, is left alone.
  */
 static void free_slot(const void *object) {
-  struct slot_object left;
-  if (!placement_take_out(object, &left)) return;
-  complete_free_count(left.sample.bytes);
-  call_sites_free(left.sample);
-  slot_give_back(&left);
+  struct slot_object removed;
+  if (!placement_take_out(object, &removed)) return;
+  complete_count_free(removed.sample.bytes);
+  call_sites_count_free(removed.sample);
+  slot_give_back(&removed);
 }
 
 void complete_free(void *object) {
@@ -218,8 +218,8 @@ void complete_free(void *object) {
     return;
   }
   bool headed = headers() && has_header(object);
-  count_as_freed(free_count_of(object, headed));
-  call_sites_free(sample_of(object));
+  count_pending(pending_free_of(object, headed));
+  call_sites_count_free(sample_of(object));
   if (headed) {
     header_free(object);
   } else {
@@ -256,30 +256,30 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
   if (!hook_ready()) return NULL;
   if (is_in_slots(object)) return realloc_slot(object, size, origin);
   bool headed = headers() && has_header(object);
-  struct free_count free_count = free_count_of(object, headed);
+  struct pending_free pending = pending_free_of(object, headed);
   struct live_sample sample = sample_of(object);
   if (headed && size == 0) {
-    count_as_freed(free_count);
-    call_sites_free(sample);
+    count_pending(pending);
+    call_sites_count_free(sample);
     header_free(object);
     return NULL;
   }
   void *moved = headed ? header_realloc(object, size, counting()) : next.realloc(object, size);
   if (moved || size == 0) {
-    call_sites_free(sample);
+    call_sites_count_free(sample);
   } else {
     call_sites_put_back(object, sample);
   }
   if (headers() && !headed) return moved; /* not ours before, nor after */
   /* In this order, or the peak would take both for live at once. */
-  if (moved || size == 0) count_as_freed(free_count);
+  if (moved || size == 0) count_pending(pending);
   return moved || size > 0 ? complete_allocation(moved, size, origin) : NULL;
 }
 
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!hook_ready()) return object == &hook_state; /* state.c asks whether it comes here */
+  if (!hook_ready()) return object == &hook_state; /* start.c asks whether it comes here */
   if (is_in_slots(object)) return slot_usable(object);
   return headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }

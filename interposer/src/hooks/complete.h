@@ -27,7 +27,7 @@ size_t complete_usable_size(void *object);
 void *complete_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts that an object of this size was freed. */
-void complete_free_count(size_t unit_size);
+void complete_count_free(size_t unit_size);
 
 /* Counts an object that the allocator gave out without asking us. */
 void complete_foreign_allocation(void *object, size_t size, struct origin origin);

@@ -4,8 +4,8 @@
  * What a program calls is a jump to where `entry` points, by the route that is open (hooks/route.h). The counted
  * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
  * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
- * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is unusually
- * large or zero, when the peak must hear of the thread, and when the sampler's countdown ends.
+ * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is above
+ * 32 KiB or zero, when the peak must hear of the thread, and when the sampler's countdown ends.
  *
  * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
  * anyway; the slow path keeps errno where it calls anything else. docs/cost.md accounts for each instruction.
@@ -53,7 +53,7 @@ static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin
 INLINE bool is_usual(size_t size) { return size - 1 < LARGEST_FAST_REQUEST; }
 
 /* Counts an allocation for which there was headroom. */
-INLINE void *count_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size) {
+INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size) {
   counter_add(&block->events.allocated_bytes, usable_size);
   counter_add(&block->events.requested_bytes, size);
   size_t class = size_class_of_usual(size);
@@ -66,18 +66,18 @@ INLINE void *count_allocation(struct thread_block *block, void *object, size_t u
  * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
  * the call. All is counted here or all on the slow path.
  */
-INLINE void *count_outcome(void *object, size_t size) {
+INLINE void *count_usual_outcome(void *object, size_t size) {
   keep_only(&size);
   if (unlikely(!object)) return complete_allocation(NULL, size, ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_allocation(object, size, ORIGIN);
-  return count_allocation(block, object, usable_size, size);
+  return count_usual_allocation(block, object, usable_size, size);
 }
 
 static void *counted_malloc(size_t size) {
   if (unlikely(!is_usual(size))) return complete_malloc(size, ORIGIN);
-  return count_outcome(next.malloc(size), size);
+  return count_usual_outcome(next.malloc(size), size);
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
@@ -108,7 +108,7 @@ static void *counted_calloc(size_t count, size_t size) {
   if (unlikely(__builtin_mul_overflow(count, size, &bytes) || !is_usual(bytes))) {
     return complete_calloc(count, size, ORIGIN);
   }
-  return count_outcome(next.calloc(count, size), bytes);
+  return count_usual_outcome(next.calloc(count, size), bytes);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
@@ -123,12 +123,12 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   size_t usable_size = glibc_usable_size(moved);
   /* One step, so that a block that grows over and over takes no more than it gives back. */
   if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
-    complete_free_count(old_size);
+    complete_count_free(old_size);
     return complete_allocation(moved, size, ORIGIN);
   }
   counter_add(&block->events.freed_bytes, old_size);
   counter_add(&block->events.frees, 1);
-  return count_allocation(block, moved, usable_size, size);
+  return count_usual_allocation(block, moved, usable_size, size);
 }
 
 static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
@@ -136,12 +136,12 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
 static void *counted_new(size_t size) {
-  void *object = is_usual(size) ? count_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = is_usual(size) ? count_usual_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
   return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
 }
 
 static void *counted_new_nothrow(size_t size, const void *nothrow) {
-  void *object = is_usual(size) ? count_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = is_usual(size) ? count_usual_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 

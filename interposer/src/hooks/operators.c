@@ -55,7 +55,7 @@ static operator_function *other_definition(enum operator_form form, const struct
                                            const struct link_map *end) {
   const void *address = first_definition(forms[form].name, begin, end);
   if (address && malloc_leads_here && next_allocator_contains(address)) {
-    address = first_definition(forms[form].name, object_of(address)->l_next, end);
+    address = first_definition(forms[form].name, next_object(object_of(address)), end);
   }
   return address && !is_cxx_library(object_of(address)) ? function_at(address) : NULL;
 }
@@ -68,7 +68,7 @@ static operator_function *of_cxx_library[OPERATOR_FORMS];
 
 static operator_function *of_linked_cxx_library(enum operator_form form) {
   const void *found = NULL;
-  for (const struct link_map *object = first_object(); object && !found; object = object->l_next) {
+  for (const struct link_map *object = first_object(); object && !found; object = next_object(object)) {
     if (is_cxx_library(object)) found = function_in(object, forms[form].name);
   }
   return function_at(found);
@@ -125,7 +125,7 @@ void operators_find(void) {
   const struct link_map *own = found ? NULL : own_object();
   found = true;
   for (enum operator_form form = 0; own && form < OPERATOR_FORMS; form++) {
-    in_place[form] = other_definition(form, own->l_next, NULL);
+    in_place[form] = other_definition(form, next_object(own), NULL);
     of_cxx_library[form] = of_linked_cxx_library(form);
     if (!in_place[form] && resolved[forms[form].derived_from]) in_place[form] = derived(form);
     operator_function *before = other_definition(form, first_object(), own);

@@ -1,4 +1,4 @@
-/* See start.h. */
+/* Finding out what lies below, and the change of state and route that follows. See start.h. */
 #include "hooks/start.h"
 
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include "hooks/route.h"
 #include "hooks/state.h"
 #include "platform/dynamic_symbols.h"
-#include "platform/glibc_versions.h"
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 

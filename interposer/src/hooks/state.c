@@ -1,4 +1,4 @@
-/* See state.h. */
+/* Only the variables: who changes them is in start.c. See state.h. */
 #include "hooks/state.h"
 
 int hook_state = HOOK_UNRESOLVED;

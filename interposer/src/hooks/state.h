@@ -1,5 +1,5 @@
 /*
- * What the hook does with an event, in words that the slow path reads first.
+ * The hook's state: whether it counts, forwards, or has not started yet. The slow path reads it.
  *
  * The fast path reads none of it: the functions that the program calls jump to where `entry` says, and that changes
  * with the state. A thread that is in the middle of an event when counting stops may count that one.
@@ -55,11 +55,11 @@ extern HIDDEN bool malloc_is_replaced;
 
 /*
  * What the hook tells whoever it serves, whom it does not know otherwise. The first event comes before any code of this
- * library has run, so nobody can register in time: the owner defines `hook_owner`, and the linker takes that definition
- * in place of the empty one in state.c.
+ * library has run, so nothing can be registered in time: the owner defines `hook_owner`, and the linker takes that
+ * definition in place of the empty one in state.c, which only marks the place. The library does not run without one.
  */
 struct hook_owner {
-  /* hook_find_allocator() (hooks/start.h), which knows the files that call it. */
+  /* hook_find_allocator() of hooks/start.h, which needs the files that call it: by this way there is no circle. */
   bool (*finds_allocator)(void);
   /*
    * Once, when the next allocator was found and before it serves: the moment to configure. Only the calling thread

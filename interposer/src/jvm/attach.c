@@ -1,4 +1,4 @@
-/* See attach.h. */
+/* Finds the JVM by its exported functions, and asks AsyncGetCallTrace for frames. See attach.h. */
 #include "jvm/attach.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See methods.h. */
+/* A table of ids without a lock, and the questions to the JVM about one of them. See methods.h. */
 #include "jvm/methods.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See evidence.h. */
+/* A record for each site that has objects in slots, found through a table of numbers. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ void evidence_of_freed(const struct slot_object *object) {
   uint64_t now = coarse_monotonic_ns();
   __atomic_fetch_add(&evidence->freed, 1, __ATOMIC_RELAXED);
   note_duration(&evidence->lifetimes, since(object->born << SLOT_TIME_SHIFT, now), object);
-  if (object->last_access == object->born || object->unseen || !slots_are_open()) return;
+  if (object->last_access == object->born || object->unseen || !slots_are_accepted()) return;
   note_duration(&evidence->idle_before_free, since(object->last_access << SLOT_TIME_SHIFT, now), object);
 }
 

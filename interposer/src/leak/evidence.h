@@ -22,8 +22,8 @@
 bool evidence_start(void);
 
 /*
- * What those tell who place and free objects, inside of malloc's family: nothing is allocated or locked. The site of an
- * object that was placed has room.
+ * Called by placement.c as objects enter and leave slots, inside of malloc's family: they allocate and lock nothing.
+ * The site of an object that was placed has room.
  */
 bool evidence_has_room(uint32_t site);
 void evidence_of_placed(const struct slot_object *object);

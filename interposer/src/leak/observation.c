@@ -1,4 +1,4 @@
-/* See observation.h. */
+/* The thread that ends epochs, and what it does at each end: look, judge, cool. See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -98,8 +98,8 @@ static bool is_gone(const struct slot_object *object) {
 
 static void retire(const struct slot_object *object) {
   if (!slot_retire(object)) return;
-  placement_left(object->sample.site);
-  call_sites_free(object->sample);
+  placement_removed(object->sample.site);
+  call_sites_count_free(object->sample);
 }
 
 /* Its use can be seen again, and nobody knows when it was used last. */
@@ -137,7 +137,7 @@ static const char *cause_of(int error) {
     case ENOMEM:
       return "the kernel has no memory for that";
     default:
-      return "it is tried again at the end of the epoch";
+      return "the reading failed, and is tried again";
   }
 }
 
@@ -193,7 +193,7 @@ static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
 }
 
 static void fail(const char *why) {
-  slots_open(false);
+  slots_accept(false);
   reason = why;
   __atomic_store_n(&state, MALLOMETER_LEAKS_FAILED, __ATOMIC_RELEASE);
 }
@@ -239,7 +239,7 @@ static void look_for_room(void) {
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
-  slots_open(true);
+  slots_accept(true);
 }
 
 /*
@@ -265,7 +265,7 @@ static void begin_to_observe(void) {
 /* Until it is wanted again. Sites that somebody came to watch at the last moment are not watched. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
-  slots_open(false);
+  slots_accept(false);
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;

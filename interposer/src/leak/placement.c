@@ -1,4 +1,4 @@
-/* See placement.h. */
+/* The probability with which a sample gets a slot, the draw, and the move. See placement.h. */
 #include "leak/placement.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static void tell_of_placed(const void *object) {
 }
 
 static void *move(const struct sample *sample, const struct live_sample *live) {
-  if (!slots_are_open()) return NULL;
+  if (!slots_are_accepted()) return NULL;
   uint32_t class = slot_class(sample->requested, sample->move.alignment);
   if (class == MALLOMETER_SLOT_CLASSES || sample->move.contents > SLOT_CONTENTS) {
     increment(&totals.too_large);
@@ -141,16 +141,16 @@ bool placement_start(void) {
   return shares != NULL;
 }
 
-void placement_left(uint32_t site) { __atomic_fetch_sub(&shares[site].live, 1, __ATOMIC_RELAXED); }
+void placement_removed(uint32_t site) { __atomic_fetch_sub(&shares[site].live, 1, __ATOMIC_RELAXED); }
 
 __attribute__((noinline)) static void tell_of_freed(const struct slot_object *object) { evidence_of_freed(object); }
 
-bool placement_take_out(const void *object, struct slot_object *left) {
-  if (!slot_leave(object, left)) return false;
+bool placement_take_out(const void *object, struct slot_object *removed) {
+  if (!slot_remove(object, removed)) return false;
   floating_point of_program = floating_point_enter();
-  tell_of_freed(left);
+  tell_of_freed(removed);
   floating_point_leave(of_program);
-  placement_left(left->sample.site);
+  placement_removed(removed->sample.site);
   return true;
 }
 

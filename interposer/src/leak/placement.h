@@ -49,7 +49,7 @@ size_t placement_limited_to(void);
 void placement_next_epoch(void);
 
 /* The object of a slot that was freed or retired: its site has one less. */
-void placement_left(uint32_t site);
+void placement_removed(uint32_t site);
 
 struct placement_totals {
   uint64_t placed;
@@ -61,8 +61,8 @@ struct placement_totals placement_totals(void);
 
 /*
  * Takes an object out of its slot. False if it is no live object of one (then it has been freed before, or the address
- * is not an object's), otherwise the caller counts `left->sample` as freed and gives the slot back.
+ * is not an object's), otherwise the caller counts `removed->sample` as freed and gives the slot back.
  */
-bool placement_take_out(const void *object, struct slot_object *left);
+bool placement_take_out(const void *object, struct slot_object *removed);
 
 #endif

@@ -1,4 +1,4 @@
-/* See room.h. */
+/* Counts the process's mappings now and then, and gives those of free slots back. See room.h. */
 #include "leak/room.h"
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@ static size_t most_mappings(void) {
 
 static void bound_slots(size_t most, size_t there) {
   size_t for_slots = most / 2 > there ? (most / 2 - there) / MAPPINGS_OF_A_SLOT : 0;
-  size_t opened = slots_totals().opened;
-  slots_bound(opened + for_slots < SLOTS ? (uint32_t)(opened + for_slots) : SLOTS);
+  size_t apart = slots_totals().apart;
+  slots_bound(apart + for_slots < SLOTS ? (uint32_t)(apart + for_slots) : SLOTS);
 }
 
 static void count_if_due(uint32_t times_cost) {

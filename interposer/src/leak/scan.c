@@ -1,4 +1,4 @@
-/* See scan.h. */
+/* Uses of all slots in one reading, checked by pages of its own whose use is known. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See slots.h. */
+/* Lists of slots without a lock, a word of state and generation for each, and the pages behind them. See slots.h. */
 #include "leak/slots.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ size_t slots_bytes;
 
 static struct slot *slots; /* one mapping */
 static bool open_for_objects;
-static uint32_t most_opened;
-static uint32_t slots_opened;
+static uint32_t most_apart;
+static uint32_t slots_apart;
 static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
@@ -131,7 +131,7 @@ const char *slots_start(void) {
   return NULL;
 }
 
-void slots_bound(uint32_t most) { __atomic_store_n(&most_opened, most, __ATOMIC_RELAXED); }
+void slots_bound(uint32_t most) { __atomic_store_n(&most_apart, most, __ATOMIC_RELAXED); }
 
 char *slots_pages_before(void) { return slots ? (char *)slots_begin - PAGES_BEFORE_SLOTS * bytes_of[0] : NULL; }
 
@@ -194,11 +194,11 @@ static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
 
 static uint32_t fresh(uint32_t class) {
   uint32_t before, number;
-  if (!count_up(&slots_opened, __atomic_load_n(&most_opened, __ATOMIC_RELAXED), &before)) return NONE;
+  if (!count_up(&slots_apart, __atomic_load_n(&most_apart, __ATOMIC_RELAXED), &before)) return NONE;
   number = pop(&lists[class].merged_head);
   if (number != NONE) return number;
   if (count_up(&lists[class].fresh, classes[class].slots, &number)) return classes[class].first + number;
-  __atomic_fetch_sub(&slots_opened, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&slots_apart, 1, __ATOMIC_RELAXED);
   return NONE;
 }
 
@@ -242,7 +242,7 @@ size_t slot_excess(size_t size, size_t alignment) { return taken_by(size, smalle
 
 static bool has_slot(uint32_t class) {
   if ((uint32_t)__atomic_load_n(&lists[class].free_head, __ATOMIC_RELAXED) != NONE) return true;
-  return __atomic_load_n(&slots_opened, __ATOMIC_RELAXED) < __atomic_load_n(&most_opened, __ATOMIC_RELAXED);
+  return __atomic_load_n(&slots_apart, __ATOMIC_RELAXED) < __atomic_load_n(&most_apart, __ATOMIC_RELAXED);
 }
 
 double slots_left(uint32_t class) {
@@ -330,14 +330,14 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
 }
 
 /* Generations only grow: if the word is still the same, the object was the same all the time. */
-bool slot_leave(const void *object, struct slot_object *left) {
+bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
   if (!slot || !__atomic_compare_exchange_n(&slot->state, &state, state / STATES * STATES + LEAVING, false,
                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
     return false;
   }
-  copy(slot, state / STATES, left);
+  copy(slot, state / STATES, removed);
   return true;
 }
 
@@ -374,7 +374,7 @@ size_t slot_usable(const void *object) {
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
-  slots_open(false);
+  slots_accept(false);
   pages_unlock(begin, slot->taken);
   if (!pages_clear(begin, slot->taken)) memset((void *)begin, 0, slot->taken);
 }
@@ -390,10 +390,10 @@ static void count_retired(uint64_t bytes) {
   __atomic_fetch_add(&retired_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-void slot_give_back(const struct slot_object *left) {
-  struct slot *slot = &slots[left->number];
-  uint32_t class = class_of_number(left->number);
-  uintptr_t begin = slot_address(left->number);
+void slot_give_back(const struct slot_object *removed) {
+  struct slot *slot = &slots[removed->number];
+  uint32_t class = class_of_number(removed->number);
+  uintptr_t begin = slot_address(removed->number);
   bool whole = chunk_is_whole(slot, begin);
   int saved_errno = errno;
   if (whole) {
@@ -405,8 +405,8 @@ void slot_give_back(const struct slot_object *left) {
   }
   errno = saved_errno;
   uncount(slot, class);
-  __atomic_store_n(&slot->state, left->generation * STATES + (whole ? FREE : RETIRED), __ATOMIC_RELEASE);
-  if (whole) push(&lists[class].free_head, left->number);
+  __atomic_store_n(&slot->state, removed->generation * STATES + (whole ? FREE : RETIRED), __ATOMIC_RELEASE);
+  if (whole) push(&lists[class].free_head, removed->number);
 }
 
 /* ---- For who looks at them ----------------------------------------------------------------------------- */
@@ -461,7 +461,7 @@ static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
     __atomic_store_n(&slots[number].opened, (uint32_t)bytes_of[class], __ATOMIC_RELEASE);
     push(&lists[class].merged_head, number);
   }
-  if (merged) __atomic_fetch_sub(&slots_opened, count, __ATOMIC_RELAXED);
+  if (merged) __atomic_fetch_sub(&slots_apart, count, __ATOMIC_RELAXED);
 }
 
 void slots_merge(void) {
@@ -480,12 +480,12 @@ void slots_merge(void) {
 
 /* ---- In all -------------------------------------------------------------------------------------------- */
 
-void slots_open(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
+void slots_accept(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
 
-bool slots_are_open(void) { return __atomic_load_n(&open_for_objects, __ATOMIC_ACQUIRE); }
+bool slots_are_accepted(void) { return __atomic_load_n(&open_for_objects, __ATOMIC_ACQUIRE); }
 
 struct slots_totals slots_totals(void) {
-  struct slots_totals totals = {.opened = __atomic_load_n(&slots_opened, __ATOMIC_RELAXED),
+  struct slots_totals totals = {.apart = __atomic_load_n(&slots_apart, __ATOMIC_RELAXED),
                                 .taken_bytes = __atomic_load_n(&taken_bytes, __ATOMIC_RELAXED),
                                 .retired = __atomic_load_n(&retired, __ATOMIC_RELAXED),
                                 .retired_bytes = __atomic_load_n(&retired_bytes, __ATOMIC_RELAXED)};

@@ -1,6 +1,6 @@
 /*
  * Page slots: where a few sampled objects live, each on pages of its own, so that the kernel's accessed bit tells
- * whether anybody uses them (src/leak).
+ * whether anybody uses them .
  *
  * An object moves after the fact: the allocator has served the request, the sampler has picked it, and only then does a
  * slot take its place and the object goes back to the allocator. So the fast path knows nothing of slots. Nor does
@@ -84,7 +84,7 @@ uint32_t slot_class(size_t size, size_t alignment);
 /* How much more memory an object of this size takes in a slot than it has bytes. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* What is left of a class, from 1 to 0; 0 too while no slot may be opened. */
+/* What is left of a class, from 1 to 0; 0 too while no slot may become a mapping of its own. */
 double slots_left(uint32_t class);
 
 /* What all objects in slots take beyond their bytes, in whole pages. */
@@ -119,10 +119,10 @@ struct slot_object {
 };
 
 /* False if there is no such object, or somebody frees it already. */
-bool slot_leave(const void *object, struct slot_object *left);
+bool slot_remove(const void *object, struct slot_object *removed);
 
 /* Clears its pages. The slot may be another's from here on. Keeps errno. */
-void slot_give_back(const struct slot_object *left);
+void slot_give_back(const struct slot_object *removed);
 
 /* Bytes that the program may use, and those that are there (what a realloc has to keep). 0 if there is no such object.
  */
@@ -151,13 +151,13 @@ void slot_show(const struct slot_object *object, bool seen);
 bool slot_retire(const struct slot_object *object);
 
 /* New objects go into slots, or not. */
-void slots_open(bool open);
-bool slots_are_open(void);
+void slots_accept(bool open);
+bool slots_are_accepted(void);
 
 struct slots_totals {
   uint32_t in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  uint32_t opened;      /* that are mappings of their own */
+  uint32_t apart;       /* that are mappings of their own */
   uint64_t taken_bytes; /* whole pages of objects in slots */
   uint64_t retired;
   uint64_t retired_bytes; /* that glibc has unmapped, and had never mapped; modulo 2^64 */

@@ -1,4 +1,4 @@
-/* See trial.h. */
+/* The library as a program of its own that frees and moves slots, and what its exit code means. See trial.h. */
 #include "leak/trial.h"
 
 #include <stdbool.h>

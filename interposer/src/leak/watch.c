@@ -1,4 +1,4 @@
-/* See watch.h. */
+/* Arming the processor's debug registers, and the handler that takes the stack of a touch. See watch.h. */
 #include "leak/watch.h"
 
 #include <errno.h>

@@ -43,6 +43,8 @@
  *   void registers_to_context(struct registers registers, ucontext_t *context)
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       Numbers of these registers in call frame information.
+ *   RETURN_ADDRESS_OFFSET
+ *       Where a function finds its return address, from its canonical frame address on.
  *   uintptr_t thread_pointer(void)
  *       An address that is the calling thread's own and lies as far from its stack in each thread of one kind.
  *   uintptr_t thread_control_block(void)
@@ -51,7 +53,7 @@
  * Numbers and names:
  *
  *   GLIBC_CHUNKS_ARE_KNOWN
- *       Whether the word before each of glibc's objects may be read (allocator/next.h).
+ *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   WATCHPOINT_BYTES
  *       How much a watchpoint on an aligned word watches.
  *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC

@@ -35,7 +35,7 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define LOCAL_DEC_WAS_ZERO(base, index, offset) local_dec_was_zero((uint8_t *)(base) + (offset) + (index))
 
-#define OWN_VALUE(variable) (variable)
+#define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
@@ -71,6 +71,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 
 /* No processor has so many: no description of a frame is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
+enum { RETURN_ADDRESS_OFFSET = -8 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
 
@@ -87,9 +88,9 @@ static inline uintptr_t thread_control_block(void) { return 0; }
 #define GLIBC_OF_ALIGNED_ALLOC NULL
 
 /* There is none: a trial that is started so says that it was not passed. */
-#define DEFINE_PROGRAM_ENTRY(entry, main)                            \
+#define DEFINE_PROGRAM_ENTRY(entry, main)                           \
   __attribute__((visibility("hidden"), noreturn)) void entry(void); \
-  void entry(void) { main((char *const[]){NULL, NULL, NULL}); }      \
+  void entry(void) { main((char *const[]){NULL, NULL, NULL}); }     \
   _Static_assert(true, "")
 
 #endif

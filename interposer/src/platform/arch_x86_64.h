@@ -28,25 +28,22 @@ static inline bool local_sub_negative(int64_t *word, int64_t amount) {
 }
 
 /* All three in the address: the compiler would add two of them before. */
-#define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                             \
-  __extension__({                                                                                           \
-    bool was_zero;                                                                                          \
-    __asm__ volatile("subb $1, %c3(%1, %2)"                                                                 \
-                     : "=@ccc"(was_zero)                                                                    \
-                     : "r"(base), "r"(index), "i"(offset)                                                   \
-                     : "memory");                                                                           \
-    was_zero;                                                                                               \
+#define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
+  __extension__({                                                                                                 \
+    bool was_zero;                                                                                                \
+    __asm__ volatile("subb $1, %c3(%1, %2)" : "=@ccc"(was_zero) : "r"(base), "r"(index), "i"(offset) : "memory"); \
+    was_zero;                                                                                                     \
   })
 
 /*
  * The compiler would rather keep the variable's address in a register across a call, which costs four instructions to
  * save two. Not in rax, where the fast path holds the object.
  */
-#define OWN_VALUE(variable)                                                                                \
-  __extension__({                                                                                          \
-    __typeof__(variable) own_value;                                                                        \
-    __asm__ volatile("movq " #variable "@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=d"(own_value));   \
-    own_value;                                                                                             \
+#define OWN_VALUE(variable)                                                                             \
+  __extension__({                                                                                       \
+    __typeof__(variable) own_value;                                                                     \
+    __asm__ volatile("movq " #variable "@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=d"(own_value)); \
+    own_value;                                                                                          \
   })
 
 /* The builtin is an int, whose widening costs two instructions on every event. */
@@ -104,6 +101,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 
 /* System V ABI, AMD64 supplement, figure "DWARF register number mapping". */
 enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 16 };
+enum { RETURN_ADDRESS_OFFSET = -8 };
 
 /* The control block lies behind the thread-local variables (variant II of Drepper, ELF handling for TLS), so they are
  * one. */
@@ -121,9 +119,11 @@ static inline uintptr_t thread_control_block(void) { return thread_pointer(); }
 #define GLIBC_OF_DLADDR1 "GLIBC_2.3.3"
 #define GLIBC_OF_ALIGNED_ALLOC "GLIBC_2.16"
 
-#define DEFINE_PROGRAM_ENTRY(entry, main)                                                                    \
-  __asm__(".text\n.globl " #entry "\n.hidden " #entry "\n.type " #entry ", @function\n" #entry ":\n"         \
-          "\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall " #main "\n\tud2\n"                \
+#define DEFINE_PROGRAM_ENTRY(entry, main)                                                      \
+  __asm__(".text\n.globl " #entry "\n.hidden " #entry "\n.type " #entry ", @function\n" #entry \
+          ":\n"                                                                                \
+          "\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall " #main             \
+          "\n\tud2\n"                                                                          \
           ".size " #entry ", .-" #entry "\n")
 
 #endif

@@ -1,4 +1,4 @@
-/* See breakpoint.h. */
+/* Events of perf_event_open(2) that watch a word of memory. See breakpoint.h. */
 #include "platform/breakpoint.h"
 
 #include <errno.h>

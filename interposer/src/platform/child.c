@@ -1,4 +1,4 @@
-/* See child.h. */
+/* A child by clone(2) that shares nothing the program could notice. See child.h. */
 #include "platform/child.h"
 
 #include <sched.h>

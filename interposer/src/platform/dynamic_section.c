@@ -1,4 +1,4 @@
-/* See dynamic_section.h. */
+/* Addresses in the section are relocated by some loaders and not by others; here they are. See dynamic_section.h. */
 #include "platform/dynamic_section.h"
 
 static const void *address_in(uintptr_t value, uintptr_t bias) {

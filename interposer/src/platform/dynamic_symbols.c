@@ -1,4 +1,4 @@
-/* See dynamic_symbols.h. */
+/* Lookups in the hash tables of loaded objects, as the loader does them. See dynamic_symbols.h. */
 #include "platform/dynamic_symbols.h"
 
 #include <stddef.h>
@@ -36,13 +36,26 @@ struct link_map *first_object(void) {
   return object;
 }
 
-bool file_begins_with(const struct link_map *object, const char *beginning) {
-  if (!object || !object->l_name) return false;
+struct link_map *next_object(const struct link_map *object) {
+  return object->l_next;
+}
+
+/* Empty for the executable. */
+static const char *file_of(const struct link_map *object) {
   const char *file = object->l_name;
   for (const char *at = file; *at; at++) {
     if (*at == '/') file = at + 1;
   }
-  return begins_with(file, beginning);
+  return file;
+}
+
+const char *object_file_name(const struct link_map *object) {
+  const char *file = file_of(object);
+  return *file ? file : "the executable";
+}
+
+bool file_begins_with(const struct link_map *object, const char *beginning) {
+  return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
 /* The kernel's own object is left out: it may be linked to an address that it does not have. */

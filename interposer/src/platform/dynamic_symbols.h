@@ -9,18 +9,24 @@
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 
-#include <link.h>
 #include <stdbool.h>
+
+/* The loader's description of an object. */
+struct link_map;
 
 /* The object that holds an address; NULL if none is known, as under musl. */
 struct link_map *object_of(const void *address);
 
 /*
- * The object that the loader searches first, which is the executable. The others follow in its order by `l_next`, this
- * library among them. NULL if object_of() knows none.
+ * The object that the loader searches first, which is the executable, and the one that follows in its order; this
+ * library is among them. NULL if object_of() knows none, and after the last.
  */
 struct link_map *first_object(void);
+struct link_map *next_object(const struct link_map *object);
 struct link_map *own_object(void);
+
+/* The name of the object's file without folders, or "the executable". */
+const char *object_file_name(const struct link_map *object);
 
 /* Whether the name of the object's file, without folders, begins so. */
 bool file_begins_with(const struct link_map *object, const char *beginning);

@@ -1,4 +1,4 @@
-/* See executable.h. */
+/* By /proc/self/exe, the auxiliary vector and the list of loaded objects. See executable.h. */
 #include "platform/executable.h"
 
 #include <link.h>

@@ -1,4 +1,4 @@
-/* See files.h. */
+/* By system calls where the C library's functions need a newer release or are cancellation points. See files.h. */
 #include "platform/files.h"
 
 #include <errno.h>
@@ -58,9 +58,7 @@ bool file_contains(const char *path, const void *bytes, size_t count) {
 
 /* ---- Opening ------------------------------------------------------------------------------------------- */
 
-int file_open_existing(const char *path) {
-  return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
+int file_open_existing(const char *path) { return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
 
 int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600); }
 

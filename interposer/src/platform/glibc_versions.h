@@ -57,4 +57,12 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 static inline bool libc_is_glibc(void) { return gnu_get_libc_version != NULL; }
 
+/* NULL if it is not glibc. */
+static inline const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
+
+/* Has a function called in each child of a fork, as long as the library is loaded. Not where the C library cannot. */
+static inline void after_fork_in_child(void (*run)(void)) {
+  if (__register_atfork) __register_atfork(NULL, NULL, run, NULL);
+}
+
 #endif

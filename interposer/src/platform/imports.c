@@ -1,4 +1,4 @@
-/* See imports.h. */
+/* Walks the relocations of one object, and writes the words that hold one function. See imports.h. */
 #include "platform/imports.h"
 
 #include <stddef.h>

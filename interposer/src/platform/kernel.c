@@ -1,4 +1,4 @@
-/* See kernel.h. */
+/* Reads and parses files of /proc and of cgroups without allocating. See kernel.h. */
 #include "platform/kernel.h"
 
 #include <fcntl.h>

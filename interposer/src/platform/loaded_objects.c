@@ -1,4 +1,4 @@
-/* See loaded_objects.h. */
+/* By _dl_find_object where there is one, else only this library itself is known. See loaded_objects.h. */
 #include "platform/loaded_objects.h"
 
 #include <link.h>

@@ -1,4 +1,4 @@
-/* See loader.h. */
+/* By dlsym and dlerror alone. See loader.h. */
 #include "platform/loader.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See memory.h. */
+/* By mmap(2), with what keeps tables from huge pages and from locks. See memory.h. */
 #include "platform/memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See own_stack.h. */
+/* Searches the control block of the first threads for three words that agree with each other. See own_stack.h. */
 #include "platform/own_stack.h"
 
 #include <string.h>

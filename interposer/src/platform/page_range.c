@@ -1,4 +1,4 @@
-/* See page_range.h. */
+/* By mmap(2) at fixed addresses, and advice that means nothing but a difference. See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>
@@ -29,9 +29,8 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
   errno = 0;
   while (begin + bytes <= HIGHEST && !reserve_at(begin, bytes)) begin += STEP;
   if (begin + bytes > HIGHEST) {
-    *why = errno != EAGAIN
-               ? "no low addresses are free"
-               : "locked memory is limited (RLIMIT_MEMLOCK), and the process locks what it maps (mlockall)";
+    *why = errno != EAGAIN ? "no low addresses are free"
+                           : "locked memory is limited (RLIMIT_MEMLOCK), and the process locks what it maps (mlockall)";
     return 0;
   }
   if ((uintptr_t)sbrk(0) < begin + bytes) {
@@ -44,9 +43,7 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
   return begin;
 }
 
-bool pages_open(uintptr_t begin, size_t bytes) {
-  return mprotect((void *)begin, bytes, PROT_READ | PROT_WRITE) == 0;
-}
+bool pages_open(uintptr_t begin, size_t bytes) { return mprotect((void *)begin, bytes, PROT_READ | PROT_WRITE) == 0; }
 
 bool pages_clear(uintptr_t begin, size_t bytes) { return madvise((void *)begin, bytes, MADV_DONTNEED) == 0; }
 

@@ -1,4 +1,4 @@
-/* See page_use.h. */
+/* Parses /proc/self/smaps as it comes, and clears accessed bits by MADV_COLD or clear_refs. See page_use.h. */
 #include "platform/page_use.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See readable_memory.h. */
+/* Asks the kernel to read an address, by a call that does nothing else. See readable_memory.h. */
 #include "platform/readable_memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See standard_error.h. */
+/* A pipe without a reader must not raise SIGPIPE in the program. See standard_error.h. */
 #include "platform/standard_error.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See thread.h. */
+/* By pthread_create, with all signals blocked. See thread.h. */
 #include "platform/thread.h"
 
 #include <errno.h>

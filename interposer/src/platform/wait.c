@@ -1,4 +1,4 @@
-/* See wait.h. */
+/* By futex(2) and clock_nanosleep(2). See wait.h. */
 #include "platform/wait.h"
 
 #include <errno.h>

@@ -1,11 +1,10 @@
-/* See call_sites.h. */
+/* Records by the hash of their stacks, their sums, and what is done with a sample. See call_sites.h. */
 #include "sample/call_sites.h"
 
 #include <string.h>
 
 #include "account/thread_block.h"
 #include "platform/arch.h"
-#include "platform/clock.h"
 #include "platform/memory.h"
 #include "sample/java_gate.h"
 #include "sample/live_samples.h"
@@ -59,9 +58,12 @@ static sample_mover *move_elsewhere;
 const char *call_sites_start(void) {
   const char *shortage = memory_shortage(sizeof *memory + live_samples_bytes());
   if (shortage) return shortage;
-  if (!live_samples_start()) return "there is no memory";
   struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
   if (!fresh) return "there is no memory";
+  if (!live_samples_start()) {
+    memory_give_back(fresh, sizeof *fresh);
+    return "there is no memory";
+  }
   if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     memory_give_back(fresh, sizeof *fresh); /* another thread was first */
   }
@@ -171,14 +173,14 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 void call_sites_put_back(const void *object, struct live_sample sample) {
   if (sample.site == NO_SITE || live_sample_insert(object, &sample)) return;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
-  call_sites_free(sample);
+  call_sites_count_free(sample);
 }
 
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
   add_sample(&memory->sites[sample->site].freed, sample->bytes, sample->probability);
 }
 
-void call_sites_free(struct live_sample sample) {
+void call_sites_count_free(struct live_sample sample) {
   if (sample.site == NO_SITE) return;
   floating_point of_program = floating_point_enter();
   add_freed(&sample);
@@ -222,7 +224,7 @@ static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
   if (before.site == NO_SITE) return;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
-  call_sites_free(before);
+  call_sites_count_free(before);
 }
 
 /*
@@ -242,7 +244,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   void *moved = mover ? mover(sample, &live) : NULL;
   if (moved) {
     sample->work += WORK_SLOT;
-    return moved; /* who moved it knows what the table would */
+    return moved; /* its slot keeps the live sample */
   }
   call_sites_put_back(sample->object, live);
   return sample->object;

@@ -77,7 +77,7 @@ void *call_sites_take(struct sample *sample);
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
-/* By whom from now on; NULL, as at first: by nobody. */
+/* Sets the function that moves samples; NULL, as at the start: none is moved. */
 void call_sites_move_by(sample_mover *mover);
 
 /*
@@ -85,7 +85,7 @@ void call_sites_move_by(sample_mover *mover);
  * all (a realloc that fails), otherwise counted as freed. Nothing happens with NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);
-void call_sites_free(struct live_sample sample);
+void call_sites_count_free(struct live_sample sample);
 
 /* NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);

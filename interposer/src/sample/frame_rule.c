@@ -404,13 +404,13 @@ static bool is_of_32_bits(int64_t offset) { return offset >= INT32_MIN && offset
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
   struct row row;
   if (!row_at(pc, object, &row)) return false;
-  if (row.return_address.where != AT_FRAME || row.return_address.offset != -8) return false;
+  if (row.return_address.where != AT_FRAME || row.return_address.offset != RETURN_ADDRESS_OFFSET) return false;
   if (row.cfa_register != DWARF_STACK_POINTER && row.cfa_register != DWARF_FRAME_POINTER) return false;
   if (!is_of_32_bits(row.cfa_offset) || !is_of_32_bits(row.frame_pointer.offset)) return false;
   if (row.frame_pointer.where == LOST) return false;
   rule->base = row.cfa_register == DWARF_STACK_POINTER ? BASE_STACK_POINTER
-               : row.cfa_is_loaded               ? BASE_AT_FRAME_POINTER
-                                                 : BASE_FRAME_POINTER;
+               : row.cfa_is_loaded                     ? BASE_AT_FRAME_POINTER
+                                                       : BASE_FRAME_POINTER;
   rule->saved = row.frame_pointer.where == AT_FRAME           ? SAVED_AT_FRAME
                 : row.frame_pointer.where == AT_FRAME_POINTER ? SAVED_AT_FRAME_POINTER
                                                               : SAVED_NOWHERE;

@@ -1,4 +1,4 @@
-/* See governor.h. */
+/* An account of time, with a bound on credit and on debt. See governor.h. */
 #include "sample/governor.h"
 
 #include <stdbool.h>

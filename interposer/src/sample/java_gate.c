@@ -1,4 +1,4 @@
-/* See java_gate.h. */
+/* One pointer, and a mark in the block of each thread behind it. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>

@@ -30,17 +30,17 @@ struct java_stacks {
 /* `stacks` stays valid for good. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Nobody goes through from now on. */
+/* No thread goes through from now on. */
 void java_gate_close(void);
 
-/* And nobody is behind it when this returns: threads that are are waited for, a tenth of a second at most. */
+/* Closes the gate, and waits until no thread is behind it, a tenth of a second at most. */
 void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
 
 /*
- * False if the gate is closed, if the thread has no block (NULL), or if it is behind the gate already. Otherwise it is
- * there until java_gate_leave(), and `stacks` is what to ask; NULL if the gate has been closed meanwhile.
+ * False if the gate is closed, if the thread has no block (NULL), or if it is behind the gate already. True: the thread
+ * is behind the gate until java_gate_leave(), and `stacks` is what to ask; NULL if the gate has been closed meanwhile.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

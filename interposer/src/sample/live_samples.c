@@ -1,4 +1,4 @@
-/* See live_samples.h. */
+/* The filter, and a table with open addressing whose places remember how far to look. See live_samples.h. */
 #include "sample/live_samples.h"
 
 #include "platform/clock.h"

@@ -1,4 +1,4 @@
-/* See modules.h. The memory is zeroed before its first use. */
+/* A list that only grows. The memory is zeroed before its first use. See modules.h. */
 #include "sample/modules.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* See native_stack.h. */
+/*
+ * One step for each frame, by a rule that is remembered; what is read is checked to be readable first. See
+ * native_stack.h.
+ */
 #include "sample/native_stack.h"
 
 #include <errno.h>
@@ -126,7 +129,8 @@ static bool leave_frame(struct readable *stack, struct registers *r, const struc
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
   uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
   if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
-  if (frame <= r->stack_pointer || !read_word(stack, frame - sizeof frame, &r->pc)) return false;
+  if (frame <= r->stack_pointer || !read_word(stack, frame + (uintptr_t)(intptr_t)RETURN_ADDRESS_OFFSET, &r->pc))
+    return false;
   uintptr_t saved_at =
       (rule.saved == SAVED_AT_FRAME ? frame : r->frame_pointer) + (uintptr_t)(intptr_t)rule.saved_offset;
   if (rule.saved != SAVED_NOWHERE && !read_word(stack, saved_at, &r->frame_pointer)) return false;

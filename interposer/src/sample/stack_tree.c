@@ -1,4 +1,4 @@
-/* See stack_tree.h. The memory is zeroed before its first use. */
+/* Nodes by caller and frame in a hash table. The memory is zeroed before its first use. See stack_tree.h. */
 #include "sample/stack_tree.h"
 
 #include "sample/work.h"

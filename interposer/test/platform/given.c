@@ -134,7 +134,9 @@ const char *memory_shortage(size_t bytes) {
 
 bool memory_is_locked(void) { return given_lock_of_all; }
 
-struct process_memory process_memory(void) { return (struct process_memory){.resident = given_resident_bytes}; }
+struct process_memory process_memory(void) {
+  return (struct process_memory){.resident = given_resident_bytes};
+}
 
 /* ---- A range of pages ---------------------------------------------------------------------------------- */
 
