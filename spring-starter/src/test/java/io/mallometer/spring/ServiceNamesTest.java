@@ -32,8 +32,11 @@ import jdk.jfr.Recording;
 import jdk.jfr.ValueDescriptor;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -51,6 +54,7 @@ import org.springframework.context.support.GenericApplicationContext;
  */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ServiceNamesTest {
 
   private static final String ENDPOINT = "/actuator/nativememory";
@@ -100,7 +104,9 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
+  /** The last: what a trim would give back is unknown for a while after one. */
   @Test
+  @Order(Integer.MAX_VALUE)
   void answers() {
     check("keys in JSON", ServiceNamesTest::answersAndTrim);
   }
@@ -138,8 +144,10 @@ class ServiceNamesTest {
 
   private static Set<String> answersAndTrim(RunningApplication application) {
     Set<String> names = answers(application);
-    String trim = application.send("POST", "local.server.port", ENDPOINT + "/trim").body();
-    ShownNames.addAnswer(names, "trim", parsed(trim));
+    if (names.contains("allocator trimmableBytes")) {
+      String trim = application.send("POST", "local.server.port", ENDPOINT + "/trim").body();
+      ShownNames.addAnswer(names, "trim", parsed(trim));
+    }
     return names;
   }
 
