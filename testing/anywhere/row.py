@@ -100,8 +100,8 @@ class Absent:
         return f"{self.topic}: {self.name}"
 
 
-def without_jdk(topic, version, reason=""):
-    return Absent(topic, f"Java {version}", reason or f"there is no JDK {version} here", NOT_RUN)
+def without_jdk(topic, version):
+    return Absent(topic, f"Java {version}", f"there is no JDK {version} here", NOT_RUN)
 
 
 @dataclasses.dataclass

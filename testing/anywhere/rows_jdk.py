@@ -2,7 +2,7 @@
 
 import observe
 import places
-from row import Row, without_jdk
+from row import NOT_RUN, Absent, Row, without_jdk
 
 TOPIC = "JDK"
 VERSIONS = (8, 11, 17, 21, 25, 26, 27, 28)
@@ -18,7 +18,8 @@ def rows(context):
             place = places.OtherRoot(str(context.workshop.work), context.other_root)
             yield from of_jdk(context.workshop, jdk, place, "Debian sid")
         else:
-            yield without_jdk(TOPIC, version, context.no_other_root or f"Debian sid has no JDK {version}")
+            reason = context.no_other_root or f"JDK {version} of Debian sid could not be installed"
+            yield Absent(TOPIC, f"{version} on Debian sid", reason, NOT_RUN)
     for version in QUICK:
         if version in context.jdks:
             here = context.workshop.here()
