@@ -6,7 +6,7 @@ import observe
 import workshop
 from launch import Failed, Launch
 from prepare import once
-from row import Row
+from row import Row, without_jdk
 
 TOPIC = "jlink"
 
@@ -23,6 +23,8 @@ def rows(context):
     for version in (17, 25):
         if version in context.jdks:
             yield from of_jdk(context.workshop, context.jdks[version])
+        else:
+            yield without_jdk(TOPIC, version)
 
 
 def of_jdk(shop, jdk):
