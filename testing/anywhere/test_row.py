@@ -7,7 +7,8 @@ import unittest.mock
 
 import launch
 import places
-from row import FAILED, NOT_RUN, PASSED, Row, judge
+import run
+from row import FAILED, NOT_RUN, PASSED, Absent, Row, judge
 
 PROGRAM = 'printf "ready\\n"; cat >/dev/null; exit 7'
 
@@ -84,6 +85,18 @@ class JudgedRow(unittest.TestCase):
             time.sleep(0.05)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
         self.assertEqual(set(), launch.Process.running)
+
+
+class Run(unittest.TestCase):
+    def test_a_row_that_is_required_and_not_run_fails(self):
+        sid = Absent("JDK", "21 on Debian sid", "it could not be installed", NOT_RUN)
+        early = Absent("JDK", "28 on Debian sid", "it could not be installed", NOT_RUN)
+        nowhere = Absent("system", "Windows", "there is no machine with it")
+        for required, expected in (("true", FAILED), ("false", NOT_RUN)):
+            with unittest.mock.patch.dict(os.environ, REQUIRE_ANYWHERE=required):
+                self.assertEqual(expected, run.judged(sid).verdict)
+                self.assertEqual(NOT_RUN, run.judged(early).verdict)
+                self.assertEqual("not available", run.judged(nowhere).verdict)
 
 
 if __name__ == "__main__":
