@@ -2,7 +2,8 @@
 
 Each file rows_*.py beside this one has a function rows(context), which yields the rows of a topic; see row.py.
 
-    run.py [--quick] [--only REGEX] [--list] [--other-root ROOT] [--write [FILE]]
+    run.py [--quick] [--only REGEX] [--list] [--other-root ROOT]
+    run.py --write [FILE] [--other-root ROOT]
 """
 
 import argparse
@@ -52,7 +53,10 @@ def parse(arguments):
     parser.add_argument(
         "--write", nargs="?", default="", const=PAGE, help="put the table into this file, between its two marks"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.write and (options.only or options.quick):
+        parser.error("--write needs all rows: leave out --only and --quick")
+    return options
 
 
 def all_rows(context, options):

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import pathlib
 import re
 import subprocess
 
@@ -60,7 +61,8 @@ def markdown(results):
 
 
 def where():
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=30)
+    words = ("git", "describe", "--always", "--dirty", "--exclude=*")
+    commit = subprocess.run(words, capture_output=True, text=True, timeout=30, cwd=pathlib.Path(__file__).parent)
     return f"Commit {commit.stdout.strip()}, Linux {os.uname().release}, {os.cpu_count()} processors"
 
 

@@ -1,5 +1,7 @@
 """A row fails where mallometer makes a difference, and whatever hangs is ended."""
 
+import contextlib
+import io
 import os
 import time
 import unittest
@@ -88,6 +90,12 @@ class JudgedRow(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+    def test_some_of_the_rows_are_not_written_as_the_table(self):
+        for some in (("--only", "JDK"), ("--quick",)):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+                run.parse(["--write", *some])
+            self.assertIn("--write needs all rows", said.getvalue())
+
     def test_a_row_that_is_required_and_not_run_fails(self):
         sid = Absent("JDK", "21 on Debian sid", "it could not be installed", NOT_RUN)
         early = Absent("JDK", "28 on Debian sid", "it could not be installed", NOT_RUN)
