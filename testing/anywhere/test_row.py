@@ -10,7 +10,8 @@ import unittest.mock
 import launch
 import places
 import run
-from row import FAILED, NOT_RUN, PASSED, Absent, Row, judge
+import table
+from row import FAILED, NOT_RUN, PASSED, Absent, Result, Row, bound, judge
 
 PROGRAM = 'printf "ready\\n"; cat >/dev/null; exit 7'
 
@@ -60,10 +61,15 @@ class JudgedRow(unittest.TestCase):
         self.assertEqual(FAILED, verdict(PROGRAM, counts=("sh",))[0])
 
     def test_a_slow_start_fails(self):
-        with unittest.mock.patch("row.MOST_TURNS", 2), unittest.mock.patch("row.crowd", return_value=1):
+        with unittest.mock.patch("row.MOST_TURNS", 3), unittest.mock.patch("row.crowd", return_value=1):
             failed, trouble = verdict("sleep 1; " + PROGRAM, compares_starts=True)
         self.assertEqual(FAILED, failed)
         self.assertIn("it starts in 1.", trouble)
+
+    def test_the_bound_of_a_start_is_the_documented_one(self):
+        self.assertAlmostEqual(0.3 + 0.5, bound(plain_start=2, processes=1, waiting=1))
+        self.assertAlmostEqual(0.3, bound(plain_start=0, processes=0, waiting=1))
+        self.assertAlmostEqual(2 * 2 * 0.3, bound(plain_start=0, processes=2, waiting=2))
 
     def test_what_cannot_be_run_is_not_passed(self):
         with unittest.mock.patch("places.Here.obstacle", return_value="needs root"):
@@ -90,6 +96,14 @@ class JudgedRow(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+    def test_the_table_says_how_much_later_programs_start(self):
+        results = [
+            Result(Absent("JDK", str(number), ""), PASSED, plain_start=1.0, start=start)
+            for number, start in enumerate((1.5, 0.9, 1.1, None))
+        ]
+        said = "starts are 0.10 s later in the median row, and 0.50 s at most (JDK: 0)"
+        self.assertEqual(said, table.later(results))
+
     def test_some_of_the_rows_are_not_written_as_the_table(self):
         for some in (("--only", "JDK"), ("--quick",)):
             with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
