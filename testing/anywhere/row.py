@@ -79,6 +79,9 @@ class Row:
     def title(self):
         return f"{self.topic}: {self.name}"
 
+    def all_needs(self):
+        return self.plain.needs + self.mallometer.needs + self.needs
+
     def obstacle(self):
         for place in (self.plain.place, self.mallometer.place):
             obstacle = place.obstacle()
@@ -138,7 +141,7 @@ def judge(row):
         obstacle = row.obstacle()
         if obstacle:
             return Result(row, NOT_RUN, trouble=obstacle)
-        for need in row.plain.needs + row.mallometer.needs + row.needs:
+        for need in row.all_needs():
             need()
         plain = launch.run(row.plain, row.waits)
         outcome = launch.run(row.mallometer, row.waits, observation(row))

@@ -96,6 +96,12 @@ class JudgedRow(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+    def test_quick_rows_that_are_slow_fail(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertFalse(run.too_slow(run.QUICK_SECONDS))
+            self.assertTrue(run.too_slow(run.QUICK_SECONDS + 1))
+        self.assertIn("121.0 s  FAILED  ", said.getvalue())
+
     def test_the_table_says_how_much_later_programs_start(self):
         results = [
             Result(Absent("JDK", str(number), ""), PASSED, plain_start=1.0, start=start)
