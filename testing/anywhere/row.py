@@ -28,6 +28,13 @@ LATER_SHARE = 0.25
 TURNS = 3
 MOST_TURNS = 10
 
+# The fewest and the most lines of a JVM: one that lives on prints its line, one that ends soon may end before.
+LASTING = (1, 1)
+BRIEF = (0, 1)
+
+# In the standard error of a script that starts several JVMs.
+NEXT_JVM = "-- the next JVM"
+
 OURS = re.compile(r"^mallometer: |^[A-Z]+ io\.mallometer\.")
 OBSERVED = re.compile(r"^observed: ")
 
@@ -43,10 +50,10 @@ class Row:
     """A row. Its fields, besides the topic, the name and the two programs:
 
     says: a regular expression for the one line of mallometer's; None if it is silent
-    may_be_silent: whether a program that is over soon may end without that line
     exit_code: of the plain program, which is to do its work
     proves: a regular expression for the plain program's output, as a proof that the place is what it is said to be
-    processes: how many JVMs there are, each of which may have that line
+    jvms: for each JVM how many such lines it prints: LASTING, BRIEF, or another pair of the fewest and the most. A script
+        marks where those of the next one begin
     observe: is called with the Process while it runs, and returns what it saw
     waits: whether the programs say "ready" and wait for the end of their input
     how: real, or simulated with what stands for what
@@ -62,10 +69,9 @@ class Row:
     plain: launch.Launch
     mallometer: launch.Launch
     says: str = None
-    may_be_silent: bool = False
     exit_code: int = 7
     proves: str = ""
-    processes: int = 1
+    jvms: tuple = (LASTING,)
     observe: object = None
     waits: bool = True
     how: str = REAL
@@ -164,14 +170,14 @@ def starts(row, plain, outcome):
         compare(row, plain, outcome)
         expect(row, outcome, observed=False)
         start = min(start, outcome.started)
-        if turn >= TURNS and start - plain_start <= bound(plain_start, row.processes, crowd()):
+        if turn >= TURNS and start - plain_start <= bound(plain_start, len(row.jvms), crowd()):
             return plain_start, start
     raise Failed(f"it starts in {start:.2f} s instead of {plain_start:.2f} s")
 
 
-def bound(plain_start, processes, waiting):
+def bound(plain_start, jvms, waiting):
     """How many seconds later a start may be."""
-    return LATER_SECONDS * max(1, processes) * waiting + LATER_SHARE * plain_start
+    return LATER_SECONDS * max(1, jvms) * waiting + LATER_SHARE * plain_start
 
 
 def crowd():
@@ -185,7 +191,7 @@ def observation(row):
         return row.observe
 
     def observe(process):
-        if row.says and not row.may_be_silent:
+        if row.says and row.jvms[0][0]:
             process.wait_for(lambda: process.line(OURS.pattern), f"a line that matches {row.says}")
         return row.observe(process) if row.observe else ""
 
@@ -213,13 +219,34 @@ def expect(row, outcome, observed):
     lines = ours(outcome)
     if row.says is None and lines:
         raise Failed(f"it is not silent: {lines[0]}")
-    if len(lines) > row.processes:
-        raise Failed("more than one line:\n" + "\n".join(lines))
     for line in lines:
         if not re.search(row.says, line):
             raise Failed(f"the line is not /{row.says}/: {line}")
-    if observed and row.says and not row.may_be_silent and not lines:
-        raise Failed(f"there is no line /{row.says}/")
+    if row.says:
+        count_lines(row, of_each_jvm(outcome), observed)
     for name in row.counts:
         if not any(program == name and allocations > 0 for program, allocations in outcome.counted):
             raise Failed(f"{name} does not count; what does: {outcome.counted}")
+
+
+def of_each_jvm(outcome):
+    """The lines of each JVM. Those in standard output are the last one's."""
+    found = [[]]
+    for line in outcome.errors + outcome.output:
+        if line == NEXT_JVM:
+            found.append([])
+        elif OURS.match(line):
+            found[-1].append(line)
+    return found
+
+
+def count_lines(row, found, observed):
+    """A program that is not observed may end before its line."""
+    if len(found) != len(row.jvms):
+        raise Failed(f"{len(found)} JVMs instead of {len(row.jvms)}")
+    for number, (lines, (fewest, most)) in enumerate(zip(found, row.jvms), 1):
+        of_it = f" of JVM {number}" if len(row.jvms) > 1 else ""
+        if len(lines) > most:
+            raise Failed(f"more than one line{of_it}:\n" + "\n".join(lines))
+        if observed and len(lines) < fewest:
+            raise Failed(f"there is no line /{row.says}/{of_it}")

@@ -11,7 +11,7 @@ import launch
 import places
 import run
 import table
-from row import FAILED, NOT_RUN, PASSED, Absent, Result, Row, bound, judge
+from row import BRIEF, FAILED, LASTING, NEXT_JVM, NOT_RUN, PASSED, Absent, Result, Row, bound, judge
 
 PROGRAM = 'printf "ready\\n"; cat >/dev/null; exit 7'
 
@@ -54,6 +54,18 @@ class JudgedRow(unittest.TestCase):
         self.assertEqual(FAILED, failed)
         self.assertIn("more than one line", trouble)
 
+    def test_lines_are_counted_for_each_jvm(self):
+        line, mark = "echo mallometer: counts >&2; ", f"echo '{NEXT_JVM}' >&2; "
+        for script, jvms, expected in (
+            (line + mark + line, (LASTING, LASTING), ""),
+            (mark + line, (BRIEF, LASTING), ""),
+            (mark + line, (LASTING, LASTING), "there is no line /counts/ of JVM 1"),
+            (mark + line + line, (BRIEF, BRIEF), "more than one line of JVM 2"),
+            (mark + line, (LASTING,), "2 JVMs instead of 1"),
+        ):
+            trouble = verdict(script + "exit 7", plain=mark + "exit 7", waits=False, says="counts", jvms=jvms)[1]
+            self.assertEqual(expected, trouble.partition(":")[0])
+
     def test_a_word_too_many_fails(self):
         self.assertEqual(FAILED, verdict("echo mallometer: counts >&2; " + PROGRAM)[0])
 
@@ -67,9 +79,9 @@ class JudgedRow(unittest.TestCase):
         self.assertIn("it starts in 1.", trouble)
 
     def test_the_bound_of_a_start_is_the_documented_one(self):
-        self.assertAlmostEqual(0.3 + 0.5, bound(plain_start=2, processes=1, waiting=1))
-        self.assertAlmostEqual(0.3, bound(plain_start=0, processes=0, waiting=1))
-        self.assertAlmostEqual(2 * 2 * 0.3, bound(plain_start=0, processes=2, waiting=2))
+        self.assertAlmostEqual(0.3 + 0.5, bound(plain_start=2, jvms=1, waiting=1))
+        self.assertAlmostEqual(0.3, bound(plain_start=0, jvms=0, waiting=1))
+        self.assertAlmostEqual(2 * 2 * 0.3, bound(plain_start=0, jvms=2, waiting=2))
 
     def test_what_cannot_be_run_is_not_passed(self):
         with unittest.mock.patch("places.Here.obstacle", return_value="needs root"):
