@@ -58,6 +58,7 @@ class Row:
     waits: whether the programs say "ready" and wait for the end of their input
     how: real, or simulated with what stands for what
     counts: the names of the programs that count, as the preloaded probe tells
+    idle: the names of the programs that have the library and do not count, as the preloaded probe tells
     compares_starts: whether the starts are compared, for which each program runs several times
     tolerates: regular expressions for lines of others that mallometer causes, each with the reason
     replaces: regular expressions for what differs between any two runs besides, with what is put in their place
@@ -76,6 +77,7 @@ class Row:
     waits: bool = True
     how: str = REAL
     counts: tuple = ()
+    idle: tuple = ()
     compares_starts: bool = True
     tolerates: dict = dataclasses.field(default_factory=dict)
     replaces: tuple = ()
@@ -151,7 +153,8 @@ def judge(row):
             need()
         plain = launch.run(row.plain, row.waits)
         outcome = launch.run(row.mallometer, row.waits, observation(row))
-        result.printed = "; ".join(ours(outcome) + ([outcome.seen] if outcome.seen else []))
+        seen = [outcome.seen, "counts nothing" if row.idle else ""]
+        result.printed = "; ".join(filter(None, ours(outcome) + seen))
         compare(row, plain, outcome)
         expect(row, outcome, observed=True)
         if row.compares_starts:
@@ -227,6 +230,10 @@ def expect(row, outcome, observed):
     for name in row.counts:
         if not any(program == name and allocations > 0 for program, allocations in outcome.counted):
             raise Failed(f"{name} does not count; what does: {outcome.counted}")
+    for name in row.idle:
+        allocations = [number for program, number in outcome.counted if program == name]
+        if not allocations or any(allocations):
+            raise Failed(f"{name} is not without counts: {outcome.counted}")
 
 
 def of_each_jvm(outcome):

@@ -49,7 +49,7 @@ def rows(context):
             TOPIC,
             f"{name}, library alone",
             plain,
-            plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so"),
+            plain.with_variables(**workshop.probed(place)),
             counts=("java",),
             proves=proves,
         )

@@ -96,7 +96,7 @@ def rows(context):
 
     def injected(launch):
         return launch.with_variables(
-            LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so",
+            **workshop.probed(place),
             JAVA_TOOL_OPTIONS=workshop.agent(place, "port=9464"),
             AWAITED=":9464/metrics",
         )

@@ -32,7 +32,7 @@ def of_jdk(workshop, jdk, place, where, quick=False):
     java = jdk.version >= observe.OLDEST_JAVA
     name = f"{jdk.version} on {where}"
     plain = workshop.java(jdk, place, "Work")
-    preloaded = plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so")
+    preloaded = plain.with_variables(**workshop.probed(place))
     yield Row(TOPIC, f"{name}, library alone", plain, preloaded, counts=("java",))
     agent = workshop.java(jdk, place, workshop.agent(place), "Work").with_variables(**workshop.preload(place))
     yield Row(

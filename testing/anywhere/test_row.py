@@ -72,6 +72,12 @@ class JudgedRow(unittest.TestCase):
     def test_a_program_that_does_not_count_fails(self):
         self.assertEqual(FAILED, verdict(PROGRAM, counts=("sh",))[0])
 
+    def test_a_program_that_counts_although_it_is_off_fails(self):
+        tell = "echo {} >&$ANYWHERE_PROBE; " + PROGRAM
+        self.assertEqual(PASSED, verdict(tell.format("sh 0"), idle=("sh",))[0])
+        self.assertEqual(FAILED, verdict(tell.format("sh 1"), idle=("sh",))[0])
+        self.assertEqual(FAILED, verdict(PROGRAM, idle=("sh",))[0])
+
     def test_a_slow_start_fails(self):
         with unittest.mock.patch("row.MOST_TURNS", 3), unittest.mock.patch("row.crowd", return_value=1):
             failed, trouble = verdict("sleep 1; " + PROGRAM, compares_starts=True)

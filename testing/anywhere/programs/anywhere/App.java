@@ -66,6 +66,8 @@ public class App {
           + server.getAttribute(memory, "Active")
           + " allocations="
           + server.getAttribute(memory, "AllocationCount")
+          + " resident="
+          + server.getAttribute(memory, "ResidentBytes")
           + " sites="
           + server.invoke(sites, "export", new Object[] {"collapsed", "live"}, new String[] {String.class.getName(), String.class.getName()})
               .toString()
