@@ -62,6 +62,14 @@ def figures_of_the_kernel(process):
     return "shows the resident set"
 
 
+def no_beans(process):
+    """That the starter registered no MBean."""
+    text = ask(process)
+    if text != "no MBean":
+        raise Failed(f"there are MBeans: {text}")
+    return "no MBean of io.mallometer"
+
+
 def never_loaded(prefix, file):
     """That no class of a package was loaded, by the JVM's log of classes."""
 

@@ -55,5 +55,5 @@ def of_jdk(workshop, jdk, place, where, quick=False):
         without,
         starter.with_variables(**workshop.preload(place)),
         says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
-        observe=observe.beans("App.keepDeflaters") if java else None,
+        observe=observe.beans("App.keepDeflaters") if java else observe.no_beans,
     )

@@ -22,6 +22,7 @@ def rows(context):
             workshop.spring(jdk, here, boot, False),
             workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
             says=f"Native memory is not shown: mallometer needs Spring Boot 3.5 or newer, and this is {boot}",
+            observe=observe.no_beans,
             quick=boot == QUICK,
         )
     if 25 not in context.jdks:
