@@ -4,6 +4,7 @@ import pathlib
 import re
 import urllib.request
 
+import launch
 from launch import Failed
 
 OLDEST_JAVA = 17
@@ -70,10 +71,12 @@ def no_beans(process):
     return "no MBean of io.mallometer"
 
 
-def never_loaded(prefix, file):
-    """That no class of a package was loaded, by the JVM's log of classes."""
+def never_loaded(prefix, file, ends=False):
+    """That no class of a package was loaded, by the JVM's log of classes; of a program that ends, until it has ended."""
 
     def observe(process):
+        if ends:
+            process.wait_for(process.ended, "it ends", launch.SECONDS)
         loaded = [line for line in pathlib.Path(file).read_text().splitlines() if f" {prefix}" in line]
         if loaded:
             raise Failed(f"classes were loaded: {loaded[:3]}")
