@@ -54,7 +54,8 @@ class Row:
     proves: a regular expression for the plain program's output, as a proof that the place is what it is said to be
     jvms: for each JVM how many such lines it prints: LASTING, BRIEF, or another pair of the fewest and the most. A script
         marks where those of the next one begin
-    observe: is called with the Process while it runs, and returns what it saw
+    acts: is called with each Process while it runs: what is done to both programs, and by observe if there is one
+    observe: is called with the Process of mallometer's program while it runs, and returns what it saw
     waits: whether the programs say "ready" and wait for the end of their input
     how: real, or simulated with what stands for what
     counts: the names of the programs that count, as the preloaded probe tells
@@ -73,6 +74,7 @@ class Row:
     exit_code: int = 7
     proves: str = ""
     jvms: tuple = (LASTING,)
+    acts: object = None
     observe: object = None
     waits: bool = True
     how: str = REAL
@@ -151,7 +153,7 @@ def judge(row):
             return Result(row, NOT_RUN, trouble=obstacle)
         for need in row.all_needs():
             need()
-        plain = launch.run(row.plain, row.waits)
+        plain = launch.run(row.plain, row.waits, row.acts)
         outcome = launch.run(row.mallometer, row.waits, observation(row))
         seen = [outcome.seen, "counts nothing" if row.idle else ""]
         result.printed = "; ".join(filter(None, ours(outcome) + seen))
@@ -168,8 +170,8 @@ def starts(row, plain, outcome):
     """The quickest start of each. More turns only help: where the first ones look bad, there are more of them."""
     plain_start, start = plain.started, outcome.started
     for turn in range(2, MOST_TURNS + 1):
-        plain_start = min(plain_start, launch.run(row.plain, row.waits).started)
-        outcome = launch.run(row.mallometer, row.waits)
+        plain_start = min(plain_start, launch.run(row.plain, row.waits, row.acts).started)
+        outcome = launch.run(row.mallometer, row.waits, row.acts)
         compare(row, plain, outcome)
         expect(row, outcome, observed=False)
         start = min(start, outcome.started)
@@ -191,12 +193,13 @@ def crowd():
 def observation(row):
     """Waits for the one line first: what comes later than the program's end is not to be missed."""
     if not row.waits:
-        return row.observe
+        return row.observe or row.acts
 
     def observe(process):
         if row.says and row.jvms[0][0]:
             process.wait_for(lambda: process.line(OURS.pattern), f"a line that matches {row.says}")
-        return row.observe(process) if row.observe else ""
+        seen = row.observe or row.acts
+        return seen(process) if seen else ""
 
     return observe
 

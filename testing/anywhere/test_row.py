@@ -78,6 +78,11 @@ class JudgedRow(unittest.TestCase):
         self.assertEqual(FAILED, verdict(tell.format("sh 1"), idle=("sh",))[0])
         self.assertEqual(FAILED, verdict(PROGRAM, idle=("sh",))[0])
 
+    def test_both_programs_get_what_is_done_to_them(self):
+        done = []
+        verdict(PROGRAM, acts=done.append)
+        self.assertEqual(2, len(done))
+
     def test_a_slow_start_fails(self):
         with unittest.mock.patch("row.MOST_TURNS", 3), unittest.mock.patch("row.crowd", return_value=1):
             failed, trouble = verdict("sleep 1; " + PROGRAM, compares_starts=True)
