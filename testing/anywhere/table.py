@@ -43,7 +43,11 @@ def later(results):
         return "no starts were compared"
     most, latest = max(compared, key=lambda each: each[0])
     median = statistics.median(seconds for seconds, _ in compared)
-    return f"starts are {median:.2f} s later in the median row, and {most:.2f} s at most ({latest.row.title()})"
+    above = sum(1 for seconds, each in compared if seconds > row.bound(each.plain_start, len(each.row.jvms), waiting=1))
+    return (
+        f"starts are {median:.2f} s later in the median row, and {most:.2f} s at most ({latest.row.title()}); "
+        f"{above} of {len(compared)} only met the bound because of the machine's load"
+    )
 
 
 def escaped(printed):
