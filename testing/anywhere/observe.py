@@ -4,6 +4,7 @@ import pathlib
 import re
 import urllib.request
 
+import launch
 from launch import Failed
 
 OLDEST_JAVA = 17
@@ -33,17 +34,21 @@ def counted(series):
     return found and float(found.group(1)) > 0
 
 
-def beans(method=""):
+def ask(process):
     """Makes the Spring application tell of the MBeans that the starter registered."""
+    process.say("observe")
+    answer = process.wait_for(lambda: process.line(r"^observed: (.*)"), "an answer").group(1)
+    process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
+    return answer
+
+
+def beans(method=""):
+    """That the MBeans count. The method is one that a call site's stack must have."""
 
     def observe(process):
         def seen():
-            process.say("observe")
-            answer = process.wait_for(lambda: process.line(r"^observed: (.*)"), "an answer")
-            text = answer.group(1)
-            process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
-            counts = re.search(r"active=true allocations=[1-9]", text)
-            return counts and method in text
+            text = ask(process)
+            return re.search(r"active=true allocations=[1-9]", text) and method in text
 
         process.wait_for(seen, f"the MBeans count{', and a call site has ' + method if method else ''}", 30)
         return f"counts, and a call site has {method}" if method else "counts"
@@ -51,10 +56,27 @@ def beans(method=""):
     return observe
 
 
-def never_loaded(prefix, file):
-    """That no class of a package was loaded, by the JVM's log of classes."""
+def figures_of_the_kernel(process):
+    """That the MBeans show the resident set, which is in /proc, and no counts."""
+    expected = r"^active=false allocations=null resident=[1-9]"
+    process.wait_for(lambda: re.search(expected, ask(process)), f"the MBeans say {expected}")
+    return "shows the resident set"
+
+
+def no_beans(process):
+    """That the starter registered no MBean."""
+    text = ask(process)
+    if text != "no MBean":
+        raise Failed(f"there are MBeans: {text}")
+    return "no MBean of io.mallometer"
+
+
+def never_loaded(prefix, file, ends=False):
+    """That no class of a package was loaded, by the JVM's log of classes; of a program that ends, until it has ended."""
 
     def observe(process):
+        if ends:
+            process.wait_for(process.ended, "it ends", launch.SECONDS)
         loaded = [line for line in pathlib.Path(file).read_text().splitlines() if f" {prefix}" in line]
         if loaded:
             raise Failed(f"classes were loaded: {loaded[:3]}")

@@ -16,7 +16,7 @@ import observe
 import workshop
 from launch import Failed, run
 from prepare import once
-from row import Row
+from row import Row, without_jdk
 
 TOPIC = "archive"
 
@@ -40,10 +40,12 @@ NOTHING = """public final class Nothing {
 
 def rows(context):
     for version in (17, 25):
-        if version in context.jdks:
-            for way, (since, making, using) in WAYS.items():
-                if version >= since:
-                    yield from of_way(context.workshop, context.jdks[version], way, making, using)
+        if version not in context.jdks:
+            yield without_jdk(TOPIC, version)
+            continue
+        for way, (since, making, using) in WAYS.items():
+            if version >= since:
+                yield from of_way(context.workshop, context.jdks[version], way, making, using)
 
 
 def of_way(shop, jdk, way, making, using):

@@ -15,21 +15,25 @@ NO_PLACE = (
 
 COUNTS = "counts native memory"
 
-# What is taken away, how, and whether mallometer can count there.
-PLACES = {
-    "uid 65534 without HOME": (("nobody",), {}, True),
-    "read-only root": (("read-only",), {}, False),
-    "no /tmp": (("no-tmp",), {}, True),
-    "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, False),
-    "all writable directories are noexec": (("noexec",), {}, False),
-    "no /proc": (("no-proc",), {}, True),
-    "hidepid, uid 65534": (("hidepid", "nobody"), {}, True),
-    "seccomp": ((), {"sandboxed": True}, True),
-}
+# What the program without a framework says of the child that it starts, and of the place.
+STARTED = r"child: exit code 0\n"
+REFUSED = r"child: .*Operation not permitted\n"
+PROVES = r"(?s){}.*\nplace: {}$"
 
-# What the program without a framework says of the child that it starts.
-STARTED = r"child: exit code 0"
-REFUSED = r"child: .*Operation not permitted"
+NOBODY = "user=nobody HOME=unset "
+PROC = "/proc/self=exists /proc/1=exists"
+
+# What is taken away, how, whether mallometer can count there, and what proves it.
+PLACES = {
+    "uid 65534 without HOME": (("nobody",), {}, True, NOBODY + "/tmp=writable " + PROC),
+    "read-only root": (("read-only",), {}, False, "user=root HOME=set /tmp=read-only " + PROC),
+    "no /tmp": (("no-tmp",), {}, True, "user=root HOME=set /tmp=absent " + PROC),
+    "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, False, NOBODY + "/tmp=absent " + PROC),
+    "all writable directories are noexec": (("noexec",), {}, False, "user=root HOME=set /tmp=noexec " + PROC),
+    "no /proc": (("no-proc",), {}, True, "user=root HOME=set /tmp=writable /proc/self=absent /proc/1=absent"),
+    "hidepid, uid 65534": (("hidepid", "nobody"), {}, True, NOBODY + "/tmp=writable /proc/self=exists /proc/1=absent"),
+    "seccomp": ((), {"sandboxed": True}, True, "user=root HOME=set /tmp=writable " + PROC),
+}
 
 # Without it the JDK's launcher does not find its own libraries where there is no /proc.
 LIBRARIES = "{}/lib"
@@ -39,9 +43,9 @@ def rows(context):
     workshop = context.workshop
     jdk = context.jdks[17]
     boot = workshop.newest_boot()
-    for name, (features, more, counts) in PLACES.items():
+    for name, (features, more, counts, proof) in PLACES.items():
         place = workshop.confined(jdk, *features, **more)
-        proves = REFUSED if more else STARTED
+        proves = PROVES.format(REFUSED if more else STARTED, proof)
         variables = {"LD_LIBRARY_PATH": LIBRARIES.format(jdk.home)} if "no-proc" in features else {}
         preload = variables | workshop.preload(place)
         plain = workshop.java(jdk, place, "Work").with_variables(**variables)
@@ -49,7 +53,7 @@ def rows(context):
             TOPIC,
             f"{name}, library alone",
             plain,
-            plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so"),
+            plain.with_variables(**workshop.probed(place)),
             counts=("java",),
             proves=proves,
         )

@@ -5,7 +5,7 @@ the network, so that port 9464 is free for the first JVM and taken for the next.
 import os
 import pathlib
 
-from row import Row
+from row import BRIEF, LASTING, NEXT_JVM, Row
 
 TOPIC = "container"
 NAMESPACES = ("--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc", "--uts")
@@ -16,23 +16,29 @@ TAKEN = r"counts native memory .*; cannot serve metrics on 127\.0\.0\.1:9464: .*
 KEYTOOL = """
 cd /tmp
 {bin}/keytool -genkeypair -alias a -keyalg EC -keystore store -storepass changeit -dname CN=a
+{next}
 {bin}/keytool -list -keystore store -storepass changeit
 """
 
-# A program of a container is a JVM that goes on, and jcmd asks it.
+# A program of a container is a JVM that goes on, and jcmd asks it. It has the port before jcmd asks.
 JCMD = """
 mkfifo /tmp/input
 {bin}/java -cp {work}/classes Work </tmp/input >/tmp/output 2>&1 &
 exec 3>/tmp/input
-until grep -q ready /tmp/output; do sleep 0.1; done
+until grep -q ready /tmp/output && grep -q "$AWAITED" /tmp/output; do sleep 0.1; done
 {bin}/jcmd Work VM.version
+{next}
 {bin}/jcmd Work Thread.print | grep -c '"main"'
 exec 3>&-
 wait $!
 code=$?
-grep -v -e mallometer -e JAVA_TOOL_OPTIONS /tmp/output
+{next}
+cat /tmp/output >&2
 exit $code
 """
+
+# jshell starts a second JVM for the code that is typed.
+IN_JSHELL = (1, 2)
 
 JSHELL = """
 cd /tmp
@@ -42,6 +48,7 @@ echo 'System.out.println(6 * 7)' | {bin}/jshell -s -
 JAVAC = """
 cd /tmp
 {bin}/javac -d classes {work}/programs/Work.java && ls classes
+{next}
 {bin}/javac {work}/programs/probe.c
 """
 
@@ -50,6 +57,7 @@ set -e
 cp -r {work}/maven-project /tmp/project
 cd /tmp/project
 {maven} compile && ls target/classes
+{next}
 {maven} no-such-phase | grep -c ERROR
 """
 
@@ -65,7 +73,13 @@ mkfifo /tmp/first
 {bin}/java -cp {work}/classes Work </tmp/first >/tmp/output 2>&1 &
 exec 3>/tmp/first
 until grep -q "$AWAITED" /tmp/output; do sleep 0.1; done
-exec {bin}/java -cp {work}/classes Work
+{bin}/java -cp {work}/classes Work
+code=$?
+exec 3>&-
+wait
+{next}
+cat /tmp/output >&2
+exit $code
 """
 
 
@@ -77,37 +91,41 @@ def rows(context):
 
     def script(text):
         maven = f"mvn -B -o -q -Dmaven.repo.local={repository}/repository"
-        words = {"bin": f"{jdk.home}/bin", "work": place.work, "maven": maven}
-        return workshop.script(text.format(**words), place, JAVA_HOME=jdk.home)
+        words = {"bin": f"{jdk.home}/bin", "work": place.work, "maven": maven, "next": f"echo '{NEXT_JVM}' >&2"}
+        return workshop.script(text.format(**words), place, JAVA_HOME=jdk.home, AWAITED="ready")
 
-    def injected(launch, **more):
+    def injected(launch):
         return launch.with_variables(
-            LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so",
+            **workshop.probed(place),
             JAVA_TOOL_OPTIONS=workshop.agent(place, "port=9464"),
-            **more,
+            AWAITED=":9464/metrics",
         )
 
-    def row(name, text, counts, processes, **more):
+    def row(name, text, counts, jvms, **more):
         plain = script(text)
         return Row(
             TOPIC,
             name,
             plain,
             injected(plain),
-            says=f"{COUNTS}|{TAKEN}" if processes else None,
-            may_be_silent=True,
-            processes=processes,
-            waits=False,
+            says=f"{COUNTS}|{TAKEN}" if jvms else None,
+            jvms=jvms,
             counts=counts,
-            **({"exit_code": 0} | more),
+            **({"exit_code": 0, "waits": False} | more),
         )
 
     key, time = r"[0-9A-F:]{59,}", r"\w{3} \d+, \d{4}[ \d:APM]*"
-    yield row("keytool", KEYTOOL, ("keytool",), 2, replaces=((key, "key"), (time, "time")), quick=True)
-    yield row("jcmd, of a JVM in the container", JCMD, ("java", "jcmd"), 2, exit_code=7)
-    yield row("jshell", JSHELL, ("jshell",), 2, replaces=((time, "time"),))
-    yield row("javac", JAVAC, ("javac",), 2, exit_code=2)
-    yield row("Maven", MAVEN, ("java", "cp"), 2, needs=(workshop.maven_project,), compares_starts=False)
-    yield row("a shell", SHELL, ("sort", "tr", "ls", "grep"), 0, exit_code=5)
-    plain = script(SECOND_JVM).with_variables(AWAITED="ready")
-    yield Row(TOPIC, "a second JVM", plain, injected(plain).with_variables(AWAITED=":9464/metrics"), says=TAKEN, quick=True)
+    yield row("keytool", KEYTOOL, ("keytool",), (BRIEF, BRIEF), replaces=((key, "key"), (time, "time")), quick=True)
+    yield row("jcmd, of a JVM in the container", JCMD, ("java", "jcmd"), (BRIEF, BRIEF, LASTING), exit_code=7)
+    yield row("jshell", JSHELL, ("jshell",), (IN_JSHELL,), replaces=((time, "time"),))
+    yield row("javac", JAVAC, ("javac",), (BRIEF, BRIEF), exit_code=2)
+    yield row("Maven", MAVEN, ("java", "cp"), (LASTING, LASTING), needs=(workshop.maven_project,), compares_starts=False)
+    yield row("a shell", SHELL, ("sort", "tr", "ls", "grep"), (), exit_code=5)
+    second = (LASTING, LASTING)
+    yield row("a second JVM", SECOND_JVM, (), second, waits=True, observe=port_is_taken, exit_code=7, quick=True)
+
+
+def port_is_taken(process):
+    """The line of the second JVM is there, and the first one's is not yet shown."""
+    process.wait_for(lambda: process.line(TAKEN), f"a line that matches {TAKEN}")
+    return ""

@@ -2,7 +2,7 @@
 
 import observe
 import places
-from row import Row, without_jdk
+from row import NOT_RUN, Absent, Row, without_jdk
 
 TOPIC = "JDK"
 VERSIONS = (8, 11, 17, 21, 25, 26, 27, 28)
@@ -18,7 +18,8 @@ def rows(context):
             place = places.OtherRoot(str(context.workshop.work), context.other_root)
             yield from of_jdk(context.workshop, jdk, place, "Debian sid")
         else:
-            yield without_jdk(TOPIC, version, context.no_other_root or f"Debian sid has no JDK {version}")
+            reason = context.no_other_root or f"JDK {version} of Debian sid could not be installed"
+            yield Absent(TOPIC, f"{version} on Debian sid", reason, NOT_RUN)
     for version in QUICK:
         if version in context.jdks:
             here = context.workshop.here()
@@ -31,7 +32,7 @@ def of_jdk(workshop, jdk, place, where, quick=False):
     java = jdk.version >= observe.OLDEST_JAVA
     name = f"{jdk.version} on {where}"
     plain = workshop.java(jdk, place, "Work")
-    preloaded = plain.with_variables(LD_PRELOAD=f"{place.work}/libmallometer.so:{place.work}/probe.so")
+    preloaded = plain.with_variables(**workshop.probed(place))
     yield Row(TOPIC, f"{name}, library alone", plain, preloaded, counts=("java",))
     agent = workshop.java(jdk, place, workshop.agent(place), "Work").with_variables(**workshop.preload(place))
     yield Row(
@@ -54,5 +55,5 @@ def of_jdk(workshop, jdk, place, where, quick=False):
         without,
         starter.with_variables(**workshop.preload(place)),
         says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
-        observe=observe.beans("App.keepDeflaters") if java else None,
+        observe=observe.beans("App.keepDeflaters") if java else observe.no_beans,
     )

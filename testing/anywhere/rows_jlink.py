@@ -1,12 +1,13 @@
 """Runtimes that jlink made: with the modules that docs/agent.md names, with those besides that show more, and with less."""
 
+import dataclasses
 import functools
 
 import observe
 import workshop
 from launch import Failed, Launch
 from prepare import once
-from row import Row
+from row import Row, without_jdk
 
 TOPIC = "jlink"
 
@@ -23,6 +24,8 @@ def rows(context):
     for version in (17, 25):
         if version in context.jdks:
             yield from of_jdk(context.workshop, context.jdks[version])
+        else:
+            yield without_jdk(TOPIC, version)
 
 
 def of_jdk(shop, jdk):
@@ -36,11 +39,12 @@ def of_jdk(shop, jdk):
         modules = tuple(each for each in NEEDED if each != module and each not in gone)
         seen = observe.agent("Work.keepDeflater") if says == COARSER else None
         yield row(shop, jdk, f"without {module}", modules, says, "port=0" if seen else "", seen)
+    yield bridge(shop, jdk)
 
 
 def row(shop, jdk, name, modules, says, options, seen=None):
     here = shop.here()
-    runtime = shop.work / f"jlink-{jdk.version}-{'-'.join(modules)}"
+    runtime = directory(shop, jdk, modules)
     command = (f"{runtime}/bin/java", "-Xmx64m", "-cp", f"{here.work}/classes")
     plain = Launch((*command, "Work"), shop.private(here), here)
     agent = Launch((*command, shop.agent(here, options), "Work"), shop.private(here) | shop.preload(here), here)
@@ -53,6 +57,26 @@ def row(shop, jdk, name, modules, says, options, seen=None):
         observe=seen,
         needs=(once(functools.partial(make, jdk, modules, runtime)),),
     )
+
+
+def bridge(shop, jdk):
+    here = shop.here()
+    modules = tuple(module for module in NEEDED if module != "java.instrument")
+    runtime = directory(shop, jdk, modules)
+    linked = dataclasses.replace(jdk, home=runtime)
+    options = jdk.allow_native_access()
+    return Row(
+        TOPIC,
+        f"JDK {jdk.version}, without java.instrument, bridge in a program",
+        shop.bridge(linked, here, False, *options),
+        shop.bridge(linked, here, True, *options).with_variables(**shop.preload(here)),
+        says=r"ACTIVE \(preload\)$",
+        needs=(once(functools.partial(make, jdk, modules, runtime)),),
+    )
+
+
+def directory(shop, jdk, modules):
+    return shop.work / f"jlink-{jdk.version}-{'-'.join(modules)}"
 
 
 def make(jdk, modules, runtime):

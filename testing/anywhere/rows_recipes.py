@@ -23,11 +23,18 @@ TOMCAT = "10.1.44"
 BIND = "-Drecipe.bind=true"
 COUNTS = "counts native memory"
 
+DOCUMENTATION = "docs/recipes.md"
+
 # What differs between two starts of the same application.
 VARIES = ((r"in \d+\.\d+s", "in some time"), (r"127\.0\.0\.1:\d+", "127.0.0.1:port"))
+VARIES_IN_TOMCAT = (
+    (r"^\S+ \S+ (INFO|WARNING|SEVERE) \[[^]]*\]", r"\1"),
+    (r"in \[[\d,]+\] (ms|milliseconds)", "in some time"),
+    (r"-auto-1-\d+", "-auto-1"),
+    (r"/tomcat-base-\w+", "/tomcat-base"),
+)
 
 TOLERATED = {
-    r"^\d\d-\w+-\d{4} \S+ INFO ": "Tomcat's log of the undeployment, which the plain one has not",
     r" started a thread named \[JNA Cleaner\]": "Tomcat warns of JNA's thread, as docs/recipes.md says",
     r"^ (java\.base@\S+/java\.lang\.|com\.sun\.jna\.internal\.Cleaner)": "the stack of that thread",
 }
@@ -119,20 +126,19 @@ def tomcat(shop, jdk):
     def server(kind):
         # Tomcat writes into its base, so each process has one, and leaves it to the next.
         base = f"{shop.work}/tomcat-base-{kind}"
-        command = (jdk.java(), "-Xmx192m", "-XX:TieredStopAtLevel=1", f"-Dcatalina.home={home}", f"-Dcatalina.base={base}",
-            f"-Drecipe.base={shop.work}/tomcat-{kind}", f"-Djava.util.logging.config.file={home}/conf/logging.properties",
-            "-Djava.util.logging.manager=org.apache.juli.ClassLoaderLogManager", "-cp",
-            f"{shop.work}/tomcat-launcher:{home}/bin/bootstrap.jar:{home}/bin/tomcat-juli.jar", "InTomcat")  # fmt: skip
-        script = f'rm -rf {base}; exec "$@"'
-        return Launch(("sh", "-c", script, "sh", *command), shop.private(here), here)
+        script = f"rm -rf {base}; cp -r {shop.work}/tomcat-{kind} {base}; exec sh {home}/bin/catalina.sh run"
+        variables = {"JAVA_HOME": jdk.home, "CATALINA_HOME": home, "CATALINA_BASE": base,
+            "CATALINA_OPTS": "-Xmx192m -XX:TieredStopAtLevel=1"}  # fmt: skip
+        return Launch(("sh", "-c", script), shop.private(here) | variables, here)
 
     return Row(
         TOPIC,
         f"Tomcat {TOMCAT} with the starter in two web applications, one of them undeployed",
         server("plain"),
-        server("starter").with_variables(**shop.preload(here)),
+        server("starter"),
+        acts=undeploy_one,
         observe=two_applications,
-        replaces=(*VARIES, (r"^\S+ \S+ (WARNING|SEVERE) \[[^]]*\]", r"\1")),
+        replaces=(*VARIES, *VARIES_IN_TOMCAT),
         tolerates=TOLERATED,
         needs=(once(functools.partial(make_tomcat, shop)),),
     )
@@ -146,7 +152,7 @@ def make_tomcat(shop):
     home = shop.tomcat(TOMCAT)
     programs = workshop.PROGRAMS / "recipes/tomcat"
     javac = (shop.java_home / "bin/javac", "-nowarn", "-proc:none", "-d")
-    workshop.run(*javac, shop.work / "tomcat-launcher", "-cp", f"{home}/bin/bootstrap.jar", programs / "InTomcat.java")
+    workshop.run(*javac, shop.work / "tomcat-listener", "-cp", f"{home}/lib/catalina.jar", programs / "InTomcat.java")
     workshop.run(*javac, shop.work / "tomcat-classes", "-cp", f"{spring}/*", programs / "WebApp.java")
     shutil.copy(programs / "application.properties", shop.work / "tomcat-classes")
     jars = [jar for jar in spring.glob("*.jar") if not jar.name.startswith("tomcat-embed-")]
@@ -154,7 +160,9 @@ def make_tomcat(shop):
     for kind, more in (("plain", []), ("starter", own)):
         base = shop.work / f"tomcat-{kind}"
         (base / "webapps").mkdir(parents=True)
-        (base / "temp").mkdir()
+        for directory in ("temp", "bin"):
+            (base / directory).mkdir()
+        shutil.copytree(shop.work / "tomcat-listener", base / "lib")
         shutil.copytree(home / "conf", base / "conf")
         shutil.copy(programs / "server.xml", base / "conf")
         for name in ("one", "two"):
@@ -163,18 +171,34 @@ def make_tomcat(shop):
                     war.write(jar, f"WEB-INF/lib/{jar.name}")
                 for file in (shop.work / "tomcat-classes").rglob("*.*"):
                     war.write(file, f"WEB-INF/classes/{file.relative_to(shop.work / 'tomcat-classes')}")
+    (shop.work / "tomcat-starter/bin/setenv.sh").write_text(documented_setenv(shop))
+
+
+def documented_setenv(shop):
+    """What the recipe says to write into bin/setenv.sh."""
+    documented = (workshop.REPOSITORY / DOCUMENTATION).read_text()
+    found = re.search(r"in `bin/setenv\.sh`:\n\n((?: {4}.*\n)+)", documented)
+    if not found:
+        raise Failed(f"{DOCUMENTATION} does not say what to write into bin/setenv.sh")
+    return re.sub(r"^ {4}", "", found.group(1), flags=re.M).replace("LIB", f"{shop.work}/libmallometer.so")
+
+
+def ask(process):
+    """Tomcat's port, its applications, and the MBeans of mallometer."""
+    process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
+    process.say("observe")
+    line = process.wait_for(lambda: process.line(r"^observed: port=(\d+) applications=\[(.*)\] beans=\[(.*)\]"), "an answer")
+    return line.group(1), line.group(2).split(", "), line.group(3)
+
+
+def undeploy_one(process):
+    process.say("undeploy one")
+    process.wait_for(lambda: ask(process)[1] == ["two"], "one is undeployed", 60)
 
 
 def two_applications(process):
     """Both count; when one is gone, the other goes on, with each MBean there once all the time."""
-
-    def asked():
-        process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
-        process.say("observe")
-        line = process.wait_for(lambda: process.line(r"^observed: port=(\d+) applications=\[(.*)\] beans=\[(.*)\]"), "an answer")
-        return line.group(1), line.group(2).split(", "), line.group(3)
-
-    port, applications, beans = asked()
+    port, applications, beans = ask(process)
     if applications != ["one", "two"]:
         raise Failed(f"there are {applications}")
     for name in applications:
@@ -182,10 +206,10 @@ def two_applications(process):
         process.wait_for(lambda url=url: counting(url), f"{name} counts")
     if beans != "Allocator, CallSites, LeakDetector, NativeMemory":
         raise Failed(f"the MBeans are {beans}")
-    process.say("undeploy one")
-    process.wait_for(lambda: asked()[1] == ["two"], "one is undeployed", 60)
+    undeploy_one(process)
     before = allocated(url)
     process.wait_for(lambda: allocated(url) > before, "two goes on counting", 30)
-    if asked()[2] != beans:
-        raise Failed(f"afterwards the MBeans are {asked()[2]}")
+    afterwards = ask(process)[2]
+    if afterwards != beans:
+        raise Failed(f"afterwards the MBeans are {afterwards}")
     return "both count, and one after the other is undeployed"

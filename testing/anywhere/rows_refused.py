@@ -28,7 +28,7 @@ def rows(context):
         yield without_jdk(TOPIC, 25)
 
 
-def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, **variables):
+def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, idle=(), **variables):
     """Words are options of the JVM, with and without the agent; variables are set with it alone."""
     here = workshop.here()
     injected = workshop.java(jdk, here, *words, workshop.agent(here, options), "Work")
@@ -39,13 +39,18 @@ def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, **vari
         injected.with_variables(**(workshop.preload(here) | variables)),
         says=says,
         observe=seen,
+        idle=idle,
         quick=True,
     )
 
 
 def with_the_agent(workshop, jdk):
     off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
-    yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, MALLOMETER_ENABLED="off")
+    here = workshop.here()
+    plain = workshop.java(jdk, here, "Work")
+    switched_off = {"MALLOMETER_ENABLED": "off"} | workshop.probed(here)
+    yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, idle=("java",), **switched_off)
+    yield Row(TOPIC, "MALLOMETER_ENABLED=off, library alone", plain, plain.with_variables(**switched_off), idle=("java",), quick=True)
 
     unknown = r'not started: unknown option "prot"; the options are port, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")

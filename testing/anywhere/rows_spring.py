@@ -22,6 +22,7 @@ def rows(context):
             workshop.spring(jdk, here, boot, False),
             workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
             says=f"Native memory is not shown: mallometer needs Spring Boot 3.5 or newer, and this is {boot}",
+            observe=observe.no_beans,
             quick=boot == QUICK,
         )
     if 25 not in context.jdks:
@@ -56,8 +57,10 @@ def of_the_newest(context, boot):
         TOPIC,
         f"{boot} on Java 17, MALLOMETER_ENABLED=off",
         plain,
-        starter.with_variables(MALLOMETER_ENABLED="off", **workshop.preload(here)),
+        starter.with_variables(MALLOMETER_ENABLED="off", **workshop.probed(here)),
         says=r"not counted: MALLOMETER_ENABLED=off\. What to do: Start without MALLOMETER_ENABLED=off",
+        observe=observe.figures_of_the_kernel,
+        idle=("java",),
     )
     if 25 in context.jdks:
         jdk = context.jdks[25]

@@ -2,7 +2,9 @@
 
 import collections
 import os
+import pathlib
 import re
+import statistics
 import subprocess
 
 import row
@@ -31,7 +33,21 @@ def text(results):
         lines.append(f"{result.verdict:8}  {start(result):16}  {result.row.title()}")
         if result.printed:
             lines.append(f"{'':28}  {result.printed}")
-    return "\n".join(lines + [verdicts(results)])
+    return "\n".join(lines + [verdicts(results), later(results)])
+
+
+def later(results):
+    """How much later programs started."""
+    compared = [(result.start - result.plain_start, result) for result in results if result.start is not None]
+    if not compared:
+        return "no starts were compared"
+    most, latest = max(compared, key=lambda each: each[0])
+    median = statistics.median(seconds for seconds, _ in compared)
+    above = sum(1 for seconds, each in compared if seconds > row.bound(each.plain_start, len(each.row.jvms), waiting=1))
+    return (
+        f"starts are {median:.2f} s later in the median row, and {most:.2f} s at most ({latest.row.title()}); "
+        f"{above} of {len(compared)} only met the bound because of the machine's load"
+    )
 
 
 def escaped(printed):
@@ -56,11 +72,12 @@ def markdown(results):
         silent = "counts, and says nothing" if getattr(result.row, "counts", ()) else "says nothing"
         says = ": ".join(filter(None, (came, escaped(detail)))) or silent
         lines.append(f"| {result.row.title()} | {how} | {start(result)} | {says} |")
-    return "\n".join([f"{where()}: {verdicts(results)}.", "", *lines])
+    return "\n".join([f"{where()}: {verdicts(results)}; {later(results)}.", "", *lines])
 
 
 def where():
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=30)
+    words = ("git", "describe", "--always", "--dirty", "--exclude=*")
+    commit = subprocess.run(words, capture_output=True, text=True, timeout=30, cwd=pathlib.Path(__file__).parent)
     return f"Commit {commit.stdout.strip()}, Linux {os.uname().release}, {os.cpu_count()} processors"
 
 

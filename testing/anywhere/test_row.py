@@ -1,5 +1,7 @@
 """A row fails where mallometer makes a difference, and whatever hangs is ended."""
 
+import contextlib
+import io
 import os
 import time
 import unittest
@@ -7,7 +9,9 @@ import unittest.mock
 
 import launch
 import places
-from row import FAILED, NOT_RUN, PASSED, Row, judge
+import run
+import table
+from row import BRIEF, FAILED, LASTING, NEXT_JVM, NOT_RUN, PASSED, Absent, Result, Row, bound, judge
 
 PROGRAM = 'printf "ready\\n"; cat >/dev/null; exit 7'
 
@@ -50,17 +54,45 @@ class JudgedRow(unittest.TestCase):
         self.assertEqual(FAILED, failed)
         self.assertIn("more than one line", trouble)
 
+    def test_lines_are_counted_for_each_jvm(self):
+        line, mark = "echo mallometer: counts >&2; ", f"echo '{NEXT_JVM}' >&2; "
+        for script, jvms, expected in (
+            (line + mark + line, (LASTING, LASTING), ""),
+            (mark + line, (BRIEF, LASTING), ""),
+            (mark + line, (LASTING, LASTING), "there is no line /counts/ of JVM 1"),
+            (mark + line + line, (BRIEF, BRIEF), "more than one line of JVM 2"),
+            (mark + line, (LASTING,), "2 JVMs instead of 1"),
+        ):
+            trouble = verdict(script + "exit 7", plain=mark + "exit 7", waits=False, says="counts", jvms=jvms)[1]
+            self.assertEqual(expected, trouble.partition(":")[0])
+
     def test_a_word_too_many_fails(self):
         self.assertEqual(FAILED, verdict("echo mallometer: counts >&2; " + PROGRAM)[0])
 
     def test_a_program_that_does_not_count_fails(self):
         self.assertEqual(FAILED, verdict(PROGRAM, counts=("sh",))[0])
 
+    def test_a_program_that_counts_although_it_is_off_fails(self):
+        tell = "echo {} >&$ANYWHERE_PROBE; " + PROGRAM
+        self.assertEqual(PASSED, verdict(tell.format("sh 0"), idle=("sh",))[0])
+        self.assertEqual(FAILED, verdict(tell.format("sh 1"), idle=("sh",))[0])
+        self.assertEqual(FAILED, verdict(PROGRAM, idle=("sh",))[0])
+
+    def test_both_programs_get_what_is_done_to_them(self):
+        done = []
+        verdict(PROGRAM, acts=done.append)
+        self.assertEqual(2, len(done))
+
     def test_a_slow_start_fails(self):
-        with unittest.mock.patch("row.MOST_TURNS", 2), unittest.mock.patch("row.crowd", return_value=1):
+        with unittest.mock.patch("row.MOST_TURNS", 3), unittest.mock.patch("row.crowd", return_value=1):
             failed, trouble = verdict("sleep 1; " + PROGRAM, compares_starts=True)
         self.assertEqual(FAILED, failed)
         self.assertIn("it starts in 1.", trouble)
+
+    def test_the_bound_of_a_start_is_the_documented_one(self):
+        self.assertAlmostEqual(0.3 + 0.5, bound(plain_start=2, jvms=1, waiting=1))
+        self.assertAlmostEqual(0.3, bound(plain_start=0, jvms=0, waiting=1))
+        self.assertAlmostEqual(2 * 2 * 0.3, bound(plain_start=0, jvms=2, waiting=2))
 
     def test_what_cannot_be_run_is_not_passed(self):
         with unittest.mock.patch("places.Here.obstacle", return_value="needs root"):
@@ -84,6 +116,38 @@ class JudgedRow(unittest.TestCase):
             time.sleep(0.05)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
         self.assertEqual(set(), launch.Process.running)
+
+
+class Run(unittest.TestCase):
+    def test_quick_rows_that_are_slow_fail(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertFalse(run.too_slow(run.QUICK_SECONDS))
+            self.assertTrue(run.too_slow(run.QUICK_SECONDS + 1))
+        self.assertIn("121.0 s  FAILED  ", said.getvalue())
+
+    def test_the_table_says_how_much_later_programs_start(self):
+        results = [
+            Result(Row("JDK", str(number), None, None), PASSED, plain_start=1.0, start=start)
+            for number, start in enumerate((1.6, 0.9, 1.1, None))
+        ]
+        said = "starts are 0.10 s later in the median row, and 0.60 s at most (JDK: 0); "
+        self.assertEqual(said + "1 of 3 only met the bound because of the machine's load", table.later(results))
+
+    def test_some_of_the_rows_are_not_written_as_the_table(self):
+        for some in (("--only", "JDK"), ("--quick",)):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+                run.parse(["--write", *some])
+            self.assertIn("--write needs all rows", said.getvalue())
+
+    def test_a_row_that_is_required_and_not_run_fails(self):
+        sid = Absent("JDK", "21 on Debian sid", "it could not be installed", NOT_RUN)
+        early = Absent("JDK", "28 on Debian sid", "it could not be installed", NOT_RUN)
+        nowhere = Absent("system", "Windows", "there is no machine with it")
+        for required, expected in (("true", FAILED), ("false", NOT_RUN)):
+            with unittest.mock.patch.dict(os.environ, REQUIRE_ANYWHERE=required):
+                self.assertEqual(expected, run.judged(sid).verdict)
+                self.assertEqual(NOT_RUN, run.judged(early).verdict)
+                self.assertEqual("not available", run.judged(nowhere).verdict)
 
 
 if __name__ == "__main__":

@@ -225,6 +225,10 @@ class Workshop:
     def preload(self, place):
         return {"LD_PRELOAD": f"{place.work}/libmallometer.so"}
 
+    def probed(self, place):
+        """The library, and behind it the probe."""
+        return {"LD_PRELOAD": f"{place.work}/libmallometer.so:{place.work}/probe.so"}
+
     def agent(self, place, options="port=0"):
         return f"-javaagent:{place.work}/mallometer-agent.jar{options and '='}{options}"
 

@@ -1,3 +1,4 @@
+import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -5,7 +6,7 @@ import java.util.zip.Deflater;
 
 /**
  * A program without a framework, for any Java since 8: keeps native memory that one method of its own asked for, starts
- * another program, and ends with an exit code of its own when its input ends.
+ * another program, and ends with an exit code of its own when its input ends. Its last line tells of the place.
  */
 public final class Work {
 
@@ -29,6 +30,7 @@ public final class Work {
     }
     System.err.println("to standard error");
     System.out.println("done");
+    System.out.println("place: " + place());
     System.exit(EXIT_CODE);
   }
 
@@ -49,6 +51,35 @@ public final class Work {
     deflater.setInput(new byte[1000]);
     deflater.deflate(new byte[100]);
     KEPT.add(deflater);
+  }
+
+  /** Tells the runner in what surroundings this ran. The name of the user is the one that /etc/passwd has for the uid. */
+  private static String place() {
+    return String.format(
+        "user=%s HOME=%s /tmp=%s /proc/self=%s /proc/1=%s",
+        System.getProperty("user.name"),
+        System.getenv("HOME") == null ? "unset" : "set",
+        temporaryFiles(),
+        existence("/proc/self"),
+        existence("/proc/1"));
+  }
+
+  private static String existence(String path) {
+    return new File(path).exists() ? "exists" : "absent";
+  }
+
+  private static String temporaryFiles() {
+    File file = new File("/tmp", "anywhere-" + System.nanoTime());
+    try {
+      if (!file.createNewFile()) {
+        return "unknown";
+      }
+      return file.setExecutable(true) && file.canExecute() ? "writable" : "noexec";
+    } catch (IOException e) {
+      return new File("/tmp").exists() ? "read-only" : "absent";
+    } finally {
+      file.delete();
+    }
   }
 
   private static String child() {

@@ -56,16 +56,18 @@ public class App {
   private static String mallometer() {
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     try {
-      ObjectName memory = new ObjectName("io.mallometer:type=NativeMemory");
-      if (!server.isRegistered(memory)) {
+      if (server.queryNames(new ObjectName("io.mallometer:*"), null).isEmpty()) {
         return "no MBean";
       }
+      ObjectName memory = new ObjectName("io.mallometer:type=NativeMemory");
       ObjectName sites = new ObjectName("io.mallometer:type=CallSites");
       server.getAttribute(sites, "TopSites");
       return "active="
           + server.getAttribute(memory, "Active")
           + " allocations="
           + server.getAttribute(memory, "AllocationCount")
+          + " resident="
+          + server.getAttribute(memory, "ResidentBytes")
           + " sites="
           + server.invoke(sites, "export", new Object[] {"collapsed", "live"}, new String[] {String.class.getName(), String.class.getName()})
               .toString()

@@ -1,32 +1,43 @@
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
-import org.apache.catalina.startup.Bootstrap;
+import org.apache.catalina.Lifecycle;
+import org.apache.catalina.LifecycleEvent;
+import org.apache.catalina.LifecycleListener;
 
 /**
- * Starts Tomcat as its script does, and obeys its input: "observe" tells of the port and of MBeans, "undeploy NAME" takes a
- * web application away as people do, by deleting its file. Ends Tomcat with the input.
+ * In a Tomcat that has started, obeys its input: "observe" tells of the port and of MBeans, "undeploy NAME" takes a web
+ * application away as people do, by deleting its file. Ends Tomcat with the input.
  */
-public final class InTomcat {
+public final class InTomcat implements LifecycleListener {
 
   private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
 
-  private InTomcat() {}
+  @Override
+  public void lifecycleEvent(LifecycleEvent event) {
+    if (event.getType().equals(Lifecycle.AFTER_START_EVENT)) {
+      System.out.println("ready");
+      new Thread(InTomcat::obey, "obey").start();
+    }
+  }
 
-  public static void main(String[] arguments) throws Exception {
-    copy(Path.of(System.getProperty("recipe.base")), Path.of(System.getProperty("catalina.base")));
-    Bootstrap tomcat = new Bootstrap();
-    tomcat.init();
-    tomcat.start();
-    System.out.println("ready");
+  private static void obey() {
+    try {
+      obeyInput();
+    } catch (Exception e) {
+      e.printStackTrace();
+      System.exit(1);
+    }
+    System.out.println("done");
+    System.exit(7);
+  }
+
+  private static void obeyInput() throws Exception {
     BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
     String line;
     while ((line = input.readLine()) != null) {
@@ -36,9 +47,6 @@ public final class InTomcat {
         Files.delete(Path.of(System.getProperty("catalina.base"), "webapps", line.split(" ")[1] + ".war"));
       }
     }
-    tomcat.stop();
-    System.out.println("done");
-    System.exit(7);
   }
 
   private static String observed() throws Exception {
@@ -52,14 +60,5 @@ public final class InTomcat {
         .sorted()
         .toList();
     return "port=" + SERVER.getAttribute(connector, "localPort") + " applications=" + applications + " beans=" + beans;
-  }
-
-  /** Each process has a directory of its own, which Tomcat writes to. */
-  private static void copy(Path from, Path to) throws IOException {
-    try (Stream<Path> files = Files.walk(from)) {
-      for (Path file : files.sorted(Comparator.naturalOrder()).toList()) {
-        Files.copy(file, to.resolve(from.relativize(file).toString()));
-      }
-    }
   }
 }
