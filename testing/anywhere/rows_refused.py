@@ -44,7 +44,7 @@ def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, **vari
 
 
 def with_the_agent(workshop, jdk):
-    off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
+    off = r"^mallometer: not started: MALLOMETER_ENABLED=off\. Start the application without this variable to use "
     yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, MALLOMETER_ENABLED="off")
 
     unknown = r'not started: unknown option "prot"; the options are port, '
