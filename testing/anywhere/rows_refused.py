@@ -45,12 +45,13 @@ def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, idle=(
 
 
 def with_the_agent(workshop, jdk):
-    off = r"^mallometer: not started: MALLOMETER_ENABLED=off$"
+    off = r"^mallometer: not started: MALLOMETER_ENABLED=off\. Start the application without this variable to use "
     here = workshop.here()
     plain = workshop.java(jdk, here, "Work")
     switched_off = {"MALLOMETER_ENABLED": "off"} | workshop.probed(here)
     yield agent(workshop, jdk, "MALLOMETER_ENABLED=off", off, idle=("java",), **switched_off)
-    yield Row(TOPIC, "MALLOMETER_ENABLED=off, library alone", plain, plain.with_variables(**switched_off), idle=("java",), quick=True)
+    alone = plain.with_variables(**switched_off)
+    yield Row(TOPIC, "MALLOMETER_ENABLED=off, library alone", plain, alone, idle=("java",), quick=True)
 
     unknown = r'not started: unknown option "prot"; the options are port, '
     yield agent(workshop, jdk, "an unknown option", unknown, options="prot=9464")

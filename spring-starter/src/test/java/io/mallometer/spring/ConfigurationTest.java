@@ -7,10 +7,13 @@ import io.mallometer.PublicNames;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,6 +28,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 /** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
 @ExtendWith(OutputCaptureExtension.class)
 class ConfigurationTest {
+
+  /** In Markdown, with or without a value. */
+  private static final Pattern DOCUMENTED =
+      Pattern.compile("`((?:mallometer|management)\\.[a-z.-]+)(?:=[^`]+)?`");
 
   private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
       Set.of(
@@ -125,6 +132,34 @@ class ConfigurationTest {
                             ? " = " + property.get("defaultValue")
                             : ""))
             .toList());
+  }
+
+  /**
+   * Spring Boot's annotation processor knows properties of classes only: those that conditions read
+   * are listed by hand.
+   */
+  @Test
+  void everyPropertyOfTheReadmeIsKnownToAnIde() throws IOException {
+    Set<String> documented =
+        DOCUMENTED
+            .matcher(Files.readString(readme()))
+            .results()
+            .map(found -> found.group(1))
+            .filter(name -> !name.startsWith("management.") || name.contains(".nativememory."))
+            .collect(Collectors.toSet());
+
+    assertThat(documented)
+        .contains("mallometer.enabled", "management.info.nativememory.enabled")
+        .isSubsetOf(metadata("").keySet());
+  }
+
+  /** From whichever module the tests run in. */
+  private static Path readme() {
+    Path directory = Path.of("").toAbsolutePath();
+    while (!Files.exists(directory.resolve("spring-starter/README.md"))) {
+      directory = directory.getParent();
+    }
+    return directory.resolve("spring-starter/README.md");
   }
 
   private static Map<String, Map<String, Object>> metadata(String prefix) throws IOException {

@@ -51,12 +51,12 @@ final class Agent {
   /** Starts beside the application. Never throws. */
   static void premain(@Nullable String options, Instrumentation instrumentation) {
     try {
-      String enabled = System.getenv(ENABLED_VARIABLE);
-      if (enabled != null && OFF.contains(enabled.toLowerCase(Locale.ROOT))) {
-        say("not started: " + ENABLED_VARIABLE + "=" + enabled);
-        return;
+      @Nullable String switchedOff = switchedOff();
+      if (switchedOff != null) {
+        say(switchedOff);
+      } else {
+        Start.begin(options, instrumentation);
       }
-      Start.begin(options, instrumentation);
     } catch (Throwable e) {
       say("not started: " + reason(e));
     }
@@ -64,15 +64,33 @@ final class Agent {
 
   /**
    * Answers the command line: the options are those of {@link Question}. What fails is in the
-   * answer.
+   * answer, and so is a refusal if the agent is switched off.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
-      Question.parse(options == null ? "" : options).answer(() -> payload(instrumentation));
+      Question question = Question.parse(options == null ? "" : options);
+      @Nullable String switchedOff = switchedOff();
+      if (switchedOff != null) {
+        question.refuse(switchedOff);
+      } else {
+        question.answer(() -> payload(instrumentation));
+      }
     } catch (Throwable e) {
       // Whoever asked notices that there is no answer; the application is not to be bothered.
       return;
     }
+  }
+
+  /** Returns the reason not to start and the remedy; null unless the kill switch is set. */
+  private static @Nullable String switchedOff() {
+    @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
+    return enabled == null || !OFF.contains(enabled.toLowerCase(Locale.ROOT))
+        ? null
+        : "not started: "
+            + ENABLED_VARIABLE
+            + "="
+            + enabled
+            + ". Start the application without this variable to use mallometer";
   }
 
   /** Runs a command; returns the exit code. */

@@ -30,6 +30,15 @@ record Question(Path directory) {
 
   private static final String UNFINISHED = "answer.part";
 
+  private static final int FAILED = 500;
+  private static final int NOT_IMPLEMENTED = 501;
+
+  /** Writes an answer. */
+  @FunctionalInterface
+  private interface Writing {
+    void to(OutputStream out) throws IOException;
+  }
+
   static Question parse(String options) {
     Path directory = Path.of(options);
     if (!directory.isAbsolute() || !Files.isDirectory(directory)) {
@@ -41,12 +50,21 @@ record Question(Path directory) {
   /** Answers by a payload, which is only loaded if it has to be. */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();
+    answer(out -> write(question, payload, out));
+  }
+
+  /** Answers with a reason only, whatever the question. */
+  void refuse(String reason) throws IOException {
+    answer(out -> write(NOT_IMPLEMENTED, reason, out));
+  }
+
+  private void answer(Writing answer) throws IOException {
     Path unfinished = directory.resolve(UNFINISHED);
     try (OutputStream out =
         new BufferedOutputStream(
             Files.newOutputStream(
                 unfinished, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))) {
-      write(question, payload, out);
+      answer.to(out);
     }
     Files.move(unfinished, directory.resolve(ANSWER), StandardCopyOption.ATOMIC_MOVE);
   }
@@ -58,9 +76,13 @@ record Question(Path directory) {
     } catch (IOException e) {
       throw e;
     } catch (Throwable e) {
-      out.write(
-          ("500\ttext/plain\t" + Version.text() + "\n" + Agent.reason(e) + "\n")
-              .getBytes(StandardCharsets.UTF_8));
+      write(FAILED, Agent.reason(e), out);
     }
+  }
+
+  private static void write(int status, String reason, OutputStream out) throws IOException {
+    out.write(
+        (status + "\ttext/plain\t" + Version.text() + "\n" + reason + "\n")
+            .getBytes(StandardCharsets.UTF_8));
   }
 }

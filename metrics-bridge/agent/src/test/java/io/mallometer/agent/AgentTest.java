@@ -170,7 +170,9 @@ class AgentTest {
             .run(Application.class);
 
     assertThat(result.output().lines().filter(line -> line.startsWith("mallometer:")))
-        .containsExactly("mallometer: not started: MALLOMETER_ENABLED=off");
+        .containsExactly(
+            "mallometer: not started: MALLOMETER_ENABLED=off. Start the application without this"
+                + " variable to use mallometer");
     assertThat(result.output()).contains("bean=false", "main ends");
     assertThat(result.exitCode()).isZero();
   }

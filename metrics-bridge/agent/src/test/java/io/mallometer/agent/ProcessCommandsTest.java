@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
@@ -62,11 +63,16 @@ class ProcessCommandsTest {
 
   private static Process application(Class<?> main, String preload, String... options)
       throws IOException {
+    return application(main, Map.of("LD_PRELOAD", preload), options);
+  }
+
+  private static Process application(
+      Class<?> main, Map<String, String> variables, String... options) throws IOException {
     List<String> command =
         with(List.of(JAVA, "-Xmx64m", "-XX:+EnableDynamicAgentLoading"), options);
     String classes = Path.of("target/test-classes").toAbsolutePath().toString();
     ProcessBuilder builder = new ProcessBuilder(with(command, "-cp", classes, main.getName()));
-    builder.environment().put("LD_PRELOAD", preload);
+    builder.environment().putAll(variables);
     builder.redirectError(new File("/dev/null"));
     Process started = builder.start();
     BufferedReader output = started.inputReader(StandardCharsets.UTF_8);
@@ -384,6 +390,27 @@ class ProcessCommandsTest {
       refuses(7, "does not count: the library is not preloaded; LD_PRELOAD=", "leaks", plainPid);
     } finally {
       plain.destroyForcibly().waitFor();
+    }
+  }
+
+  /** The kill switch holds for an agent that a command loads, too. */
+  @Test
+  @Tag("any-jdk")
+  @Order(12)
+  void whereItIsSwitchedOffAnAttachIsRefusedInTheSameWords() throws Exception {
+    Process off =
+        application(
+            DeflaterLeak.class,
+            Map.of("LD_PRELOAD", System.getProperty("library"), "MALLOMETER_ENABLED", "off"));
+    try {
+      String reason =
+          "mallometer: not started: MALLOMETER_ENABLED=off. Start the application without this"
+              + " variable to use mallometer\n";
+      for (String command : List.of("top", "report", "leaks", "trim", "doctor")) {
+        refuses(7, reason, command, "" + off.pid());
+      }
+    } finally {
+      off.destroyForcibly().waitFor();
     }
   }
 

@@ -30,7 +30,8 @@ class LibraryNamesTest {
   private static final Pattern CONSTANT =
       Pattern.compile("#define (MALLOMETER_(?!API)\\w+) \\S|(MALLOMETER_\\w+) = ");
   private static final Pattern STRUCT = Pattern.compile("(struct \\w+) \\{([^}]+)}");
-  private static final Pattern FIELD = Pattern.compile("(\\w+ (\\w+)(?:\\[\\w+])?);");
+  private static final Pattern FIELD = Pattern.compile("(\\w+ (\\w+)(?:\\[\\w+])*);");
+  private static final Pattern DECLARATION = Pattern.compile(";");
 
   @TempDir private Path directory;
 
@@ -61,7 +62,11 @@ class LibraryNamesTest {
     for (MatchResult struct : matches(STRUCT, header())) {
       String type = struct.group(1);
       statements.add("printf(\"%s: %zu bytes\\n\", \"" + type + "\", sizeof(" + type + "));");
-      for (MatchResult field : matches(FIELD, struct.group(2))) {
+      List<MatchResult> fields = matches(FIELD, struct.group(2));
+      assertThat(fields)
+          .as("the fields of %s, each declared by itself", type)
+          .hasSize(matches(DECLARATION, struct.group(2)).size());
+      for (MatchResult field : fields) {
         statements.add(
             "printf(\"%1$s, at %%4zu: %3$s, %%zu bytes\\n\", offsetof(%1$s, %2$s), sizeof(((%1$s *)0)->%2$s));"
                 .formatted(type, field.group(2), field.group(1)));

@@ -2,6 +2,9 @@ package io.mallometer.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
 import io.mallometer.Meter;
 import io.mallometer.PublicNames;
 import java.lang.reflect.ParameterizedType;
@@ -9,6 +12,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +41,25 @@ class ListedNamesTest {
           Map.entry("timeline ", TimelineView.class),
           Map.entry("trends ", TrendsView.class),
           Map.entry("trim ", TrimView.class));
+
+  @Test
+  void everyViewIsListed() {
+    Set<String> listed =
+        VIEWS.values().stream()
+            .map(Class::getName)
+            .map(name -> name.replaceFirst("\\$.*", ""))
+            .collect(Collectors.toSet());
+
+    assertThat(
+            new ClassFileImporter()
+                    .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .importPackages(View.class.getPackageName())
+                    .stream()
+                    .filter(type -> type.isAssignableTo(View.class) && !type.isInterface())
+                    .map(JavaClass::getName))
+        .as("add a new view to VIEWS here, and to ShownNames, which asks for it")
+        .containsExactlyInAnyOrderElementsOf(listed);
+  }
 
   @Test
   void everyComponentOfAViewIsListed() {

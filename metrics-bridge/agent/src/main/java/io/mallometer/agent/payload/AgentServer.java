@@ -23,10 +23,13 @@ import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.zip.GZIPOutputStream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -55,13 +58,22 @@ final class AgentServer implements AutoCloseable {
 
   private static final String JSON = "application/json;charset=UTF-8";
   private static final String ROOT = "nativememory";
-  private static final String HEALTHY = "-/healthy";
   private static final String METRICS = "metrics";
+
+  /** Stands in a route for the last part of a path: a view's name, or several with commas. */
+  private static final String ANY_NAME = "{name}";
+
+  /** Makes an answer. */
+  @FunctionalInterface
+  private interface Answering {
+    void answer(Exchange exchange) throws IOException;
+  }
 
   private final HttpListener listener;
   private final Lane metrics = new Lane(THREAD + METRICS, 1, Integer.MAX_VALUE);
   private final Lane logins = new Lane(THREAD + "login", 1, WAITING);
   private final Lane others = new Lane(THREAD + "views", THREADS, WAITING);
+  private final Map<String, Consumer<Exchange>> routes = routes();
 
   private final Mallometer mallometer;
   private final ServerOptions options;
@@ -164,21 +176,68 @@ final class AgentServer implements AutoCloseable {
         "a login is required: the username and password that the agent's options set\n");
   }
 
-  private void route(Exchange exchange) {
-    String path = exchange.request().path().substring(1);
-    switch (exchange.request().method()) {
-      case "GET", "HEAD" -> {
-        if (path.equals(HEALTHY)) {
-          exchange.plain(Outcome.OK.status(), "mallometer is healthy\n");
-        } else if (path.equals(METRICS)) {
-          exchange.in(metrics, () -> scrape(exchange));
-        } else {
-          exchange.in(others, () -> get(exchange, path));
-        }
-      }
-      case "POST" -> exchange.in(others, () -> post(exchange, path));
-      default -> exchange.plain(NOT_ALLOWED, "only GET, HEAD and POST are allowed\n");
+  /**
+   * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
+   * stands for all with another last part, unless that has code of its own. HEAD is answered as
+   * GET.
+   */
+  private Map<String, Consumer<Exchange>> routes() {
+    Map<String, Consumer<Exchange>> all = new HashMap<>();
+    all.put("GET /-/healthy", AgentServer::healthy);
+    all.put("GET /" + METRICS, exchange -> exchange.in(metrics, () -> scrape(exchange)));
+    all.put("GET /" + ROOT, shared(this::nativeMemory));
+    for (String base : List.of("/", "/" + ROOT + "/")) {
+      all.put("GET " + base, shared(AgentServer::page));
+      all.put("GET " + base + "page", shared(AgentServer::page));
+      all.put("GET " + base + ANY_NAME, shared(this::view));
+      all.put("GET " + base + Views.TOGETHER + "/" + ANY_NAME, shared(this::together));
+      all.put("POST " + base + "trim", shared(this::trim));
     }
+    return Map.copyOf(all);
+  }
+
+  /** Moves the work to the threads that all answers but health and metrics share. */
+  private Consumer<Exchange> shared(Answering answering) {
+    return exchange -> exchange.in(others, () -> answering.answer(exchange));
+  }
+
+  /** Returns each method and path that is answered, with {@value #ANY_NAME} for a view's name. */
+  Set<String> addresses() {
+    return routes.keySet();
+  }
+
+  private void route(Exchange exchange) {
+    Request request = exchange.request();
+    String method = request.headOnly() ? "GET" : request.method();
+    String path = request.path();
+    @Nullable Consumer<Exchange> exact = routes.get(method + " " + path);
+    @Nullable Consumer<Exchange> route =
+        exact == null ? routes.get(method + " " + parent(path) + ANY_NAME) : exact;
+    if (route != null) {
+      route.accept(exchange);
+    } else if (method.equals("GET")) {
+      exchange.in(others, () -> tell(exchange, Views.unknown(path.substring(1))));
+    } else {
+      exchange.plain(
+          NOT_ALLOWED,
+          method.equals("POST")
+              ? "POST is allowed for /trim only\n"
+              : "only GET, HEAD and POST are allowed\n");
+    }
+  }
+
+  /** Returns the path up to its last slash; every path has one. */
+  private static String parent(String path) {
+    return path.substring(0, path.lastIndexOf('/') + 1);
+  }
+
+  /** Returns the last part of the path. */
+  private static String name(Request request) {
+    return request.path().substring(parent(request.path()).length());
+  }
+
+  private static void healthy(Exchange exchange) {
+    exchange.plain(Outcome.OK.status(), "mallometer is healthy\n");
   }
 
   private void scrape(Exchange exchange) throws IOException {
@@ -192,35 +251,42 @@ final class AgentServer implements AutoCloseable {
     scrapes().answer(names, exchange);
   }
 
-  private void get(Exchange exchange, String path) throws IOException {
-    String name = path.startsWith(ROOT + "/") ? path.substring(ROOT.length() + 1) : path;
-    if (name.isEmpty() || name.equals("page")) {
-      page(exchange);
-      return;
+  private void nativeMemory(Exchange exchange) throws IOException {
+    answer(
+        exchange,
+        parameters -> {
+          ParameterNames.check(ROOT, parameters.keySet(), List.of());
+          return new Told(Outcome.OK, views().nativeMemory());
+        });
+  }
+
+  private void view(Exchange exchange) throws IOException {
+    String name = name(exchange.request());
+    answer(exchange, parameters -> views().answer(name, parameters));
+  }
+
+  private void together(Exchange exchange) throws IOException {
+    String names = name(exchange.request());
+    answer(
+        exchange,
+        parameters -> {
+          ParameterNames.check(Views.TOGETHER + "/" + names, parameters.keySet(), List.of());
+          return views().together(names);
+        });
+  }
+
+  private static void answer(Exchange exchange, Function<Map<String, String>, Answer> answering)
+      throws IOException {
+    Answer answer;
+    try {
+      answer = answering.apply(Parameters.of(exchange.request().query()));
+    } catch (IllegalArgumentException e) {
+      answer = wrong(e);
     }
-    Answer answer = answer(name, exchange.request().query());
     if (answer instanceof Answer.Exported export) {
       send(exchange, Outcome.OK.status(), export.contentType(), export.body());
     } else {
       tell(exchange, (Told) answer);
-    }
-  }
-
-  private Answer answer(String name, @Nullable String query) {
-    String several = Views.TOGETHER + "/";
-    try {
-      Map<String, String> parameters = Parameters.of(query);
-      if (name.equals(ROOT) || name.startsWith(several)) {
-        ParameterNames.check(name, parameters.keySet(), List.of());
-      }
-      if (name.equals(ROOT)) {
-        return new Told(Outcome.OK, views().nativeMemory());
-      }
-      return name.startsWith(several)
-          ? views().together(name.substring(several.length()))
-          : views().answer(name, parameters);
-    } catch (IllegalArgumentException e) {
-      return wrong(e);
     }
   }
 
@@ -233,10 +299,8 @@ final class AgentServer implements AutoCloseable {
     send(exchange, Outcome.OK.status(), Page.CONTENT_TYPE, out -> out.write(page));
   }
 
-  private void post(Exchange exchange, String path) throws IOException {
-    if (!path.equals("trim") && !path.equals(ROOT + "/trim")) {
-      exchange.plain(NOT_ALLOWED, "POST is allowed for /trim only\n");
-    } else if (!options.trimming()) {
+  private void trim(Exchange exchange) throws IOException {
+    if (!options.trimming()) {
       exchange.plain(
           FORBIDDEN, "trimming is not allowed: start the agent with the option trim=true\n");
     } else if (exchange.request().header(OWN_HEADER) == null) {
