@@ -333,6 +333,25 @@ class PollerTest {
   }
 
   @Test
+  void nothingIsReadBetweenSuspendAndResumeHoweverOftenTheyAreCalled() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      for (int i = 0; i < 2; i++) {
+        library.awaitReadings(2);
+        poller.suspend();
+        poller.suspend();
+        int readings = library.readings.get();
+        Thread.sleep(100);
+        assertThat(library.readings).hasValue(readings);
+
+        poller.resume();
+        poller.resume();
+        library.awaitReadings(2);
+      }
+      assertThat(mallometer.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
   void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
     try (Mallometer staying = new Mallometer(poller, FAST)) {
       Mallometer closing = new Mallometer(poller, FAST);
