@@ -352,6 +352,18 @@ class PollerTest {
   }
 
   @Test
+  void whileSuspendedTheLibraryObservesNoUse() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      library.awaitReadings(3);
+      assertThat(library.observes).isTrue();
+      poller.suspend();
+      assertThat(library.observes).isFalse();
+      poller.resume();
+      assertThat(mallometer.status().active()).isTrue();
+    }
+  }
+
+  @Test
   void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
     try (Mallometer staying = new Mallometer(poller, FAST)) {
       Mallometer closing = new Mallometer(poller, FAST);
@@ -383,6 +395,7 @@ class PollerTest {
     final AtomicInteger readings = new AtomicInteger();
     volatile boolean present = true;
     volatile @Nullable Throwable failure;
+    volatile boolean observes;
 
     Readings() {
       super(Status.counting());
@@ -416,6 +429,16 @@ class PollerTest {
     @Override
     public Optional<NativeCounters> process() {
       return Optional.of(FaceContract.counters(true, Double.NaN));
+    }
+
+    @Override
+    public void observeUse(Duration shortestEpoch) {
+      observes = true;
+    }
+
+    @Override
+    public void ignoreUse() {
+      observes = false;
     }
 
     @Override
