@@ -1,4 +1,5 @@
-"""Checkpoints: what of mallometer's is open while one could be taken. No JVM with CRaC is on Maven Central, in Debian or on
+"""Checkpoints: what of mallometer's is open, and that nothing is while one is taken, as far as the interface of CRaC goes,
+for which the package jdk.crac of the bridge's tests stands. No JVM with CRaC is on Maven Central, in Debian or on
 npm; CRIU is in Debian, and does not know each kernel.
 """
 
@@ -8,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+import observe
 from row import Absent, Row
 
 TOPIC = "checkpoint"
@@ -16,6 +18,9 @@ TOPIC = "checkpoint"
 OF_JAVA = r"/lib/modules$|\.jar$|^pipe:"
 
 BLACK_BOX = "anywhere.box"
+OTHER_BOX = "checkpoint.box"
+OF_NIO = 1
+LISTENS = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")
 
 
 def rows(context):
@@ -25,9 +30,9 @@ def rows(context):
     plain = shop.java(jdk, here, "Work")
     box = f"{shop.work}/{BLACK_BOX}"
     for name, options, sockets, more in (
-        ("agent without a port", "", 1, ()),
-        ("agent with a port", "port=0", 2, ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")),
-        ("agent with a black box", f"record={box}", 1, (BLACK_BOX,)),
+        ("agent without a port", "", OF_NIO, ()),
+        ("agent with a port", "port=0", OF_NIO + 1, LISTENS),
+        ("agent with a black box", f"record={box}", OF_NIO, (BLACK_BOX,)),
     ):
         yield Row(
             TOPIC,
@@ -38,6 +43,19 @@ def rows(context):
             observe=open_files(sockets, more),
             compares_starts=False,
         )
+    words = (shop.crac(here), "Checkpointed")
+    yield Row(
+        TOPIC,
+        "open files and sockets at a checkpoint, agent with a port and a black box",
+        shop.java(jdk, here, *words),
+        shop.java(jdk, here, shop.agent(here, f"port=0,record={shop.work}/{OTHER_BOX}"), *words).with_variables(
+            **shop.preload(here)
+        ),
+        says="counts native memory",
+        observe=checkpoint(OF_NIO + 1, (*LISTENS, OTHER_BOX)),
+        how="simulated: a package jdk.crac that only calls the hooks",
+        compares_starts=False,
+    )
     yield Absent(TOPIC, "CRaC", "no JVM with CRaC is on Maven Central, in Debian or on npm")
     yield Absent(TOPIC, "CRIU", criu())
 
@@ -48,6 +66,24 @@ def open_files(sockets, more):
     def seen(process):
         found = process.wait_for(lambda: own(process.process.pid, sockets, more), f"no more is open than {sockets} sockets and {more}")
         return f"open: {', '.join(found)}"
+
+    return seen
+
+
+def checkpoint(sockets, more):
+    """So much is open before and after, and nothing meanwhile."""
+    usual = open_files(sockets, more)
+
+    def told(process, order):
+        process.say(order)
+        process.wait_for(lambda: process.line(f"^observed: {order}"), f"the program says {order}")
+
+    def seen(process):
+        usual(process)
+        told(process, "checkpoint")
+        meanwhile = open_files(OF_NIO, ())(process)
+        told(process, "restore")
+        return f"{meanwhile}; after the restore {usual(process)}, {observe.agent()(process)}"
 
     return seen
 

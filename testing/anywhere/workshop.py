@@ -19,6 +19,7 @@ from launch import Launch
 
 REPOSITORY = places.REPOSITORY
 PROGRAMS = places.PROGRAMS
+CRAC = REPOSITORY / "metrics-bridge/core/src/test/java/jdk/crac"
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -115,6 +116,12 @@ class Workshop:
         javac = [self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "-d", self.work / "classes"]
         run(*javac, "--release", "8", PROGRAMS / "Work.java")
         run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
+        run(self.java_home / "bin/javac", "-d", self.work / "crac", "--release", "17", *CRAC.glob("*.java"))
+        run(*javac, "--release", "17", "-cp", self.work / "crac", PROGRAMS / "Checkpointed.java")
+
+    def crac(self, place):
+        """The option by which a program has the interface of CRaC, as the tests of the bridge have it."""
+        return f"-Xbootclasspath/a:{place.work}/crac"
 
     def probe(self, header, target):
         """The library that tells at a program's end what was counted, compiled with a version's mallometer.h."""

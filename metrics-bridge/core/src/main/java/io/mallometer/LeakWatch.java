@@ -122,17 +122,24 @@ final class LeakWatch {
       chosen = wish.options().enabled() ? wish.options() : chosen;
     }
     options = chosen;
-    if (!chosen.enabled() && !watched.isEmpty()) {
-      watched = List.of();
-      interposer.watchUse(watched);
-    }
-    if (!chosen.enabled() && !Double.isNaN(observedScale)) {
-      observedScale = Double.NaN;
-      detector = null; // the next observation counts its epochs from 0
-      interposer.ignoreUse();
+    if (!chosen.enabled()) {
+      rest();
     }
     if (!chosen.enabled() && !wishes.isEmpty()) {
       publish(LeakReport.none(clock.instant(), NOT_WANTED));
+    }
+  }
+
+  /** Has nothing observed until the next evaluation, from which observation begins anew. */
+  synchronized void rest() {
+    if (!watched.isEmpty()) {
+      watched = List.of();
+      interposer.watchUse(watched);
+    }
+    if (!Double.isNaN(observedScale)) {
+      observedScale = Double.NaN;
+      detector = null; // the next observation counts its epochs from 0
+      interposer.ignoreUse();
     }
   }
 

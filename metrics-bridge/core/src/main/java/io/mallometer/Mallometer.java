@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.process.Checkpoints;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
@@ -44,6 +45,10 @@ public final class Mallometer implements AutoCloseable {
   private static final class Shared {
     static final Poller POLLER =
         new Poller(Interposer.ofThisProcess(), MemorySource.ofThisProcess(), Clock.systemUTC());
+
+    static {
+      Checkpoints.around(POLLER::suspend, POLLER::resume);
+    }
   }
 
   private final Poller poller;

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -94,6 +96,12 @@ final class Poller {
   private boolean leaksFailed;
 
   private static final long LONGEST_END_MILLIS = 1_000;
+  private static final long LONGEST_READING_SECONDS = 10;
+
+  /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
+  private final Semaphore reading = new Semaphore(1);
+
+  private volatile boolean suspended;
 
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
@@ -242,6 +250,37 @@ final class Poller {
     return ending;
   }
 
+  /**
+   * Closes what is open, and keeps the thread from opening anything until {@link #resume}.
+   *
+   * @throws IllegalStateException if a reading has not ended after 10 s; the thread goes on then
+   */
+  void suspend() {
+    suspended = suspended || awaitEndOfReading();
+    blackBox.close();
+    leakWatch.rest();
+    if (!suspended) {
+      throw new IllegalStateException("files of /proc may be open: they are being read");
+    }
+  }
+
+  private boolean awaitEndOfReading() {
+    try {
+      return reading.tryAcquire(LONGEST_READING_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Has the thread go on, which opens again what it needs. */
+  void resume() {
+    if (suspended) {
+      suspended = false;
+      reading.release();
+    }
+  }
+
   private Snapshot firstSnapshot() {
     try {
       return interposer.read(clock.instant());
@@ -276,6 +315,7 @@ final class Poller {
   private void run() {
     boolean failing = false;
     while (awaitNextPoll()) {
+      reading.acquireUninterruptibly();
       try {
         blackBox.begin();
         observe();
@@ -295,6 +335,8 @@ final class Poller {
           failing = true;
           logQuietly("A poll of the native counters failed; the last ones stay", e);
         }
+      } finally {
+        reading.release();
       }
     }
     stopRecording();

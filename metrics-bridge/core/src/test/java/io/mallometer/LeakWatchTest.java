@@ -322,6 +322,20 @@ class LeakWatchTest {
   }
 
   @Test
+  void atRestNothingIsObservedOrWatchedUntilTheNextEvaluation() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(library.watched).containsExactly(1);
+
+    watch.rest();
+    assertThat(library.observes).isFalse();
+    assertThat(library.watched).isEmpty();
+
+    live(Duration.ofMinutes(1));
+    assertThat(library.observes).isTrue();
+  }
+
+  @Test
   void leaksAreWatchedForTheirLastUse() {
     watch.want(LeakOptions.defaults());
     live(Duration.ofHours(1));

@@ -333,6 +333,37 @@ class PollerTest {
   }
 
   @Test
+  void nothingIsReadBetweenSuspendAndResumeHoweverOftenTheyAreCalled() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      for (int i = 0; i < 2; i++) {
+        library.awaitReadings(2);
+        poller.suspend();
+        poller.suspend();
+        int readings = library.readings.get();
+        Thread.sleep(100);
+        assertThat(library.readings).hasValue(readings);
+
+        poller.resume();
+        poller.resume();
+        library.awaitReadings(2);
+      }
+      assertThat(mallometer.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void whileSuspendedTheLibraryObservesNoUse() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      library.awaitReadings(3);
+      assertThat(library.observes).isTrue();
+      poller.suspend();
+      assertThat(library.observes).isFalse();
+      poller.resume();
+      assertThat(mallometer.status().active()).isTrue();
+    }
+  }
+
+  @Test
   void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
     try (Mallometer staying = new Mallometer(poller, FAST)) {
       Mallometer closing = new Mallometer(poller, FAST);
@@ -364,6 +395,7 @@ class PollerTest {
     final AtomicInteger readings = new AtomicInteger();
     volatile boolean present = true;
     volatile @Nullable Throwable failure;
+    volatile boolean observes;
 
     Readings() {
       super(Status.counting());
@@ -397,6 +429,16 @@ class PollerTest {
     @Override
     public Optional<NativeCounters> process() {
       return Optional.of(FaceContract.counters(true, Double.NaN));
+    }
+
+    @Override
+    public void observeUse(Duration shortestEpoch) {
+      observes = true;
+    }
+
+    @Override
+    public void ignoreUse() {
+      observes = false;
     }
 
     @Override

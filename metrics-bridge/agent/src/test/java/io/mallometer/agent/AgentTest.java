@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
 import io.mallometer.Published;
+import io.mallometer.SimulatedCheckpoints;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,6 +117,50 @@ class AgentTest {
       assertThat(result.output()).doesNotContain("\tat ").contains("active=true", "main ends");
       assertThat(result.exitCode()).isZero();
     }
+  }
+
+  @Test
+  void atACheckpointNothingIsOpenAndAfterItMetricsAreServedAndRecorded() throws Exception {
+    Result result = checkpointed("" + freePort());
+
+    assertThat(result.output())
+        .containsPattern("open before: \\[a\\.box, .*eventfd.*eventpoll.*(, socket:\\S+){4}]")
+        .contains("closed: true")
+        .containsPattern("open meanwhile: \\[socket:[^,]*]\n") // one that java.nio keeps
+        .containsPattern("scraped after: .*, mallometer_active 1\\.0]")
+        .containsPattern("open after: \\[a\\.box, .*eventfd.*eventpoll.*(, socket:\\S+){2}]")
+        .containsOnlyOnce("mallometer: ")
+        .doesNotContain("WARNING")
+        .contains("main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  /** And the next checkpoint opens it again, if it is free by then. */
+  @Test
+  void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {
+    int port = freePort();
+    Result result = checkpointed("" + port, "taken");
+
+    assertThat(result.output())
+        .containsOnlyOnce(
+            "mallometer: cannot serve metrics on http://127.0.0.1:"
+                + port
+                + " after the checkpoint: Address already in use; free the port before the restore")
+        .containsPattern("scraped after: .*, mallometer_active 1\\.0]")
+        .doesNotContain("WARNING", "\tat ")
+        .contains("main ends");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  private Result checkpointed(String port, String... more) {
+    List<String> arguments = new ArrayList<>(List.of(port));
+    arguments.addAll(List.of(more));
+    return new ChildJvm()
+        .environment("XDG_CACHE_HOME", cache.toString())
+        .options(SimulatedCheckpoints.option(cache.resolve("crac")))
+        .options("-javaagent:" + JAR + "=port=" + port + ",record=" + cache.resolve("a.box"))
+        .preload(LIBRARY)
+        .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
   }
 
   @Test

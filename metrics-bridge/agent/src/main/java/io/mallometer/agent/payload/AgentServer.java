@@ -69,7 +69,7 @@ final class AgentServer implements AutoCloseable {
     void answer(Exchange exchange) throws IOException;
   }
 
-  private final HttpListener listener;
+  private volatile HttpListener listener;
   private final Lane metrics = new Lane(THREAD + METRICS, 1, Integer.MAX_VALUE);
   private final Lane logins = new Lane(THREAD + "login", 1, WAITING);
   private final Lane others = new Lane(THREAD + "views", THREADS, WAITING);
@@ -78,6 +78,8 @@ final class AgentServer implements AutoCloseable {
   private final Mallometer mallometer;
   private final ServerOptions options;
   private final Optional<Password> password;
+  private final InetAddress host;
+  private final Optional<SSLContext> tls;
 
   /** Null before the first request for it, as is the next: both take the JDK long to load. */
   private @Nullable Views views;
@@ -88,16 +90,16 @@ final class AgentServer implements AutoCloseable {
     this.mallometer = mallometer;
     this.options = options;
     this.password = options.login().map(Password::new);
-    Optional<SSLContext> tls =
+    this.tls =
         options.certificate().isEmpty()
             ? Optional.empty()
             : Optional.of(Tls.of(options.certificate().get()));
-    this.listener =
-        new HttpListener(
-            new InetSocketAddress(InetAddress.getByName(options.host()), options.port()),
-            tls,
-            Limits.usual(),
-            this::handle);
+    this.host = InetAddress.getByName(options.host());
+    this.listener = listen(options.port());
+  }
+
+  private HttpListener listen(int port) throws IOException {
+    return new HttpListener(new InetSocketAddress(host, port), tls, Limits.usual(), this::handle);
   }
 
   /**
@@ -128,6 +130,22 @@ final class AgentServer implements AutoCloseable {
       scrapes = known;
     }
     return known;
+  }
+
+  /** Listens no longer until {@link #reopen}; returns when all connections are closed. */
+  void pause() {
+    listener.close();
+  }
+
+  /**
+   * Listens again at the same address.
+   *
+   * @throws IOException if it cannot
+   */
+  void reopen() throws IOException {
+    HttpListener next = listen(listener.port());
+    listener = next;
+    next.start();
   }
 
   /** Where it listens. */

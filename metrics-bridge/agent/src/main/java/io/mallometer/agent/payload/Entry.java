@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
 import io.mallometer.Snapshot;
 import io.mallometer.Status;
+import io.mallometer.process.Checkpoints;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
@@ -43,7 +44,7 @@ public final class Entry {
     MallometerOptions bridge = BridgeOptions.of(options);
     started = true;
     Mallometer mallometer = open(bridge);
-    String served = options.containsKey("port") ? "; " + serve(mallometer, server) : "";
+    String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
     said.accept(counts(mallometer.snapshot(), version) + missing() + served);
     new LateRegistration(mallometer).run();
   }
@@ -74,9 +75,11 @@ public final class Entry {
             + " command that made this runtime";
   }
 
-  private static String serve(Mallometer mallometer, ServerOptions server) {
+  private static String serve(Mallometer mallometer, ServerOptions server, Consumer<String> said) {
     try {
-      return AgentServer.start(mallometer, server).address() + "/metrics";
+      AgentServer served = AgentServer.start(mallometer, server);
+      Checkpoints.around(served::pause, () -> reopen(served, said));
+      return served.address() + "/metrics";
     } catch (BindException e) {
       return cannotServe(server, e) + "; choose another port, or port=0 for any that is free";
     } catch (IOException | RuntimeException e) {
@@ -84,9 +87,25 @@ public final class Entry {
     }
   }
 
+  private static void reopen(AgentServer served, Consumer<String> said) {
+    try {
+      served.reopen();
+    } catch (IOException | RuntimeException e) {
+      said.accept(
+          "cannot serve metrics on "
+              + served.address()
+              + " after the checkpoint: "
+              + reason(e)
+              + "; free the port before the restore");
+    }
+  }
+
   private static String cannotServe(ServerOptions server, Exception e) {
-    String reason = e.getMessage() == null ? e.toString() : e.getMessage();
-    return "cannot serve metrics on " + server.host() + ":" + server.port() + ": " + reason;
+    return "cannot serve metrics on " + server.host() + ":" + server.port() + ": " + reason(e);
+  }
+
+  private static String reason(Exception e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
   /**

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
@@ -42,6 +43,7 @@ public final class HttpListener implements AutoCloseable {
 
   private static final long CHECK_MILLIS = 200;
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(CHECK_MILLIS);
+  private static final long LONGEST_END_SECONDS = 5;
   private static final int PLAIN_BUFFER = 16 * 1024;
 
   private final Consumer<Exchange> handler;
@@ -49,6 +51,8 @@ public final class HttpListener implements AutoCloseable {
   private final Selector selector;
   private final ServerSocketChannel server;
   private final SelectionKey accepting;
+  private final int port;
+  private final CountDownLatch ended = new CountDownLatch(1);
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
   private final @Nullable SSLContext tls;
@@ -89,6 +93,7 @@ public final class HttpListener implements AutoCloseable {
       server.setOption(StandardSocketOptions.SO_RCVBUF, KERNEL_BYTES);
       server.bind(address, WAITING_IN_KERNEL);
       server.configureBlocking(false);
+      this.port = server.socket().getLocalPort();
       this.accepting = server.register(selector, SelectionKey.OP_ACCEPT);
     } catch (IOException | RuntimeException e) {
       server.close();
@@ -106,9 +111,9 @@ public final class HttpListener implements AutoCloseable {
     Lane.daemon(NAME, this::run).start();
   }
 
-  /** Where it listens. */
+  /** Where it listens, or did. */
   public int port() {
-    return server.socket().getLocalPort();
+    return port;
   }
 
   Limits limits() {
@@ -302,10 +307,17 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Listens no longer, and closes all connections. */
+  /** Listens no longer, and closes all connections; returns when that is done. */
   @Override
   public void close() {
     later(this::end);
+    try {
+      if (!ended.await(LONGEST_END_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("port " + port + " is still open");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void end() {
@@ -317,6 +329,8 @@ public final class HttpListener implements AutoCloseable {
     } catch (IOException e) {
       // Nothing can be done about it.
       return;
+    } finally {
+      ended.countDown();
     }
   }
 }

@@ -1,0 +1,91 @@
+package io.mallometer;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import jdk.crac.Context;
+import jdk.crac.Core;
+import jdk.crac.Resource;
+
+/** The interface of a JVM with CRaC in one without. */
+public final class SimulatedCheckpoints {
+
+  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+
+  /** Of the JVM itself, and what the library's threads and the JVM open for a moment. */
+  private static final String OF_OTHERS =
+      "/dev/.*|/proc/.*|/sys/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
+
+  private SimulatedCheckpoints() {}
+
+  /**
+   * The option by which a program has the interface.
+   *
+   * @param directory where its classes are put
+   */
+  public static String option(Path directory) {
+    try {
+      for (Class<?> type :
+          List.of(Core.class, Core.getGlobalContext().getClass(), Context.class, Resource.class)) {
+        String name = type.getName().replace('.', '/') + ".class";
+        Path file = directory.resolve(name);
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
+        try (InputStream classFile = Core.class.getResourceAsStream("/" + name)) {
+          Files.write(file, Objects.requireNonNull(classFile).readAllBytes());
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return "-Xbootclasspath/a:" + directory;
+  }
+
+  /** Has everything closed, after a collection of what nothing refers to. */
+  public static void begin() throws Exception {
+    WeakReference<Object> unreferenced = new WeakReference<>(new Object());
+    while (unreferenced.get() != null) {
+      System.gc();
+    }
+    Core.getGlobalContext().beforeCheckpoint(Core.getGlobalContext());
+  }
+
+  /** Has everything opened again. */
+  public static void end() throws Exception {
+    Core.getGlobalContext().afterRestore(Core.getGlobalContext());
+  }
+
+  /** What was open within a second, without what is others': the names of files, and sockets. */
+  public static Set<String> open() throws Exception {
+    Set<String> seen = new TreeSet<>();
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+    while (System.nanoTime() < end) {
+      String[] descriptors = Objects.requireNonNull(DESCRIPTORS.toFile().list());
+      Stream.of(descriptors)
+          .filter(descriptor -> Integer.parseInt(descriptor) > 2)
+          .map(SimulatedCheckpoints::target)
+          .filter(target -> !target.matches(OF_OTHERS))
+          .map(target -> new File(target).getName())
+          .forEach(seen::add);
+      Thread.sleep(10);
+    }
+    return seen;
+  }
+
+  private static String target(String descriptor) {
+    try {
+      return Files.readSymbolicLink(DESCRIPTORS.resolve(descriptor)).toString();
+    } catch (IOException e) {
+      return "/proc/closed";
+    }
+  }
+}
