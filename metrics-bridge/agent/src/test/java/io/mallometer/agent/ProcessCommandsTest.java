@@ -339,8 +339,9 @@ class ProcessCommandsTest {
         "24",
         inShell(top, ended));
     try {
-      String screen = awaitScreen(socket, "call site");
-      assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java-heap", "q ends");
+      awaitScreen(socket, "DeflaterLeak.main");
+      String screen = awaitScreen(socket, "q ends"); // the last line, so the screen is whole
+      assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java-heap", "call site");
       tmux(socket, "send-keys", "g");
       awaitScreen(socket, "sort by growth");
       tmux(socket, "resize-window", "-x", "50", "-y", "12");
