@@ -16,7 +16,7 @@ END = "<!-- End of the rows. -->"
 def verdicts(results):
     counted = collections.Counter(result.verdict for result in results)
     ran = [result for result in results if result.verdict in (row.PASSED, row.FAILED)]
-    simulated = sum(1 for result in ran if result.row.how != row.REAL)
+    simulated = sum(1 for result in ran if getattr(result.row, "how", "").startswith(row.SIMULATED))
     parts = [f"{count} {verdict}" for verdict, count in counted.items()]
     return f"{len(results)} rows: {', '.join(parts)}; {simulated} of those that ran are simulated"
 

@@ -120,10 +120,11 @@ class JudgedRow(unittest.TestCase):
 
 class Run(unittest.TestCase):
     def test_quick_rows_that_are_slow_fail(self):
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            self.assertFalse(run.too_slow(run.QUICK_SECONDS))
-            self.assertTrue(run.too_slow(run.QUICK_SECONDS + 1))
-        self.assertIn("121.0 s  FAILED  ", said.getvalue())
+        for waiting, seconds in ((1, 120), (3, 180)):
+            with unittest.mock.patch("row.crowd", return_value=waiting), contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertFalse(run.too_slow(seconds))
+                self.assertTrue(run.too_slow(seconds + 1))
+            self.assertIn(f"{seconds + 1}.0 s  FAILED  ", said.getvalue())
 
     def test_the_table_says_how_much_later_programs_start(self):
         results = [
@@ -145,7 +146,10 @@ class Run(unittest.TestCase):
         nowhere = Absent("system", "Windows", "there is no machine with it")
         for required, expected in (("true", FAILED), ("false", NOT_RUN)):
             with unittest.mock.patch.dict(os.environ, REQUIRE_ANYWHERE=required):
-                self.assertEqual(expected, run.judged(sid).verdict)
+                result = run.judged(sid)
+                self.assertEqual(expected, result.verdict)
+                self.assertIn(f"1 rows: 1 {expected}", table.text([result]))
+                self.assertIn("it could not be installed", table.markdown([result]))
                 self.assertEqual(NOT_RUN, run.judged(early).verdict)
                 self.assertEqual("not available", run.judged(nowhere).verdict)
 
