@@ -507,12 +507,6 @@ static void *ends(void *unused) {
   return unused;
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Of a JVM that has ended, HotSpot keeps whoever asks. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;

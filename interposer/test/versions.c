@@ -37,12 +37,6 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 80;
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static bool is_untouched(const void *memory, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {
     if (((const unsigned char *)memory)[i] != UNTOUCHED) return false;

@@ -39,12 +39,6 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 80;
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static struct mallometer_observation observed(void) {
   struct mallometer_observation o = {.size = sizeof o};
   CHECK_EQUAL(mallometer_leaks(&o), 0);

@@ -66,6 +66,9 @@ final class Poller {
   /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
+  private static final long LONGEST_END_MILLIS = 1_000;
+  private static final long LONGEST_READING_SECONDS = 10;
+
   private final Interposer interposer;
   private final MemorySource memorySource;
   private final Clock clock;
@@ -94,9 +97,6 @@ final class Poller {
   private boolean callSitesFailed;
 
   private boolean leaksFailed;
-
-  private static final long LONGEST_END_MILLIS = 1_000;
-  private static final long LONGEST_READING_SECONDS = 10;
 
   /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
   private final Semaphore reading = new Semaphore(1);

@@ -202,21 +202,7 @@ public abstract class FaceContract {
 
   @Test
   void whatIsNotSampledHasNoSamples() {
-    SelfReport some = selfReport();
-    library.reports(
-        new SelfReport(
-            some.build(),
-            some.allocator(),
-            some.mode(),
-            some.byteUnit(),
-            some.footprintBytes(),
-            some.overheadSeconds(),
-            some.pollSeconds(),
-            some.threadsWithoutBlock(),
-            some.hugeThresholdBytes(),
-            SelfReport.Sampling.OFF,
-            some.missing(),
-            some.remark()));
+    library.reports(selfReport(SelfReport.Sampling.OFF, List.of()));
 
     assertThat(ours(face(Map.of())))
         .noneMatch(sample -> sample.name().startsWith("mallometer_samples"))
@@ -336,6 +322,12 @@ public abstract class FaceContract {
 
   /** A self-report whose figures all differ. */
   public static SelfReport selfReport() {
+    return selfReport(
+        new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000), List.of());
+  }
+
+  /** The same, of a library that samples so, and is too old to tell some figures. */
+  public static SelfReport selfReport(SelfReport.Sampling sampling, List<String> missing) {
     return new SelfReport(
         "1.2.3",
         "glibc 2.36",
@@ -346,8 +338,8 @@ public abstract class FaceContract {
         0.000_01,
         0,
         1_048_576,
-        new SelfReport.Sampling(524_288, 77, 5, 3, 11, 0.01, 1, 13_000_000),
-        List.of(),
+        sampling,
+        missing,
         "");
   }
 

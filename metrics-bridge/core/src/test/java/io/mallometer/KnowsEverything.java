@@ -88,20 +88,8 @@ public final class KnowsEverything implements AutoCloseable {
 
   /** Of a library that is older than the bridge. */
   private static SelfReport selfReport() {
-    SelfReport some = FaceContract.selfReport();
-    return new SelfReport(
-        some.build(),
-        some.allocator(),
-        some.mode(),
-        some.byteUnit(),
-        some.footprintBytes(),
-        some.overheadSeconds(),
-        some.pollSeconds(),
-        some.threadsWithoutBlock(),
-        some.hugeThresholdBytes(),
-        some.sampling(),
-        List.of("mallometer_report.frames_without_method"),
-        some.remark());
+    return FaceContract.selfReport(
+        FaceContract.selfReport().sampling(), List.of("samples_without_stack"));
   }
 
   private static ProcessMemory memory() {
