@@ -3,7 +3,8 @@
 # access. To be sourced after requirements.sh.
 #
 # The root is made once, in two minutes, and kept: in $MALLOMETER_SID_ROOT, else in the user's cache. What it holds is of
-# the day it was made; to have a newer one, remove it. Needs root, for chroot and mounts, which in_root.sh keeps to the
+# the day it was made; to have a newer one, remove it. Another suite than sid is made with debian_suite and sid_root set to
+# it and to a directory of its own. Needs root, for chroot and mounts, which in_root.sh keeps to the
 # command that it runs. debootstrap takes the mirror from $DEBIAN_MIRROR if that is set.
 
 sid_root=${MALLOMETER_SID_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/mallometer/sid}
@@ -23,10 +24,10 @@ make_sid_root() {
 # One that was interrupted is no root: it has its name when it is whole.
 new_sid_root() {
   local part=$sid_root.part
-  say "making a Debian sid in $sid_root"
+  say "making a Debian ${debian_suite:-sid} in $sid_root"
   rm -rf --one-file-system "$part"
   mkdir -p "$part"
-  unshare --mount debootstrap --variant=minbase sid "$part" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$part.log" 2>&1 ||
+  unshare --mount debootstrap --variant=minbase "${debian_suite:-sid}" "$part" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$part.log" 2>&1 ||
     fail "debootstrap failed: $(tail -n 5 "$part.log")"
   printf '#!/bin/sh\nexit 101\n' >"$part/usr/sbin/policy-rc.d"
   chmod 755 "$part/usr/sbin/policy-rc.d"

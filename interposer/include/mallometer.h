@@ -1,7 +1,8 @@
 /*
  * mallometer: counts every malloc and free of a process.
  *
- * The library is loaded with LD_PRELOAD and counts from then on. This header is its only public
+ * The library is loaded with LD_PRELOAD and counts from then on, or is loaded by dlopen and counts from
+ * mallometer_attach() on. This header is its only public
  * interface (the ABI); the Java bridge uses nothing else. It compiles as C99 and as C++17.
  *
  * Definitions used throughout
@@ -18,8 +19,8 @@
  *               2^(4+i) bytes (16 B, 32 B, ... 4 MiB) that no smaller class holds; class 19 all above.
  *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
  *
- * Counters start with the process, only grow, wrap at 2^64, and are never reset: a bracket around a piece of
- * work is the difference of two snapshots (mallometer_difference).
+ * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset: a bracket
+ * around a piece of work is the difference of two snapshots (mallometer_difference).
  *
  * Versioning: this interface only grows at its end. Structs get new fields behind the last one, enums new values, and
  * the library new functions; what exists keeps its place and its meaning. So programs and libraries of different age
@@ -40,6 +41,8 @@
  *
  * MALLOMETER_ABI_VERSION changes only if something that exists changes its place or meaning; then a program and a
  * library of different versions do not understand each other, and the program should not call the library.
+ *
+ * Where an error says "not preloaded", the library was not attached either.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not
  * allocate, takes no lock, leaves errno alone, and returns 0 or a negative errno value.
@@ -64,7 +67,8 @@ enum mallometer_state {
   MALLOMETER_STATE_COUNTING = 1,
   /* By MALLOMETER_ENABLED=false or mallometer_disable(). */
   MALLOMETER_STATE_DISABLED = 2,
-  /* Loaded without being the process's malloc: not preloaded, or beside a sanitizer's. Nothing is counted. */
+  /* Loaded without being the process's malloc: neither preloaded nor attached, or beside a sanitizer's. Nothing is
+   * counted. */
   MALLOMETER_STATE_NOT_PRELOADED = 3,
   /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
   MALLOMETER_STATE_EXCLUDED = 4,
@@ -72,11 +76,21 @@ enum mallometer_state {
   MALLOMETER_STATE_UNSUPPORTED = 5
 };
 
+/* How the library came to count. */
+enum mallometer_mode {
+  /* It does not. */
+  MALLOMETER_MODE_NONE = 0,
+  /* LD_PRELOAD: from the process's start, also if a JVM started itself again for that ("relaunched" in Java). */
+  MALLOMETER_MODE_PRELOADED = 1,
+  /* mallometer_attach(): from then on. */
+  MALLOMETER_MODE_ATTACHED = 2
+};
+
 /* What one byte of allocated, freed and live means. */
 enum mallometer_byte_unit {
   /* malloc_usable_size() of the object, asked of the allocator at each event. */
   MALLOMETER_UNIT_USABLE = 1,
-  /* The same for glibc, read from the chunk header; objects that glibc maps singly count 8 bytes more. */
+  /* The same for glibc, read from the chunk header; before 2.43 objects that glibc maps singly count 8 bytes more. */
   MALLOMETER_UNIT_GLIBC_CHUNK = 2,
   /* The requested size, kept in a header before the object (MALLOMETER_ACCOUNTING=header). */
   MALLOMETER_UNIT_REQUESTED = 3
@@ -85,7 +99,9 @@ enum mallometer_byte_unit {
 /* Bits of mallometer_counters.flags. */
 enum mallometer_snapshot_flags {
   /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
-  MALLOMETER_INCOMPLETE = 1u
+  MALLOMETER_INCOMPLETE = 1u,
+  /* What was allocated before mallometer_attach() is unknown: live_bytes lacks up to baseline_error_bytes. */
+  MALLOMETER_BASELINE_UNKNOWN = 2u
 };
 
 /* Origin of the counters that a snapshot function returns. */
@@ -114,8 +130,9 @@ struct mallometer_counters {
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
   /*
-   * The highest live bytes since the process started (not since a reset). The true peak is at most
-   * peak_error_bytes higher, and at most that much lower. 0 in a thread snapshot.
+   * The highest live bytes since the process started (not since a reset), or since mallometer_attach(). The true peak
+   * is at most peak_error_bytes higher, and at most that much lower; after an attach baseline_error_bytes come on top.
+   * 0 in a thread snapshot.
    */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
@@ -126,6 +143,23 @@ struct mallometer_counters {
   uint64_t largest_request_bytes;
   /* Successful requests above MALLOMETER_LARGE bytes. 0 in a thread snapshot. */
   uint64_t huge_allocations;
+  /* CLOCK_MONOTONIC of the latest mallometer_attach(), in nanoseconds; 0 if counting began with the process, and in a
+   * thread snapshot. */
+  uint64_t since_ns;
+  /*
+   * Bytes in use now, those that were allocated before mallometer_attach() included; never negative. After an attach
+   * over glibc each object counts with its size word of 8 bytes, as glibc counts: so this is baseline_bytes and, of
+   * what was counted since then, allocated_bytes - freed_bytes + 8 * (allocations - frees). Without attach it is
+   * allocated_bytes - freed_bytes. 0 in a thread snapshot; in a bracket that of its end.
+   */
+  uint64_t live_bytes;
+  /*
+   * What was in use when the latest mallometer_attach() began to count, and how much more or less that may have been;
+   * mallometer_attach_check() corrects both when threads are less busy. 0 without attach. With
+   * MALLOMETER_BASELINE_UNKNOWN it is 0, and may have been up to baseline_error_bytes.
+   */
+  uint64_t baseline_bytes;
+  uint64_t baseline_error_bytes;
 };
 
 struct mallometer_report {
@@ -215,6 +249,27 @@ struct mallometer_report {
   uint32_t evidence_bytes;
   uint32_t access_bytes;
   uint32_t reserved_rows;
+  /* enum mallometer_mode */
+  uint32_t mode;
+  /* After mallometer_attach(): words of loaded objects that led to malloc and its relatives and lead to the library. */
+  uint32_t words;
+  /* Words that the system did not let change; after a detach, words that still lead to the library, which passes on. */
+  uint32_t words_refused;
+  /* Calls that the loader has rewritten to jump past their word (glibc.cpu.plt_rewrite): they are not counted, and no
+   * figure is exact if there are any. */
+  uint32_t calls_unseen;
+  /* CLOCK_MONOTONIC in nanoseconds, as in mallometer_counters. */
+  uint64_t since_ns;
+  /* For how long the latest look at all words held the lock of the dynamic loader, in nanoseconds: dlopen and dlsym of
+   * other threads waited for it. */
+  uint64_t attach_lock_ns;
+  /*
+   * By how much what glibc has in use exceeded live_bytes when it was last compared, in mallometer_attach_check(); it
+   * is compared as seldom as keeps the time for it below 0.1 %. What threads' caches hold explains differences up to
+   * drift_bound_bytes; beyond that, calls are not seen, and `reason` says "incomplete". 0 if it was not compared yet.
+   */
+  int64_t drift_bytes;
+  uint64_t drift_bound_bytes;
 };
 
 /* Whether stacks have Java frames. */
@@ -531,6 +586,43 @@ enum mallometer_option {
 #define MALLOMETER_API
 #endif
 
+/*
+ * Counts from now on in a process that runs already and was not preloaded. The library was loaded by dlopen, best with
+ * RTLD_NOW | RTLD_LOCAL. Calls of malloc and its relatives are led here by words of data: of all loaded objects, the C
+ * library's included, and of those that are loaded later. No code is changed and no thread is stopped; threads that
+ * load libraries or look functions up wait for 1 to 50 ms. What was allocated before may be freed as ever.
+ *
+ * Called again while attached, it does what mallometer_attach_check() does.
+ *
+ * 0: it counts. Otherwise nothing was changed, and mallometer_report.reason says why:
+ * -EALREADY: it counts already by preload, or another copy of it does; -EBUSY: another thread attaches or detaches, or
+ * threads fork without a pause; -ECHILD: in the child of a fork, which has loaded nothing itself; -EPERM: the
+ * environment forbids it (MALLOMETER_ATTACH=off, or a value that is not known; MALLOMETER_ENABLED=false;
+ * MALLOMETER_ONLY; MALLOMETER_ACCOUNTING=header); -ENOTSUP: not over this C library or this malloc; -EACCES: the system does not let
+ * words change. Allocates, and enters the loader. Not for signal handlers.
+ */
+MALLOMETER_API int mallometer_attach(void);
+
+/*
+ * For a process that is attached, to be called every few seconds. If the loader has loaded or unloaded objects since
+ * the latest time, it looks for words that have come to lead past the library, as mallometer_attach() does, and once
+ * more 5 s later; otherwise that costs about a microsecond. It also compares live bytes with what glibc has in use, as
+ * seldom as keeps the time for this below 0.1 %.
+ *
+ * 0: it counts. -ENODATA: not attached, which it never changes: another part of the program may have detached. -EBUSY,
+ * -ECHILD as above. -EACCES: new words cannot be changed; it is detached then, and mallometer_report.reason says why.
+ * Enters the loader. Not for signal handlers.
+ */
+MALLOMETER_API int mallometer_attach_check(void);
+
+/*
+ * Puts every word back, and counts no more; counters keep their values. Code of the library stays, and passes on the
+ * calls of whoever has noted its address. mallometer_attach() may be called again, and begins a new peak and baseline.
+ * -ENODATA: not attached; -EBUSY, -ECHILD as above; -EACCES: words that the system does not let change still lead here.
+ * If /proc/self/maps cannot be read all do; then it may be called again. Enters the loader. Not for signal handlers.
+ */
+MALLOMETER_API int mallometer_detach(void);
+
 /* Returns the MALLOMETER_ABI_VERSION that the library was built with. */
 MALLOMETER_API uint32_t mallometer_abi_version(void);
 
@@ -559,8 +651,8 @@ MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapsh
 MALLOMETER_API int mallometer_reset(void);
 
 /*
- * Stops counting in every thread. Live and peak bytes are unknown from then on, also after
- * mallometer_enable(). A thread that is in the middle of an event may count that event.
+ * Stops counting in every thread, until mallometer_enable() or a mallometer_attach() after a detach. Live and peak
+ * bytes are unknown from then on, also after mallometer_enable(). A thread that is in the middle of an event may count that event.
  * -ENODATA: not preloaded, excluded or unsupported.
  */
 MALLOMETER_API int mallometer_disable(void);
@@ -738,13 +830,17 @@ static inline uint64_t mallometer_large_allocations(const struct mallometer_coun
   return mallometer_allocations_between(s, MALLOMETER_FIRST_LARGE_CLASS, MALLOMETER_SIZE_CLASSES);
 }
 
-/* Bytes in use; for a thread or a bracket, the net change, which may be negative. */
+/*
+ * For a thread or a bracket the net change, which may be negative. For the process, bytes in use if it was preloaded;
+ * mallometer_counters.live_bytes knows what was there before an attach, too.
+ */
 static inline int64_t mallometer_live_bytes(const struct mallometer_counters *s) {
   return (int64_t)(s->allocated_bytes - s->freed_bytes);
 }
 
 /*
- * A bracket: what happened between two snapshots of the same kind. Peak, largest and flags are those of `end`.
+ * A bracket: what happened between two snapshots of the same kind. Peak, largest, flags, live and
+ * baseline bytes are those of `end`.
  * `result` may be the same object as `start` or `end`.
  */
 static inline void mallometer_difference(const struct mallometer_counters *start, const struct mallometer_counters *end,

@@ -14,6 +14,9 @@ extern "C" {
 #endif
 
 #pragma weak mallometer_abi_version
+#pragma weak mallometer_attach
+#pragma weak mallometer_attach_check
+#pragma weak mallometer_detach
 #pragma weak mallometer_snapshot
 #pragma weak mallometer_thread_snapshot
 #pragma weak mallometer_reset

@@ -100,6 +100,42 @@ CASE(a_block_is_handed_over_with_its_totals) {
   CHECK_EQUAL(sums().allocated_bytes, BYTES);
 }
 
+static unsigned answers;
+
+static void count_answer(void) { answers++; }
+
+CASE(threads_answer_until_nobody_asks_any_more) {
+  struct thread_block *first = as_new_thread();
+  thread_blocks_ask(count_answer);
+  thread_block_answer(first);
+  thread_block_answer(first);
+  CHECK_EQUAL(answers, 1);
+  thread_block_answer(as_new_thread());
+  CHECK_EQUAL(answers, 2);
+  thread_blocks_ask(count_answer);
+  thread_blocks_ask(NULL);
+  thread_block_answer(first); /* was asked before */
+  struct thread_block *last = as_new_thread();
+  CHECK_EQUAL(last->asked, 0);
+  thread_block_answer(last);
+  CHECK_EQUAL(answers, 2);
+}
+
+/* Whether its next event is an allocation or a free. */
+CASE(a_thread_that_is_asked_leaves_the_fast_path) {
+  struct thread_block *block = as_new_thread();
+  allocate_in(block, BYTES);
+  CHECK(headroom_give(block, 1));
+  thread_blocks_ask(count_answer);
+  CHECK(!headroom_take(block, BYTES));
+  CHECK(!headroom_give(block, INT64_C(1) << 40));
+  thread_block_answer(block);
+  thread_block_answer(block);
+  CHECK_EQUAL(answers, 1);
+  peak_flush(block);
+  CHECK(headroom_take(block, 1) && headroom_give(block, 1));
+}
+
 static struct thread_block *handlers;
 
 static void a_handler_allocates(void) {
@@ -273,6 +309,8 @@ int main(int argc, char **argv) {
   RUN(a_slab_is_mapped_when_its_next_block_is_asked_for);
   RUN(a_full_table_leaves_events_to_the_shared_block);
   RUN(a_block_is_handed_over_with_its_totals);
+  RUN(threads_answer_until_nobody_asks_any_more);
+  RUN(a_thread_that_is_asked_leaves_the_fast_path);
   CHECK(at_each_point(a_handler_allocates_while_the_block_is_taken) > 5);
   CHECK(at_each_point(no_block_has_two_owners) > 3);
   CHECK(at_each_point(the_peak_of_two_is_seen) > 40);

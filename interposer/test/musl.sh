@@ -1,6 +1,6 @@
 #!/bin/sh
 # The built library in programs of musl, over which nothing is counted: it needs nothing that musl lacks, the programs run
-# as they do without it, and its state says why it does not count.
+# as they do without it, and its state says why it does not count. A program that opens it later cannot attach it.
 #
 #   musl.sh LIBRARY
 #
@@ -39,5 +39,8 @@ for setting in NOTHING= MALLOMETER_ACCOUNTING=header MALLOMETER_SAMPLE_INTERVAL=
   fi
 done
 LD_PRELOAD=$library ./state_is unsupported "not glibc" || failed=1
+musl-gcc -O1 -fno-builtin -D_GNU_SOURCE -I"$test/../include" "$test/attach_elsewhere.c" -o attach_elsewhere
+./attach_elsewhere "$library" || failed=1
+LD_PRELOAD=$library ./attach_elsewhere "$library" || failed=1
 echo "ended with $code, $(wc -l <needed) symbols needed"
 exit $failed

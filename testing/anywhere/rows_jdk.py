@@ -1,7 +1,6 @@
 """Every Java from 8 to early access, with the library alone, the agent and the starter."""
 
 import observe
-import places
 from row import NOT_RUN, Absent, Row, without_jdk
 
 TOPIC = "JDK"
@@ -15,8 +14,7 @@ def rows(context):
     for version in VERSIONS:
         jdk = context.other_jdks.get(version)
         if jdk:
-            place = places.OtherRoot(str(context.workshop.work), context.other_root)
-            yield from of_jdk(context.workshop, jdk, place, "Debian sid")
+            yield from of_jdk(context.workshop, jdk, context.place_of_other_root(), "Debian sid")
         else:
             reason = context.no_other_root or f"JDK {version} of Debian sid could not be installed"
             yield Absent(TOPIC, f"{version} on Debian sid", reason, NOT_RUN)

@@ -51,7 +51,16 @@ def of_the_newest(context, boot):
         f"{boot} on Java 17, started without the library",
         plain,
         starter,
-        says=r"the library is not preloaded\. What to do: LD_PRELOAD=\S+/libmallometer\.so \S+/java ",
+        says=r"Native memory is counted since \S+Z \(attached\); [\d.]+ MiB ± [\d.]+ ([KM]i)?B were allocated before",
+        observe=observe.beans(),
+    )
+    yield Row(
+        TOPIC,
+        f"{boot} on Java 17, started without the library, MALLOMETER_ATTACH=off",
+        plain,
+        starter.with_variables(MALLOMETER_ATTACH="off"),
+        says=r"MALLOMETER_ATTACH=off, and the library is not preloaded\. .* LD_PRELOAD=\S+/libmallometer\.so \S+java ",
+        observe=observe.figures_of_the_kernel,
     )
     yield Row(
         TOPIC,

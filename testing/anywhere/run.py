@@ -21,12 +21,13 @@ import time
 
 import jdks
 import launch
+import places
 import row
 import table
 import workshop
 
 # The JDKs that sid has for some months only. With REQUIRE_ANYWHERE=true every other row that is not run fails.
-MAY_BE_MISSING = re.compile(r"^JDK: (26|27|28) on Debian sid$")
+MAY_BE_MISSING = re.compile(r"^(JDK: |attached: Java )(26|27|28) on Debian sid$")
 
 PAGE = str(workshop.REPOSITORY / "docs/compatibility.md")
 
@@ -47,6 +48,9 @@ class Context:
     other_jdks: dict
     other_root: str
     no_other_root: str
+
+    def place_of_other_root(self):
+        return places.OtherRoot(str(self.workshop.work), self.other_root)
 
 
 def parse(arguments):

@@ -127,6 +127,42 @@ bool thread_block_must_wait(size_t requested) {
   return requested == TABLE_BYTES && exit_key_exists && exit_key >= KEYS_IN_TABLE && current_block == &no_block_yet;
 }
 
+static void (*answers)(void);
+
+/* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
+static void leave_fast_path(struct thread_block *block) {
+  __atomic_store_n(&block->headroom, NO_HEADROOM, __ATOMIC_SEQ_CST);
+}
+
+static bool has_headroom(const struct thread_block *block) {
+  return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
+}
+
+void thread_blocks_ask(void (*answer)(void)) {
+  __atomic_store_n(&answers, answer, __ATOMIC_RELEASE);
+  if (!answer) return;
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_block *block = thread_block_at(i);
+    if (!block || !record_at(i)->owned) continue;
+    __atomic_store_n(&block->asked, 1, __ATOMIC_RELEASE);
+    leave_fast_path(block);
+  }
+  /* An update of the owner's that was under way may have overwritten the store. It is one instruction or three. */
+  for (int again = 0; again < 3; again++) {
+    for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
+    for (uint32_t i = 0; i < thread_block_count(); i++) {
+      struct thread_block *block = thread_block_at(i);
+      if (block && __atomic_load_n(&block->asked, __ATOMIC_ACQUIRE) && has_headroom(block)) leave_fast_path(block);
+    }
+  }
+}
+
+void thread_block_answer_now(struct thread_block *block) {
+  __atomic_store_n(&block->asked, 0, __ATOMIC_RELAXED);
+  void (*answer)(void) = __atomic_load_n(&answers, __ATOMIC_ACQUIRE);
+  if (answer) answer();
+}
+
 struct thread_block *thread_block_acquire_first(void) {
   if (current_block != &no_block_yet) return own_block_or_null();
 
@@ -140,6 +176,7 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
   block->walks_java = 0;
+  block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
   record->owned = true;
   record->ending = false;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);

@@ -61,7 +61,9 @@ struct thread_block {
   uint32_t index;
   /* The thread walks its Java stack: not again before that is done. Written by the owner. */
   uint32_t walks_java;
-  uint32_t unused[6];
+  /* The owner is to do what thread_blocks_ask() says at its next event on the slow path. Whoever asks writes 1. */
+  uint32_t asked;
+  uint32_t unused[5];
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 
@@ -174,6 +176,21 @@ bool thread_block_must_wait(size_t requested);
  */
 struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
+
+/*
+ * Has each thread call `answer` once at its next event, before its own caches of the allocator change by more than that
+ * event; a thread that has had none yet at its first. From any thread; asks anew each time. NULL: no thread is asked
+ * any more. A thread that is in the middle of an event may answer later.
+ */
+void thread_blocks_ask(void (*answer)(void));
+
+/* thread_block_answer()'s rare part. */
+void thread_block_answer_now(struct thread_block *block);
+
+/* The slow path, for the own block. */
+static inline void thread_block_answer(struct thread_block *block) {
+  if (__builtin_expect(__atomic_load_n(&block->asked, __ATOMIC_RELAXED) != 0, 0)) thread_block_answer_now(block);
+}
 
 const struct event_counters *thread_baseline(const struct thread_block *block);
 

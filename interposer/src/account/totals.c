@@ -5,6 +5,8 @@ static int64_t estimated_live;
 static int64_t shared_flushed;
 static uint64_t peak;
 static uint32_t sums_under_way;
+static int64_t baseline;
+static uint64_t extra;
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */
 
@@ -41,6 +43,41 @@ void totals_read(struct mallometer_counters *sum) {
   }
 }
 
+/* ---- Live bytes ---------------------------------------------------------------------------------------- */
+
+static uint64_t extra_of(uint64_t objects) { return __atomic_load_n(&extra, __ATOMIC_RELAXED) * objects; }
+
+static uint64_t allocations_of(const struct event_counters *events) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum += counter_read(&events->allocations[i]);
+  return sum;
+}
+
+static uint64_t freed_by(const struct event_counters *events) {
+  uint64_t bytes = counter_read(&events->freed_bytes);
+  return extra ? bytes + extra_of(counter_read(&events->frees)) : bytes;
+}
+
+static uint64_t allocated_by(const struct event_counters *events) {
+  uint64_t bytes = counter_read(&events->allocated_bytes);
+  return extra ? bytes + extra_of(allocations_of(events)) : bytes;
+}
+
+static int64_t live_of(uint64_t allocated, uint64_t freed) {
+  return (int64_t)(allocated - freed) + __atomic_load_n(&baseline, __ATOMIC_RELAXED);
+}
+
+static uint64_t freed_in(const struct mallometer_counters *sum) { return sum->freed_bytes + extra_of(sum->frees); }
+
+static uint64_t allocated_in(const struct mallometer_counters *sum) {
+  return sum->allocated_bytes + extra_of(mallometer_allocations(sum));
+}
+
+uint64_t totals_live(const struct mallometer_counters *sum) {
+  int64_t live = live_of(allocated_in(sum), freed_in(sum));
+  return live > 0 ? (uint64_t)live : 0;
+}
+
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
 static uint64_t slack(void) {
@@ -63,19 +100,19 @@ static void raise_peak(int64_t live) {
 }
 
 static uint64_t freed_until_now(void) {
-  uint64_t sum = counter_read(&shared_events.freed_bytes);
+  uint64_t sum = freed_by(&shared_events);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     const struct thread_block *block = thread_block_at(i);
-    if (block) sum += counter_read(&block->events.freed_bytes);
+    if (block) sum += freed_by(&block->events);
   }
   return sum;
 }
 
 static uint64_t allocated_until_now(void) {
-  uint64_t sum = counter_read(&shared_events.allocated_bytes);
+  uint64_t sum = allocated_by(&shared_events);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     const struct thread_block *block = thread_block_at(i);
-    if (block) sum += counter_read(&block->events.allocated_bytes);
+    if (block) sum += allocated_by(&block->events);
   }
   return sum;
 }
@@ -84,7 +121,7 @@ enum { ATTEMPTS = 4 };
 
 /* By a sum that began when so much had been freed. False if it is to be taken again. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed) {
-  int64_t live = (int64_t)(allocated - freed);
+  int64_t live = live_of(allocated, freed);
   if (live <= (int64_t)peak_so_far()) return true;
   int64_t freed_meanwhile = (int64_t)(freed_until_now() - freed);
   bool whole = freed_meanwhile <= (int64_t)slack();
@@ -97,7 +134,7 @@ uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     *sum = zeroed;
     totals_read(sum);
-    if (raise_peak_by(sum->allocated_bytes, sum->freed_bytes)) break;
+    if (raise_peak_by(allocated_in(sum), freed_in(sum))) break;
   }
   return peak_so_far();
 }
@@ -108,8 +145,8 @@ uint64_t totals_raise_peak(struct mallometer_counters *sum) {
  */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
-  uint64_t freed = counter_read(&events->freed_bytes);
-  int64_t live = (int64_t)(counter_read(&events->allocated_bytes) - freed);
+  uint64_t freed = freed_by(events);
+  int64_t live = (int64_t)(allocated_by(events) - freed);
   if (!__atomic_compare_exchange_n(flushed, &before, live, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
   *change = live - before;
   __atomic_fetch_add(&estimated_live, *change, __ATOMIC_RELAXED);
@@ -170,13 +207,41 @@ void peak_flush(struct thread_block *block) {
 
 void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
+/* ---- A process that counts from some moment on --------------------------------------------------------- */
+
+void totals_extra(uint64_t bytes) { __atomic_store_n(&extra, bytes, __ATOMIC_RELAXED); }
+
+struct totals_bytes totals_bytes(void) {
+  uint64_t freed = freed_until_now();
+  return (struct totals_bytes){allocated_until_now(), freed};
+}
+
+int64_t totals_net(void) {
+  struct totals_bytes bytes = totals_bytes();
+  return (int64_t)(bytes.allocated - bytes.freed);
+}
+
+int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
+
+/* The estimate is the sum of all flushed bytes, and this. */
+void totals_baseline(int64_t bytes) {
+  int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
+  __atomic_store_n(&peak, 0, __ATOMIC_RELAXED);
+}
+
+void totals_baseline_less(int64_t bytes) {
+  __atomic_fetch_sub(&baseline, bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&estimated_live, bytes, __ATOMIC_RELAXED);
+}
+
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
 /* Another thread may have been between changing its share and the estimate. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();
-  estimated_live = shared_flushed;
+  estimated_live = baseline + shared_flushed;
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (block) estimated_live += block->flushed_live_bytes;

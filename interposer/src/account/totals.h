@@ -27,6 +27,30 @@ void totals_read(struct mallometer_counters *sum);
 /* Copies the counters of one block into the event fields of `out`. */
 void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
+/*
+ * For a process that counts from some moment on: what it had allocated before and still has is part of the live bytes
+ * (`baseline`), and each object is taken for so many bytes more than the counters say, because the baseline has them so
+ * (`extra`). Both are 0 otherwise. totals_extra() before the first event; totals_baseline() begins a new peak.
+ */
+void totals_extra(uint64_t extra);
+void totals_baseline(int64_t baseline);
+void totals_baseline_less(int64_t bytes);
+
+/* What was counted so far, `extra` included, without the baseline. */
+struct totals_bytes {
+  uint64_t allocated, freed;
+};
+struct totals_bytes totals_bytes(void);
+
+/* As allocated and not as freed. */
+int64_t totals_net(void);
+
+/* With the baseline: live bytes when totals_net() was `net`. */
+int64_t totals_live_at(int64_t net);
+
+/* By a sum of the counters; not below 0. */
+uint64_t totals_live(const struct mallometer_counters *sum);
+
 /* Adds the own block's net bytes since its last flush to the estimate, and renews its headroom; may take a sum. */
 void peak_flush(struct thread_block *block);
 

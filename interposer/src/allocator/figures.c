@@ -15,6 +15,8 @@
 static enum mallometer_allocator_kind kind;
 static uint64_t trims;
 
+enum mallometer_allocator_kind allocator_kind(void) { return kind; }
+
 /* ---- jemalloc ----------------------------------------------------------------------------------------- */
 
 static int (*jemalloc_mallctl)(const char *name, void *old, size_t *old_length, void *new, size_t new_length);

@@ -14,6 +14,9 @@
 #include "mallometer.h"
 #include "platform/rows.h"
 
+/* Which interface serves. Looked up once, in allocator_find(); UNKNOWN until then. */
+enum mallometer_allocator_kind allocator_kind(void);
+
 /* Finds the interface of the object that serves malloc. Enters the loader; once, before the process has threads. */
 void allocator_find(void);
 

@@ -38,7 +38,8 @@ static bool chunk_agrees(size_t request) {
   size_t usable = next.usable_size(object);
   size_t word = ((size_t *)object)[-1];
   bool singly_mapped = word & GLIBC_IS_MAPPED;
-  bool agrees = glibc_usable_size(object) == usable + (singly_mapped ? sizeof(size_t) : 0) && usable >= request;
+  size_t more = glibc_usable_size(object) - usable;
+  bool agrees = (more == 0 || (singly_mapped && more == sizeof(size_t))) && usable >= request;
   if (agrees) {
     glibc_free_unnoticed(object);
   } else {
@@ -73,6 +74,12 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 static int (*write_info)(int options, FILE *stream);
 static int (*trim)(size_t pad);
 
+/* As in malloc.h since 2.33; its predecessor has fields of 32 bits, and overflows. */
+struct info {
+  size_t system, free_chunks, fast_chunks, mapped_chunks, mapped, unused, fast, in_use, free, top;
+};
+static struct info (*read_info)(void);
+
 static ssize_t read_text(void *info, const char *text, size_t length) {
   malloc_info_feed(info, text, length);
   return (ssize_t)length;
@@ -97,7 +104,20 @@ int glibc_figures(struct mallometer_allocator_state *out, const struct rows *are
   return 0;
 }
 
+bool glibc_bytes_in_use(uint64_t *bytes) {
+  if (read_info) {
+    struct info info = read_info();
+    *bytes = info.in_use + info.mapped;
+    return true;
+  }
+  struct mallometer_allocator_state state;
+  if (glibc_figures(&state, &(struct rows){NULL, 0, 0}) != 0) return false;
+  *bytes = state.used_bytes;
+  return true;
+}
+
 void glibc_find(void) {
+  next_allocator_function(&read_info, "mallinfo2");
   next_allocator_function(&write_info, "malloc_info");
   next_allocator_function(&trim, "malloc_trim");
 }

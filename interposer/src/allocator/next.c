@@ -69,6 +69,36 @@ bool next_allocator_find(const struct next_allocator *ours) {
   return complete;
 }
 
+static const void *definition_of_others(const char *name) {
+  const struct link_map *own = own_object();
+  const void *found = NULL;
+  for (const struct link_map *object = first_object(); object && !found; object = object->l_next) {
+    if (object != own) found = plain_function_in(object, name);
+  }
+  return found;
+}
+
+static bool lead_to_definition(void *function, const char *name) {
+  const void *address;
+  memcpy(&address, function, sizeof address);
+  const struct link_map *object = object_of(address);
+  if (object && !function_in(object, name)) address = definition_of_others(name);
+  memcpy(function, &address, sizeof address);
+  return object && address;
+}
+
+bool next_allocator_bypass_executable(void) {
+  struct next_allocator found = next;
+  bool complete = lead_to_definition(&found.malloc, "malloc") && lead_to_definition(&found.free, "free") &&
+                  lead_to_definition(&found.calloc, "calloc") && lead_to_definition(&found.realloc, "realloc") &&
+                  lead_to_definition(&found.memalign, "memalign") &&
+                  lead_to_definition(&found.aligned_alloc, "aligned_alloc") &&
+                  lead_to_definition(&found.posix_memalign, "posix_memalign") &&
+                  lead_to_definition(&found.usable_size, "malloc_usable_size");
+  if (complete) next = found;
+  return complete;
+}
+
 void next_allocator_warm_up(void) {
   void *object = next.malloc(1);
   if (object) (void)next.usable_size(object);

@@ -37,6 +37,13 @@ extern HIDDEN struct next_allocator next;
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
+/*
+ * Has `next` lead to definitions. An executable that is linked to fixed addresses and takes a function's address seems
+ * to contain it; what is there goes on by a word that a redirection changes (hooks/redirection.h). With the loader's
+ * lock. False if a function has no definition that can be told; `next` is as it was then.
+ */
+bool next_allocator_bypass_executable(void);
+
 /* malloc or one of its older relatives as the program would find it; NULL if there is none. Enters the loader. */
 void *program_function(const char *name);
 

@@ -11,6 +11,7 @@
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/figures.h"
+#include "control/attachment.h"
 #include "control/black_box.h"
 #include "control/process.h"
 #include "control/snapshot.h"
@@ -73,6 +74,29 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
 }
 
 int mallometer_reset(void) { return snapshot_reset(); }
+
+/* ---- Attaching ---------------------------------------------------------------------------------------- */
+
+int mallometer_attach(void) {
+  int saved_errno = errno;
+  int result = attachment_begin();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_attach_check(void) {
+  int saved_errno = errno;
+  int result = attachment_check();
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_detach(void) {
+  int saved_errno = errno;
+  int result = attachment_end();
+  errno = saved_errno;
+  return result;
+}
 
 /* ---- On, off and self --------------------------------------------------------------------------------- */
 
@@ -309,5 +333,6 @@ int mallometer_self(struct mallometer_report *self) {
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
   process_reason(current.reason, sizeof current.reason);
+  attachment_describe(&current);
   return deliver(self, &current, sizeof current);
 }

@@ -76,7 +76,7 @@ static void take_counters(struct box_sample *record) {
   snapshot_read(&counted);
   record->realtime_ns = realtime_ns();
   record->monotonic_ns = counted.monotonic_ns;
-  record->flags = counted.flags & MALLOMETER_INCOMPLETE ? BOX_INCOMPLETE : 0;
+  record->flags = counted.flags & MALLOMETER_INCOMPLETE || counted.since_ns != 0 ? BOX_INCOMPLETE : 0;
   record->allocations = mallometer_allocations(&counted);
   record->frees = counted.frees;
   record->requested_bytes = counted.requested_bytes;

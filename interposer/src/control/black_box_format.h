@@ -90,7 +90,10 @@ enum box_record_kind { BOX_RECORD_SAMPLE = 1, BOX_RECORD_EXIT = 2 };
 
 /* Bits of box_sample.flags in a sample; in BOX_RECORD_EXIT they are the exit status. */
 enum box_sample_flags {
-  /* Counting was off for some time: live bytes are unknown. */
+  /*
+   * Counting was off for some time, or began with an attach: allocated less freed bytes are not live ones. After an
+   * attach Java's texts tell by how much.
+   */
   BOX_INCOMPLETE = 1u
 };
 

@@ -165,6 +165,16 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
+/* The Java faces read the same variable. Whoever mistypes a value is more likely to mean that it be off. */
+static bool read_attach(char *const environment[]) {
+  static const char *const yes[] = {"auto", "early", "relaunch", "true", "1", "yes", "on", NULL};
+  static const char *const no[] = {"false", "0", "no", "off", NULL};
+  const char *value = value_of(environment, "MALLOMETER_ATTACH");
+  if (!value || is_one_of(value, yes)) return true;
+  if (!is_one_of(value, no)) refuse("MALLOMETER_ATTACH", value, "auto, early, relaunch or off", "off");
+  return false;
+}
+
 static enum log_level read_log(char *const environment[]) {
   const char *value = value_of(environment, "MALLOMETER_LOG");
   if (!value || strcmp(value, "warn") == 0) return LOG_WARN;
@@ -204,6 +214,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   if (configuration.excluded) return configuration; /* and say nothing about the rest: this program is left alone */
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
+  configuration.may_attach = read_attach(environment);
   configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
   configuration.headers = read_accounting(environment);
   read_stacks(environment, &configuration);

@@ -16,6 +16,8 @@
 struct configuration {
   /* MALLOMETER_ENABLED */
   bool enabled;
+  /* MALLOMETER_ATTACH=off, or what is not understood, forbids it to count in a process that runs already. */
+  bool may_attach;
   /* MALLOMETER_ONLY names executables, and this one is not among them. */
   bool excluded;
   /* MALLOMETER_ACCOUNTING=header rather than usable. */

@@ -2,6 +2,7 @@
 #include "control/process.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,17 +38,35 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
-/* Points to a constant, or to reason_text, which is written before the process has a second thread. */
+/* Points to a constant, or to one of reason_texts: the one that readers do not look at is written. */
 static const char *reason = "";
-static char reason_text[sizeof((struct mallometer_report *)0)->reason];
+static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
 static const char *wanted_black_box;
 static bool java_frames;
+static pid_t loaded_in;
+static bool stacks_started;
 static bool call_sites_wanted;
 /* By the environment, until somebody switches it on: nothing is reserved or written then. */
 static bool switched_off;
 /* Why call sites are not recorded although they are asked for. */
 static const char *sites_missing;
+
+/* ---- State -------------------------------------------------------------------------------------------- */
+
+void process_state_is(int new_state, const char *format, ...) {
+  char wanted[sizeof reason_texts[0]];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(wanted, sizeof wanted, format, arguments);
+  va_end(arguments);
+  if (strcmp(wanted, reason) != 0) { /* a reader may be in the middle of the text before */
+    char *text = reason_texts[reason == reason_texts[0]];
+    memcpy(text, wanted, strlen(wanted) + 1);
+    __atomic_store_n(&reason, text, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&state, new_state, __ATOMIC_RELEASE);
+}
 
 /* ---- Whether it counts --------------------------------------------------------------------------------- */
 
@@ -68,9 +87,8 @@ static void refuse_or_use_headers(void) {
     hook_use_headers();
     return;
   }
-  snprintf(reason_text, sizeof reason_text,
-           "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used", name);
-  reason = reason_text;
+  process_state_is(
+      state, "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used", name);
   log_line(LOG_WARN, "%s", reason);
 }
 
@@ -134,12 +152,7 @@ static void warns_of_internals(const char *file) {
 
 /* ---- Start and fork ----------------------------------------------------------------------------------- */
 
-/* The C library has its environment then, but hardly anything has run. */
-static void starts(void) {
-  if (!libc_is_glibc()) {
-    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is not glibc (Alpine uses musl)");
-    return;
-  }
+static struct configuration configure(void) {
   char path[4096];
   clock_start();
   struct configuration configuration = configuration_read(environ, executable_path(path, sizeof path));
@@ -151,6 +164,17 @@ static void starts(void) {
   unwinding = configuration.unwinding;
   observation_configure(configuration.leaks, configuration.arena_bytes);
   trial_remembers(environ);
+  wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
+  return configuration;
+}
+
+/* The C library has its environment then, but hardly anything has run. */
+static void starts(void) {
+  if (!libc_is_glibc()) {
+    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is not glibc (Alpine uses musl)");
+    return;
+  }
+  struct configuration configuration = configure();
   if (configuration.excluded) {
     off(MALLOMETER_STATE_EXCLUDED, "MALLOMETER_ONLY does not name this executable");
     return;
@@ -158,12 +182,12 @@ static void starts(void) {
   if (configuration.headers) refuse_or_use_headers();
   if (!configuration.enabled) {
     switched_off = true;
+    wanted_black_box = NULL;
     off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
     return;
   }
   if (configuration.call_sites && configuration.sample_interval > 0 && will_ask_for_call_sites(&configuration))
     process_record_call_sites();
-  wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
 }
 
 const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepbind, warns_of_internals, meets_jvm};
@@ -172,20 +196,27 @@ const struct hook_owner hook_owner = {hook_find_allocator, starts, refuses_deepb
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
-    snprintf(reason_text, sizeof reason_text,
-             "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
+    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
+                     "a memory checker replaces malloc; with Valgrind add --soname-synonyms=somalloc=nouserintercepts");
   } else if (serving == object_of(address_in_libc())) {
-    snprintf(reason_text, sizeof reason_text,
-             "loaded after the process started; name the library in LD_PRELOAD and restart");
+    process_state_is(
+        MALLOMETER_STATE_NOT_PRELOADED,
+        "loaded after the process started; call mallometer_attach(), or name the library in LD_PRELOAD and restart");
   } else if (serving == first_object()) {
-    snprintf(reason_text, sizeof reason_text,
-             "malloc of %s comes first: a malloc that is part of the program cannot be counted",
-             program_invocation_short_name);
+    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
+                     "malloc of %s comes first: a malloc that is part of the program cannot be counted",
+                     program_invocation_short_name);
   } else if (serving) {
-    snprintf(reason_text, sizeof reason_text, "malloc of %s comes first; name mallometer before it in LD_PRELOAD",
-             object_file_name(serving));
+    process_state_is(MALLOMETER_STATE_NOT_PRELOADED,
+                     "malloc of %s comes first; name mallometer before it in LD_PRELOAD", object_file_name(serving));
   }
-  reason = reason_text;
+}
+
+static void name_allocator(void) {
+  next_allocator_name(allocator_name, sizeof allocator_name);
+  allocator_find();
+  allocator_name_version(allocator_name, sizeof allocator_name);
+  forget_loader_errors();
 }
 
 static void in_forked_child(void) {
@@ -197,7 +228,20 @@ static void in_forked_child(void) {
   observation_forked();
 }
 
+static void start_stacks(void) {
+  unwinding = native_stack_start(unwinding);
+  forget_loader_errors();
+  after_fork_in_child(in_forked_child);
+  stacks_started = true;
+}
+
+void process_counts(void) {
+  if (wanted_black_box) process_record(wanted_black_box);
+  log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+}
+
 static void begin(void) {
+  loaded_in = getpid();
   bool ours = program_malloc_is_ours();
   if (!ours) operators_find(); /* the rest when something is called: the loader might call malloc for it */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
@@ -211,10 +255,7 @@ static void begin(void) {
     explain_not_preloaded(serving);
     return;
   }
-  next_allocator_name(allocator_name, sizeof allocator_name);
-  allocator_find();
-  allocator_name_version(allocator_name, sizeof allocator_name);
-  forget_loader_errors();
+  name_allocator();
   if (process_never_counts()) return;
   unwinding = native_stack_start(unwinding);
   forget_loader_errors();
@@ -228,6 +269,35 @@ __attribute__((constructor)) static void start(void) {
   int saved_errno = errno;
   begin();
   errno = saved_errno;
+}
+
+/* ---- A process that runs already ---------------------------------------------------------------------- */
+
+bool process_was_forked(void) { return getpid() != loaded_in; }
+
+static const char *objection_to(const struct configuration *configuration) {
+  if (configuration->excluded) return "MALLOMETER_ONLY does not name this executable";
+  if (!configuration->may_attach) return "MALLOMETER_ATTACH=off";
+  if (!configuration->enabled) return "switched off by MALLOMETER_ENABLED";
+  if (configuration->headers) return "MALLOMETER_ACCOUNTING=header needs LD_PRELOAD: other objects have no header";
+  return NULL;
+}
+
+const char *process_objection(void) {
+  static bool asked;
+  static const char *objection;
+  if (asked) return objection;
+  asked = true;
+  struct configuration configuration = configure();
+  return objection = objection_to(&configuration);
+}
+
+void process_prepare(void) {
+  call_sites_forget();
+  observation_forget();
+  if (stacks_started) return;
+  name_allocator();
+  start_stacks();
 }
 
 /* ---- On and off --------------------------------------------------------------------------------------- */
@@ -251,11 +321,12 @@ int process_enable(void) {
 
 /* ---- What it is --------------------------------------------------------------------------------------- */
 
-int process_state(void) { return state; }
+int process_state(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE); }
 
 void process_reason(char *text, size_t capacity) {
   const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);
-  snprintf(text, capacity, "%s%s%s%s", reason, *reason && missing ? "; " : "",
+  const char *current = __atomic_load_n(&reason, __ATOMIC_ACQUIRE);
+  snprintf(text, capacity, "%s%s%s%s", current, *current && missing ? "; " : "",
            missing ? "call sites are not recorded: " : "", missing ? missing : "");
 }
 

@@ -25,6 +25,27 @@ bool process_never_counts(void);
 int process_disable(void);
 int process_enable(void);
 
+/*
+ * For control/attachment.h. Reads the environment, the first time. Returns why this process must not count although it
+ * could; NULL if nothing is against it.
+ */
+const char *process_objection(void);
+
+/* Whether this is a child that was forked since the library was loaded. */
+bool process_was_forked(void);
+
+/*
+ * What is needed before a process counts that runs already. Samples of an attach before count as freed: some are, past
+ * the library. Enters the loader, the first time. May change errno.
+ */
+void process_prepare(void);
+
+/* From now on the state is this, for the reason that the format of printf makes. One thread at a time. */
+__attribute__((format(printf, 2, 3))) void process_state_is(int state, const char *format, ...);
+
+/* Does what comes with counting: the black box, if the environment asks for it. */
+void process_counts(void);
+
 /* What serves the allocations, such as "glibc 2.36"; empty before the start. */
 const char *process_allocator(void);
 

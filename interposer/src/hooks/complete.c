@@ -65,6 +65,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   size_t class = size_class(requested);
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
   if (block) {
+    thread_block_answer(block);
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_bytes, requested);
     counter_add(&block->events.allocations[class], 1);
@@ -87,9 +88,10 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
 static void count_free(size_t unit_size) {
   struct thread_block *block = thread_block_acquire();
   if (block) {
-    headroom_give(block, (int64_t)unit_size);
+    thread_block_answer(block);
     counter_add(&block->events.freed_bytes, unit_size);
     counter_add(&block->events.frees, 1);
+    if (!headroom_give(block, (int64_t)unit_size)) peak_flush(block);
   } else {
     counter_add_shared(&shared_events.freed_bytes, unit_size);
     counter_add_shared(&shared_events.frees, 1);

@@ -133,6 +133,10 @@ void operators_find(void) {
   }
 }
 
+void operators_take_over(void) {
+  for (enum operator_form form = 0; form < OPERATOR_FORMS; form++) in_place[form] = NULL;
+}
+
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
 /* A program that uses operator new and has no C++ library anywhere cannot be thrown at. */

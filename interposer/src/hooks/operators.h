@@ -30,6 +30,12 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
  */
 void operators_find(void);
 
+/*
+ * Has ours serve in every form. In a process that was not preloaded, calls come here that led to the operators of the
+ * allocator; whoever replaced operators is called as ever.
+ */
+void operators_take_over(void);
+
 /* What serves a form in place of ours; NULL if ours does. */
 operator_function *operator_in_place(enum operator_form form);
 

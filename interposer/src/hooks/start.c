@@ -35,6 +35,8 @@ bool program_malloc_is_ours(void) {
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
 static bool counting_is_wanted = true;
+static bool was_off;
+static bool calls_are_answered_elsewhere;
 
 static int wanted_state(void) {
   if (malloc_leads_here && __atomic_load_n(&counting_is_wanted, __ATOMIC_SEQ_CST)) return HOOK_COUNTING;
@@ -55,19 +57,24 @@ static void change_state(int wanted) {
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
                                                     memalign, aligned_alloc, posix_memalign, malloc_usable_size};
 
+static void start_counting(void) {
+  if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
+  thread_blocks_start(peak_flush);
+}
+
 static void resolve(void) {
   this_thread_resolves = true;
   thread_key_0_reserve();
   malloc_leads_here = program_malloc_is_ours();
-  malloc_is_replaced = malloc_leads_here && !calls_arrive();
+  calls_are_answered_elsewhere = !calls_arrive();
+  malloc_is_replaced = malloc_leads_here && calls_are_answered_elsewhere;
   if (malloc_is_replaced) malloc_leads_here = false;
   bool found = next_allocator_find(malloc_leads_here ? NULL : &own_functions);
   if (found && is_of_sanitizer((const void *)(uintptr_t)next.malloc)) malloc_leads_here = false;
   if (found) operators_find();
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
-    if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
-    thread_blocks_start(peak_flush);
+    start_counting();
   }
   if (found && malloc_leads_here) hook_owner.starts();
   thread_key_0_release();
@@ -89,7 +96,29 @@ bool hook_find_allocator(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
 }
 
-static bool was_off;
+bool hook_attach(void) {
+  static bool started;
+  if (calls_are_answered_elsewhere) return false;
+  if (!started) {
+    started = true;
+    thread_key_0_reserve();
+    start_counting();
+    thread_key_0_release();
+    /* What glibc says is in use has the size word of each object in it. */
+    if (size_source == SIZE_FROM_CHUNK) totals_extra(sizeof(size_t));
+  }
+  operators_take_over();
+  __atomic_store_n(&was_off, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* it may have been off at the latest detach */
+  malloc_leads_here = true;
+  hook_choose_route();
+  return true;
+}
+
+void hook_detach(void) {
+  malloc_leads_here = false;
+  hook_choose_route();
+}
 
 bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
 

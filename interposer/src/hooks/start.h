@@ -22,6 +22,14 @@ void hook_count(bool on);
 /* Whether counting was ever off: what came and went meanwhile is in no sum. */
 bool hook_was_off(void);
 
+/*
+ * Counts from now on in a process whose malloc was not ours: to be called before any word leads here, with a next
+ * allocator that is found (hook_ready()) and defined (next_allocator_bypass_executable()). False if a memory checker
+ * answers the calls of our functions. Allocates. hook_detach() goes back to passing calls on, from any thread.
+ */
+bool hook_attach(void);
+void hook_detach(void);
+
 /* Once more, because there is something new to choose by: whether call sites are recorded. From any thread. */
 void hook_choose_route(void);
 

@@ -49,8 +49,9 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/* NULL if there is no room. */
+/* NULL if there is no room, or no site. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
+  if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
   if (known != NO_NUMBER) return &memory->sites[known - 1];
   uint32_t fresh = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED);

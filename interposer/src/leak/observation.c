@@ -96,10 +96,14 @@ static bool is_gone(const struct slot_object *object) {
   return is_same(object) && memory_is_unmapped((const void *)slot_address(object->number));
 }
 
-static void retire(const struct slot_object *object) {
-  if (!slot_retire(object)) return;
+static void disown(const struct slot_object *object) {
+  if (!slot_disown(object)) return;
   placement_removed(object->sample.site);
   call_sites_count_free(object->sample);
+}
+
+static void retire(const struct slot_object *object) {
+  if (slot_retire(object)) disown(object);
 }
 
 /* Its use can be seen again, and nobody knows when it was used last. */
@@ -355,6 +359,18 @@ int observation_start(const char *unable) {
   reason = "a thread cannot be started";
   __atomic_store_n(&state, MALLOMETER_LEAKS_OFF, __ATOMIC_RELEASE);
   return -EAGAIN;
+}
+
+void observation_forget(void) {
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
+    struct slot_object object;
+    if (!slot_look(i, &object)) continue;
+    if (is_gone(&object)) {
+      retire(&object);
+    } else {
+      disown(&object);
+    }
+  }
 }
 
 int observation_stop(void) {

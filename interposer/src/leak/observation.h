@@ -36,6 +36,12 @@ int observation_start(const char *unable);
 /* As mallometer_leaks_stop(). */
 int observation_stop(void);
 
+/*
+ * Calls were not seen for a time: what came into slots before belongs to no site any more, and slots whose pages the
+ * allocator has unmapped are retired. May change errno.
+ */
+void observation_forget(void);
+
 /* False if it cannot be that short. From any thread. */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 

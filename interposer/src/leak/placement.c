@@ -147,6 +147,7 @@ __attribute__((noinline)) static void tell_of_freed(const struct slot_object *ob
 
 bool placement_take_out(const void *object, struct slot_object *removed) {
   if (!slot_remove(object, removed)) return false;
+  if (removed->sample.site == NO_SITE) return true;
   floating_point of_program = floating_point_enter();
   tell_of_freed(removed);
   floating_point_leave(of_program);

@@ -52,10 +52,11 @@ struct slot {
   uint32_t excess; /* of that beyond the object's bytes */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen; /* its object's generation, of which the lowest bits do, if its use cannot be seen */
-  bool apart;      /* from its neighbours, by the kernel's advice */
-  bool to_merge;   /* in the hands of slots_merge() */
-  uint64_t born;   /* as the time of the last access */
+  uint32_t unseen;   /* its object's generation, of which the lowest bits do, if its use cannot be seen */
+  uint32_t disowned; /* the same, if the sample was counted as freed, or is about to be */
+  bool apart;        /* from its neighbours, by the kernel's advice */
+  bool to_merge;     /* in the hands of slots_merge() */
+  uint64_t born;     /* as the time of the last access */
 };
 
 uintptr_t slots_begin;
@@ -316,6 +317,13 @@ static struct slot *slot_of(const void *object, uint64_t *state) {
   return *state % STATES == IN_USE && slot->object == (uintptr_t)object ? slot : NULL;
 }
 
+bool slot_disown(const struct slot_object *object) {
+  uint32_t *disowned = &slots[object->number].disowned, generation = (uint32_t)object->generation;
+  uint32_t before = __atomic_load_n(disowned, __ATOMIC_RELAXED);
+  return before != generation &&
+         __atomic_compare_exchange_n(disowned, &before, generation, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* What is there of an object whose state word says that it is in use; of use if the word is the same afterwards. */
 static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
   uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
@@ -327,6 +335,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
                              last,
                              slot->born,
                              __atomic_load_n(&slot->unseen, __ATOMIC_RELAXED) == (uint32_t)generation};
+  if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
 /* Generations only grow: if the word is still the same, the object was the same all the time. */
@@ -338,6 +347,7 @@ bool slot_remove(const void *object, struct slot_object *removed) {
     return false;
   }
   copy(slot, state / STATES, removed);
+  if (!slot_disown(removed)) removed->sample.site = NO_SITE;
   return true;
 }
 
@@ -496,11 +506,23 @@ struct slots_totals slots_totals(void) {
   return totals;
 }
 
+uint64_t slots_counted_bytes(uint64_t *objects) {
+  uint64_t bytes = 0;
+  *objects = 0;
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
+    struct slot_object slot;
+    if (!slot_look(i, &slot)) continue;
+    bytes += slot.sample.bytes;
+    *objects += 1;
+  }
+  return bytes;
+}
+
 uint32_t slots_copy(const struct rows *objects) {
   uint32_t copied = 0;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
     struct slot_object slot;
-    if (!slot_look(i, &slot)) continue;
+    if (!slot_look(i, &slot) || slot.sample.site == NO_SITE) continue;
     struct mallometer_object row = live_sample_row(&slot.sample);
     row.placement = slot.unseen ? 0 : slot.placement;
     row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;

@@ -118,6 +118,12 @@ struct slot_object {
   bool unseen;
 };
 
+/*
+ * The object stays, and is no sample any more: it has no site. False if it was disowned before, or is freed: then
+ * somebody else counts the sample as freed, otherwise the caller does.
+ */
+bool slot_disown(const struct slot_object *object);
+
 /* False if there is no such object, or somebody frees it already. */
 bool slot_remove(const void *object, struct slot_object *removed);
 
@@ -164,6 +170,9 @@ struct slots_totals {
 };
 
 struct slots_totals slots_totals(void);
+
+/* What was counted of the objects that are in slots, and how many these are. */
+uint64_t slots_counted_bytes(uint64_t *objects);
 
 /* Writes a row for each object in a slot, as the ABI shows it; returns how many. */
 uint32_t slots_copy(const struct rows *objects);

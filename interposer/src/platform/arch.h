@@ -50,6 +50,18 @@
  *   uintptr_t thread_control_block(void)
  *       Where glibc's struct pthread of the calling thread begins; 0 if that is not known.
  *
+ * Words that the loader fills in (psABI of the processor, "Relocation Types"):
+ *
+ *   RELOCATIONS_ARE_KNOWN
+ *       Whether these are: elsewhere no function is found by the words that lead to it.
+ *   RELOCATION_OF_CALL, RELOCATION_OF_DATA, RELOCATION_OF_ADDRESS
+ *       Of a word through which the procedure linkage table calls; of one of the global offset table; of one of data.
+ *   TAG_OF_CALL_ENTRY_BYTES
+ *       Of a dynamic section that says how long an entry of the procedure linkage table is; 0 if none does.
+ *   bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes)
+ *       Whether the entry jumps to the function itself: the loader has rewritten it (glibc.cpu.plt_rewrite). `entry`
+ *       lies within it.
+ *
  * Numbers and names:
  *
  *   GLIBC_CHUNKS_ARE_KNOWN

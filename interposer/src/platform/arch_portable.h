@@ -77,6 +77,20 @@ static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self();
 
 static inline uintptr_t thread_control_block(void) { return 0; }
 
+/* ---- Words that the loader fills in -------------------------------------------------------------------- */
+
+#define RELOCATIONS_ARE_KNOWN false
+/* No relocation has such a number. */
+#define RELOCATION_OF_CALL UINT32_MAX
+#define RELOCATION_OF_DATA UINT32_MAX
+#define RELOCATION_OF_ADDRESS UINT32_MAX
+#define TAG_OF_CALL_ENTRY_BYTES 0
+
+static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
+  (void)entry, (void)entry_bytes;
+  return false;
+}
+
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
 #define GLIBC_CHUNKS_ARE_KNOWN false

@@ -109,6 +109,20 @@ static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_threa
 
 static inline uintptr_t thread_control_block(void) { return thread_pointer(); }
 
+/* ---- Words that the loader fills in -------------------------------------------------------------------- */
+
+#define RELOCATIONS_ARE_KNOWN true
+#define RELOCATION_OF_CALL 7    /* R_X86_64_JUMP_SLOT */
+#define RELOCATION_OF_DATA 6    /* R_X86_64_GLOB_DAT */
+#define RELOCATION_OF_ADDRESS 1 /* R_X86_64_64 */
+#define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
+
+/* A direct jump (e9, or d5 with a 64-bit address) in place of an indirect one (ff 25), endbr64 before it or not. */
+static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
+  const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
+  return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;
+}
+
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
 #define GLIBC_CHUNKS_ARE_KNOWN true

@@ -1,6 +1,8 @@
 /* Addresses in the section are relocated by some loaders and not by others; here they are. See dynamic_section.h. */
 #include "platform/dynamic_section.h"
 
+#include "platform/arch.h"
+
 static const void *address_in(uintptr_t value, uintptr_t bias) {
   return (const void *)(value < bias && (intptr_t)bias > 0 ? value + bias : value);
 }
@@ -17,6 +19,8 @@ struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t b
     if (entry->d_tag == DT_RELASZ) section.of_data.count = entry->d_un.d_val / sizeof(ElfW(Rela));
     if (entry->d_tag == DT_RELACOUNT) section.of_data.without_symbol = entry->d_un.d_val;
     if (entry->d_tag == DT_JMPREL) section.of_calls.first = address;
+    if (entry->d_tag == TAG_OF_CALL_ENTRY_BYTES) section.call_entry_bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_AUDIT || entry->d_tag == DT_DEPAUDIT) section.has_auditor = true;
     if (entry->d_tag == DT_PLTRELSZ) section.of_calls.count = entry->d_un.d_val / sizeof(ElfW(Rela));
   }
   if (!section.symbols || !section.strings) return (struct dynamic_section){0};

@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ struct dynamic_section {
   const uint32_t *gnu_hash;
   const uint32_t *hash;
   struct relocations of_data, of_calls;
+  /* Bytes of an entry of the procedure linkage table, where the section says so; 0 elsewhere. */
+  uintptr_t call_entry_bytes;
+  /* The object asks for an auditor (rtld-audit(7)). */
+  bool has_auditor;
 };
 
 /*

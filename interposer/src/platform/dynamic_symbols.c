@@ -96,7 +96,8 @@ static const ElfW(Sym) * by_hash(const struct dynamic_section *section, const ch
   return NULL;
 }
 
-const void *function_in(const struct link_map *object, const char *name) {
+/* NULL if the object does not define it, or defines no function by that name. */
+static const ElfW(Sym) * definition_in(const struct link_map *object, const char *name) {
   struct dynamic_section section = section_of(object);
   const ElfW(Sym) *symbol = NULL;
   if (section.gnu_hash) {
@@ -106,8 +107,18 @@ const void *function_in(const struct link_map *object, const char *name) {
   }
   if (!symbol || symbol->st_shndx == SHN_UNDEF) return NULL;
   unsigned type = ELF64_ST_TYPE(symbol->st_info);
-  bool is_function = type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC; /* its resolver stands for it */
-  return is_function ? (const void *)(object->l_addr + symbol->st_value) : NULL;
+  return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC ? symbol : NULL;
+}
+
+const void *function_in(const struct link_map *object, const char *name) {
+  const ElfW(Sym) *symbol = definition_in(object, name);
+  return symbol ? (const void *)(object->l_addr + symbol->st_value) : NULL;
+}
+
+const void *plain_function_in(const struct link_map *object, const char *name) {
+  const ElfW(Sym) *symbol = definition_in(object, name);
+  bool is_plain = symbol && ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC;
+  return is_plain ? (const void *)(object->l_addr + symbol->st_value) : NULL;
 }
 
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end) {

@@ -31,8 +31,11 @@ const char *object_file_name(const struct link_map *object);
 /* Whether the name of the object's file, without folders, begins so. */
 bool file_begins_with(const struct link_map *object, const char *beginning);
 
-/* NULL if the object does not define the function. */
+/* NULL if the object does not define the function. One that a resolver chooses (IFUNC) is told by its resolver. */
 const void *function_in(const struct link_map *object, const char *name);
+
+/* NULL also if a resolver chooses it. */
+const void *plain_function_in(const struct link_map *object, const char *name);
 
 /*
  * The definition that the loader meets first among the objects from `begin` to the one before `end`, which may be NULL.

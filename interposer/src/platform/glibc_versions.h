@@ -33,6 +33,7 @@ OLD_SYMBOL(pthread_key_delete, GLIBC_FIRST);
 OLD_SYMBOL(pthread_setspecific, GLIBC_FIRST);
 OLD_SYMBOL(pthread_create, GLIBC_FIRST);
 OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
+OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 
 /* The versions under which programs ask the C library for malloc's family, and for aligned_alloc, which is younger. */
 #define VERSION_OF_MALLOC GLIBC_FIRST
@@ -44,6 +45,7 @@ OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
 #pragma weak pthread_setspecific
 #pragma weak pthread_create
 #pragma weak pthread_attr_setstacksize
+#pragma weak pthread_getcpuclockid
 
 /* Absent in musl. */
 #pragma weak dlvsym
@@ -60,9 +62,14 @@ static inline bool libc_is_glibc(void) { return gnu_get_libc_version != NULL; }
 /* NULL if it is not glibc. */
 static inline const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
 
-/* Has a function called in each child of a fork, as long as the library is loaded. Not where the C library cannot. */
-static inline void after_fork_in_child(void (*run)(void)) {
-  if (__register_atfork) __register_atfork(NULL, NULL, run, NULL);
+/*
+ * Has functions called before each fork, and after it in the parent and in the child, as long as the library is loaded.
+ * Not where the C library cannot. Allocates.
+ */
+static inline void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+  if (__register_atfork) __register_atfork(before, in_parent, in_child, NULL);
 }
+
+static inline void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 #endif

@@ -2,8 +2,14 @@
 #include "platform/readable_memory.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <signal.h>
+
+#include "platform/clock.h"
+#include "platform/glibc_versions.h"
+#include "platform/memory.h"
+#include "platform/protected_words.h"
+#include "platform/system_calls.h"
+#include "platform/wait.h"
 
 #define BYTES_OF_MASK 8u /* the kernel's own */
 
@@ -28,4 +34,69 @@ bool is_readable(uintptr_t begin, size_t bytes) {
   uintptr_t first = page_of(begin);
   size_t pages = (page_of(begin + bytes - 1) - first) / SMALLEST_PAGE + 1;
   return readable_pages(first, pages) == pages;
+}
+
+/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+
+static int memory = -1, pages = -1; /* descriptors */
+
+static void close_both(void) {
+  if (memory >= 0) call_close(memory);
+  if (pages >= 0) call_close(pages);
+  memory = pages = -1;
+}
+
+static void close_in_child(void) {
+  int saved_errno = errno;
+  close_both();
+  errno = saved_errno;
+}
+
+/* No fork falls between a descriptor's begin or end and the note of it. False if forks go on for a second. */
+static bool without_forks(void (*act)(void)) {
+  const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
+  sigset_t all, signals;
+  bool alone;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &signals);
+  while (!(alone = keep_forks_out()) && monotonic_ns() - begin < longest_ns) wait_until(monotonic_ns() + pause_ns);
+  if (alone) {
+    act();
+    let_forks_go();
+  }
+  sigprocmask(SIG_SETMASK, &signals, NULL);
+  return alone;
+}
+
+static void open_both(void) {
+  memory = call_open("/proc/self/mem", O_RDONLY);
+  pages = call_open("/proc/self/pagemap", O_RDONLY);
+}
+
+bool own_memory_open(void) {
+  static bool registered;
+  protected_words_prepare();
+  if (!registered) after_fork_in_child(close_in_child);
+  registered = true;
+  if (without_forks(open_both) && memory >= 0 && pages >= 0) return true;
+  own_memory_close();
+  return false;
+}
+
+void own_memory_close(void) {
+  if (!without_forks(close_both)) close_both();
+}
+
+bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
+  return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;
+}
+
+/* A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+enum page_state own_page_state(uintptr_t address) {
+  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
+  uint64_t word;
+  off_t place = (off_t)(address / memory_page_bytes() * sizeof word);
+  if (syscall(SYS_pread64, pages, &word, sizeof word, place) != (ssize_t)sizeof word) return PAGE_UNKNOWN;
+  if (word & in_memory) return PAGE_IN_MEMORY;
+  return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
 }

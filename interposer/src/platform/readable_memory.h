@@ -1,4 +1,7 @@
-/* Which memory can be read without a fault. The kernel is asked; where a sandbox forbids that, nothing can. */
+/*
+ * Which memory can be read without a fault, and reading what may be gone by then. The kernel is asked; where a sandbox
+ * forbids that, nothing can.
+ */
 #ifndef MALLOMETER_PLATFORM_READABLE_MEMORY_H
 #define MALLOMETER_PLATFORM_READABLE_MEMORY_H
 
@@ -18,5 +21,26 @@ size_t readable_pages(uintptr_t page, size_t pages);
 
 /* Whether all of it can be read. May change errno. */
 bool is_readable(uintptr_t begin, size_t bytes);
+
+/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+
+/*
+ * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses. One user at a
+ * time. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for forks that
+ * are under way. May change errno.
+ */
+bool own_memory_open(void);
+void own_memory_close(void);
+
+/*
+ * Copies from an address at which there may be no memory any more: false then. A page that was never touched becomes
+ * one of zeros with a place in the page tables. May change errno.
+ */
+bool own_memory_read(uintptr_t from, void *to, size_t bytes);
+
+enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
+
+/* Changes nothing about the page. Untouched if nothing is mapped there. May change errno. */
+enum page_state own_page_state(uintptr_t address);
 
 #endif

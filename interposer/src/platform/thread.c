@@ -7,13 +7,53 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
+#include "platform/system_calls.h"
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
+
+/* The kernel's number for the clock of a thread's processor time is made of the thread's (clock_getcpuclockid(3)). */
+uint32_t thread_id_known(void) {
+  clockid_t clock;
+  if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;
+  return (uint32_t) ~(clock >> 3);
+}
+
+/* What getdents64(2) writes. */
+struct entry {
+  uint64_t number;
+  int64_t next;
+  uint16_t bytes;
+  uint8_t type;
+  char name[];
+};
+
+size_t thread_ids(uint32_t *ids, size_t capacity) {
+  _Alignas(struct entry) char entries[4096];
+  size_t count = 0;
+  long length;
+  int folder = call_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+  while (folder >= 0 && (length = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+    const struct entry *entry;
+    for (long at = 0; at < length && count < capacity; at += entry->bytes) {
+      entry = (const struct entry *)(entries + at);
+      uint32_t id = 0;
+      for (const char *c = entry->name; *c >= '0' && *c <= '9'; c++) id = id * 10 + (uint32_t)(*c - '0');
+      if (id > 0) ids[count++] = id;
+    }
+  }
+  if (folder >= 0) call_close(folder);
+  return count;
+}
+
+uintptr_t thread_robust_list(uint32_t id) {
+  uintptr_t head = 0;
+  size_t bytes = 0;
+  return syscall(SYS_get_robust_list, id, &head, &bytes) == 0 ? head : 0;
+}
 
 void thread_name(char name[THREAD_NAME_BYTES]) {
   int saved_errno = errno;

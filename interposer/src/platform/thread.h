@@ -13,6 +13,20 @@
 /* The system's number of the calling thread. Keeps errno; may be called inside of malloc and in signal handlers. */
 uint32_t thread_id(void);
 
+/* The same without a system call, for threads that may make none; 0 if the C library does not tell. */
+uint32_t thread_id_known(void);
+
+/* The numbers of the process's threads, at most `capacity`. Returns how many; 0 if the kernel does not tell. Allocates
+ * nothing. May change errno. */
+size_t thread_ids(uint32_t *ids, size_t capacity);
+
+/*
+ * Where a thread of this process has its list of locks that are released when it ends (set_robust_list(2)), which glibc
+ * keeps at the same place of each thread's description. 0 if it has none, does not exist, or the kernel does not tell.
+ * May change errno.
+ */
+uintptr_t thread_robust_list(uint32_t id);
+
 /* Copies the calling thread's name, NUL-terminated; empty if unknown. As thread_id(). */
 void thread_name(char name[THREAD_NAME_BYTES]);
 

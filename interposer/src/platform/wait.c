@@ -1,4 +1,4 @@
-/* By futex(2) and clock_nanosleep(2). See wait.h. */
+/* By futex(2) and clock_nanosleep(2), called as platform/system_calls.h says. See wait.h. */
 #include "platform/wait.h"
 
 #include <errno.h>
@@ -27,5 +27,5 @@ void wait_wake(const uint32_t *word) {
 
 void wait_until(uint64_t moment_ns) {
   struct timespec moment = time_of(moment_ns);
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL);
+  syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL);
 }

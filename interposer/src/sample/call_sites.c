@@ -187,6 +187,8 @@ void call_sites_count_free(struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
+void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
+
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
 /* In quarters, of sites or of the nodes of their stacks. */

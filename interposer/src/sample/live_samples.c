@@ -111,14 +111,29 @@ static struct live *find(uintptr_t address) {
 
 bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
 
-struct live_sample live_sample_remove(const void *object) {
-  struct live *entry = find((uintptr_t)object);
-  if (!entry) return NO_LIVE_SAMPLE;
+/* NO_LIVE_SAMPLE if somebody else takes it out. */
+static struct live_sample take_out(struct live *entry, uintptr_t address) {
+  uintptr_t mark = address;
+  if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return NO_LIVE_SAMPLE;
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
-  count_live((uintptr_t)object, -1);
+  count_live(address, -1);
   __atomic_fetch_sub(&samples, 1, __ATOMIC_RELAXED);
   return sample;
+}
+
+struct live_sample live_sample_remove(const void *object) {
+  struct live *entry = find((uintptr_t)object);
+  return entry ? take_out(entry, (uintptr_t)object) : NO_LIVE_SAMPLE;
+}
+
+void live_samples_remove_all(void (*removed)(struct live_sample sample)) {
+  for (size_t i = 0; i < PLACES && live_samples_count() > 0; i++) {
+    struct live *entry = &table->entries[i];
+    uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
+    if (address != EMPTY && address != BEING_WRITTEN && address != GONE) removed(take_out(entry, address));
+  }
 }
 
 /* ---- For readers -------------------------------------------------------------------------------------- */

@@ -43,6 +43,9 @@ bool live_sample_insert(const void *object, const struct live_sample *sample);
  */
 struct live_sample live_sample_remove(const void *object);
 
+/* Of all objects, which others may free meanwhile. Some of what `removed` gets are NO_LIVE_SAMPLE. */
+void live_samples_remove_all(void (*removed)(struct live_sample sample));
+
 uint32_t live_samples_count(void);
 
 /* Writes rows from `first` on; returns up to which. */

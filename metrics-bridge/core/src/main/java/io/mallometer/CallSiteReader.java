@@ -217,6 +217,7 @@ final class CallSiteReader {
             read.time(),
             topLibraries.choose(TopNames.ranked(read.sites(), CallSite::library)),
             topSites.choose(sites),
-            sites.subList(0, Math.min(SiteSummary.LARGEST, sites.size()))));
+            sites.subList(0, Math.min(SiteSummary.LARGEST, sites.size())),
+            read.origin().allocatedBeforeBytes()));
   }
 }

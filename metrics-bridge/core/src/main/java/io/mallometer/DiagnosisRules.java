@@ -4,6 +4,7 @@ import io.mallometer.Diagnosis.Finding;
 import io.mallometer.Diagnosis.Severity;
 import io.mallometer.history.Words;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -46,7 +47,7 @@ final class DiagnosisRules {
   private DiagnosisRules(
       Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks, Duration leastObservation) {
     this.snapshot = snapshot;
-    this.trend = Trend.of(history);
+    this.trend = Trend.of(history, snapshot.self().since().orElse(Instant.MIN));
     this.leaks = leaks;
     this.leastObservation = leastObservation;
   }
@@ -253,6 +254,7 @@ final class DiagnosisRules {
   private void counting() {
     Status status = snapshot.status();
     if (status.active()) {
+      missed();
       return;
     }
     found(
@@ -260,6 +262,14 @@ final class DiagnosisRules {
         Severity.UNKNOWN,
         "Native allocations are not counted",
         "Native allocations are not counted: " + status.reason());
+  }
+
+  /** After an attach to which not every call leads. */
+  private void missed() {
+    String gaps = snapshot.self().attachment().map(Attachment::gaps).orElse("");
+    if (!gaps.isEmpty()) {
+      unknown("counting", "Not every native allocation is counted: " + gaps);
+    }
   }
 
   // ---- What they share

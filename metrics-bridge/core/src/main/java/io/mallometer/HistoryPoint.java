@@ -7,6 +7,8 @@ import java.time.Instant;
  *
  * @param time when it was read, by the wall clock
  * @param liveBytes native memory in use
+ * @param netBytes native memory allocated less freed since counting began; below 0 if much is freed
+ *     that was allocated before an attach. Where that is unknown, growth shows in this alone
  * @param liveObjects native objects in use
  * @param allocations successful native allocations since the process started
  * @param allocatedBytes native memory handed out since the process started
@@ -18,6 +20,7 @@ import java.time.Instant;
 public record HistoryPoint(
     Instant time,
     double liveBytes,
+    double netBytes,
     double liveObjects,
     double allocations,
     double allocatedBytes,
@@ -33,6 +36,7 @@ public record HistoryPoint(
     return new HistoryPoint(
         snapshot.time(),
         counted == null ? Double.NaN : counted.liveBytes(),
+        counted == null ? Double.NaN : net(counted, snapshot.self().byteUnit()),
         counted == null ? Double.NaN : counted.liveObjects(),
         counted == null ? Double.NaN : counted.allocations(),
         counted == null ? Double.NaN : counted.allocatedBytes(),
@@ -40,5 +44,17 @@ public record HistoryPoint(
         cgroup == null ? Double.NaN : cgroup.chargedBytes(),
         cgroup == null ? Double.NaN : cgroup.workingSetBytes(),
         cgroup == null ? Double.NaN : cgroup.limitBytes());
+  }
+
+  /**
+   * In the unit of live bytes, which after an attach over glibc has a size word for each object.
+   */
+  private static double net(NativeCounters counted, ByteUnit unit) {
+    if (!counted.complete()) {
+      return Double.NaN;
+    }
+    boolean sizeWords = unit == ByteUnit.GLIBC_CHUNK && !counted.baseline().equals(Baseline.NONE);
+    long objects = sizeWords ? counted.allocations() - counted.frees() : 0;
+    return counted.allocatedBytes() - counted.freedBytes() + CallSites.SIZE_WORD * objects;
   }
 }

@@ -143,6 +143,20 @@ final class LeakWatch {
     }
   }
 
+  /**
+   * Ends the observation while nothing is counted; what was judged before is no longer true.
+   *
+   * @param reason why nothing is counted
+   */
+  synchronized void stop(String reason) {
+    if (!options.enabled() || latest.reason().equals(reason)) {
+      return;
+    }
+    rest();
+    everEvaluated = false;
+    publish(LeakReport.none(clock.instant(), reason));
+  }
+
   /** How long use must have been observed before anything can be called a leak. */
   Duration leastObservation() {
     return LeakDetector.leastObservation(options);

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The facade: native memory of this process, as the preloaded library counts it.
+ * The facade: native memory of this process, as the library counts it.
  *
  * <pre>{@code
  * try (Mallometer mallometer = Mallometer.open()) {
@@ -85,6 +85,39 @@ public final class Mallometer implements AutoCloseable {
   /** Whether native allocations were counted at the latest poll, why or why not, and what to do. */
   public Status status() {
     return snapshot().status();
+  }
+
+  /**
+   * Begins to count in a JVM that was started without the library: from now on, what was allocated
+   * before being known as a sum only. Does nothing where something counts already. Holds for the
+   * whole process until {@link #detach} or its end, also after this facade is closed.
+   *
+   * <p>Takes up to half a second, most of it for JNA's start, so it is best called on a thread that
+   * nobody waits for. Never throws: a refusal leaves the process as it was, and is the reason of
+   * the status. {@code MALLOMETER_ATTACH=off} in the environment refuses.
+   *
+   * @return the status then
+   */
+  public Status attach() {
+    try {
+      return poller.attach();
+    } catch (RuntimeException | LinkageError e) {
+      return status();
+    }
+  }
+
+  /**
+   * Ends what {@link #attach} began, for everybody in the process; the counters end with it. What
+   * was not attached stays as it is.
+   *
+   * @return the status then
+   */
+  public Status detach() {
+    try {
+      return poller.detach();
+    } catch (RuntimeException | LinkageError e) {
+      return status();
+    }
   }
 
   /** The latest poll's reading. Takes no lock and makes no native call. */

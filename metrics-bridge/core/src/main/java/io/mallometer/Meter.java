@@ -114,20 +114,26 @@ public record Meter(
               "native.malloc.peak",
               Type.GAUGE,
               BYTES,
-              "The most native memory that was in use since the process started",
+              "The most native memory that was in use since counting began",
               untagged(NativeCounters::peakBytes)),
+          new Meter(
+              "native.malloc.baseline",
+              Type.GAUGE,
+              BYTES,
+              "Native memory that was in use when mallometer attached; part of live until freed",
+              Meter::baselineSeries),
           counted(
               "native.malloc.largest",
               Type.GAUGE,
               BYTES,
-              "The largest successful native request since the process started, if above 32 KiB",
+              "The largest successful native request since counting began, if above 32 KiB",
               untagged(NativeCounters::largestRequestBytes)),
-          counted(
+          new Meter(
               "native.malloc.objects",
               Type.GAUGE,
               NO_UNIT,
-              "Native objects in use",
-              untagged(NativeCounters::liveObjects)),
+              "Native objects in use; unknown after an attach",
+              Meter::objectsSeries),
           counted(
               "native.malloc.large",
               Type.COUNTER,
@@ -328,6 +334,23 @@ public record Meter(
             : Double.NaN;
   }
 
+  /** None after an attach, where it can never be known: a sum over processes is to leave it out. */
+  private static List<Series> objectsSeries(Snapshot snapshot) {
+    return snapshot.process().isPresent() && baseline(snapshot).equals(Baseline.NONE)
+        ? OfAttach.OBJECTS
+        : List.of();
+  }
+
+  /** None without attach, and where it is unknown. */
+  private static List<Series> baselineSeries(Snapshot snapshot) {
+    Baseline baseline = baseline(snapshot);
+    return baseline.equals(Baseline.NONE) || !baseline.known() ? List.of() : OfAttach.BASELINE;
+  }
+
+  private static Baseline baseline(Snapshot snapshot) {
+    return snapshot.process().map(NativeCounters::baseline).orElse(Baseline.NONE);
+  }
+
   /** One series, tagged with the allocator that serves, where it tells the figure. */
   private static Meter allocator(
       String name,
@@ -499,6 +522,12 @@ public record Meter(
                   .findFirst()
                   .orElse(Double.NaN));
     }
+  }
+
+  /** Apart for the same reason as {@link States}. */
+  private static final class OfAttach {
+    static final List<Series> OBJECTS = List.of(untagged(NativeCounters::liveObjects));
+    static final List<Series> BASELINE = List.of(untagged(counted -> counted.baseline().bytes()));
   }
 
   /** Apart, because the list of meters is built before what follows it in this file. */

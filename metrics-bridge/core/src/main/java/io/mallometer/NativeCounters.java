@@ -1,7 +1,7 @@
 package io.mallometer;
 
 /**
- * What was counted of native allocations: since the process started, or within a {@link Bracket}.
+ * What was counted of native allocations: since counting began, or within a {@link Bracket}.
  *
  * <p>A successful malloc, calloc, memalign, ... is one allocation, free of a pointer is one free, a
  * successful realloc of a pointer is one of each, also in place; failures count only as failed.
@@ -15,15 +15,19 @@ package io.mallometer;
  * @param requestedBytes bytes asked for by successful allocations
  * @param allocatedBytes bytes handed out
  * @param freedBytes bytes given back
- * @param peakBytes the highest {@link #liveBytes()} since the process started, also within a
- *     bracket; {@code NaN} if unknown: for a thread, or when counting was off for some time
+ * @param peakBytes the highest {@link #liveBytes()} since counting began, also within a bracket;
+ *     {@code NaN} if unknown: for a thread, or when live bytes are
  * @param peakErrorBytes the true peak is at most this many bytes above {@code peakBytes}. It is
  *     lower at most by what other threads freed in the microseconds in which the counters were
- *     summed. {@code NaN} if the peak is unknown
- * @param largestRequestBytes the largest successful request since the process started, in bytes;
- *     {@code NaN} until one exceeded 32 KiB, and for a thread
+ *     summed, and after an attach by the baseline's error. {@code NaN} if the peak is unknown
+ * @param largestRequestBytes the largest successful request since counting began, in bytes; {@code
+ *     NaN} until one exceeded 32 KiB, and for a thread
  * @param hugeAllocations successful allocations above {@link SelfReport#hugeThresholdBytes()}
  * @param threads threads that have counted something and have not ended; 1 for a thread
+ * @param liveBytes bytes in use, those included that were allocated before mallometer attached; in
+ *     a bracket or for a thread the net change, which may be negative. {@code NaN} when counting
+ *     was off for some time, or the baseline is unknown
+ * @param baseline what of it was there when mallometer attached
  * @param complete whether counting was on all the time; if not, live and peak are unknown
  */
 public record NativeCounters(
@@ -38,7 +42,40 @@ public record NativeCounters(
     double largestRequestBytes,
     long hugeAllocations,
     int threads,
+    double liveBytes,
+    Baseline baseline,
     boolean complete) {
+
+  /** What was counted from the start of the process, or of a thread. */
+  public NativeCounters(
+      SizeDistribution allocationsBySize,
+      long frees,
+      long failed,
+      long requestedBytes,
+      long allocatedBytes,
+      long freedBytes,
+      double peakBytes,
+      double peakErrorBytes,
+      double largestRequestBytes,
+      long hugeAllocations,
+      int threads,
+      boolean complete) {
+    this(
+        allocationsBySize,
+        frees,
+        failed,
+        requestedBytes,
+        allocatedBytes,
+        freedBytes,
+        peakBytes,
+        peakErrorBytes,
+        largestRequestBytes,
+        hugeAllocations,
+        threads,
+        complete ? allocatedBytes - freedBytes : Double.NaN,
+        Baseline.NONE,
+        complete);
+  }
 
   /** Successful allocations of all sizes. */
   public long allocations() {
@@ -56,19 +93,12 @@ public record NativeCounters(
   }
 
   /**
-   * Bytes in use; in a bracket or for a thread the net change, which may be negative. {@code NaN}
-   * when counting was off for some time.
-   */
-  public double liveBytes() {
-    return complete ? allocatedBytes - freedBytes : Double.NaN;
-  }
-
-  /**
    * Objects in use; in a bracket or for a thread the net change, which may be negative. {@code NaN}
-   * when counting was off for some time.
+   * when counting was off for some time, or began with an attach: how many there were then is
+   * unknown.
    */
   public double liveObjects() {
-    return complete ? allocations() - frees : Double.NaN;
+    return complete && baseline.equals(Baseline.NONE) ? allocations() - frees : Double.NaN;
   }
 
   /**
@@ -88,6 +118,10 @@ public record NativeCounters(
         largestRequestBytes,
         hugeAllocations - start.hugeAllocations,
         threads,
+        complete
+            ? allocatedBytes - start.allocatedBytes - (freedBytes - start.freedBytes)
+            : Double.NaN,
+        Baseline.NONE,
         complete);
   }
 }

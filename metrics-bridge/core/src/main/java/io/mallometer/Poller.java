@@ -81,6 +81,10 @@ final class Poller {
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
+
+  /** Until a detach; guarded by {@link #polling}. */
+  private boolean gapsTold;
+
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private final AllocatorReader allocatorReader;
   private final CallSiteReader callSiteReader;
@@ -158,17 +162,41 @@ final class Poller {
   /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
   Snapshot poll() {
     Snapshot snapshot;
+    boolean incomplete;
     synchronized (polling) {
       Snapshot counted = interposer.read(clock.instant());
       snapshot = withObserved(counted);
+      incomplete = showsFirstGaps(latest, snapshot);
       latest = snapshot;
       history.add(snapshot, System.nanoTime());
       memoryHistory.add(snapshot, System.nanoTime());
+    }
+    if (incomplete) {
+      logQuietly(
+          "Not every native allocation is counted: "
+              + snapshot.status().reason()
+              + ". A process that is started with the library preloaded counts every call.",
+          null);
     }
     for (Subscriber subscriber : subscribers) {
       subscriber.tell(snapshot);
     }
     return snapshot;
+  }
+
+  /**
+   * Whether an attach was complete until now. Gaps that it had from its beginning are in the status
+   * that it returned.
+   */
+  private boolean showsFirstGaps(Snapshot before, Snapshot now) {
+    Optional<Attachment> attachment = now.self().attachment();
+    boolean first =
+        !gapsTold
+            && before.self().attachment().map(Attachment::complete).orElse(false)
+            && attachment.isPresent()
+            && !attachment.get().complete();
+    gapsTold = attachment.isPresent() && (gapsTold || first);
+    return first;
   }
 
   /** The thread's observations, which a source that is fed by hand brings itself. */
@@ -201,6 +229,24 @@ final class Poller {
       allocatorReader.readAfterTrim();
     }
     return report;
+  }
+
+  /** Begins to count in this process, and publishes what came of it. */
+  Status attach() {
+    Status status = interposer.attach();
+    if (status.active()) {
+      // Call sites are recorded from here on; at the next poll much would have come already.
+      nameMethods();
+    }
+    poll();
+    return status;
+  }
+
+  /** Ends what {@link #attach} began. */
+  Status detach() {
+    Status status = interposer.detach();
+    poll();
+    return status;
   }
 
   void subscribe(Subscriber subscriber) {
@@ -318,6 +364,7 @@ final class Poller {
       reading.acquireUninterruptibly();
       try {
         blackBox.begin();
+        interposer.stayAttached();
         observe();
         observeCallSites();
         observeLeaks();
@@ -381,7 +428,10 @@ final class Poller {
   /** Nor this. */
   private void observeLeaks() {
     try {
-      if (interposer.present()) {
+      Status status = latest.status();
+      if (!status.active()) {
+        leakWatch.stop(status.reason());
+      } else if (interposer.present()) {
         leakWatch.evaluateIfDue(room());
       }
     } catch (Throwable e) {
@@ -473,7 +523,7 @@ final class Poller {
    * say: that starts the JDK's logging, which takes 10 ms, and which a server may want to set up
    * first.
    */
-  private static void logQuietly(String message, Throwable e) {
+  private static void logQuietly(String message, @Nullable Throwable e) {
     try {
       System.getLogger(Mallometer.class.getName()).log(Level.WARNING, message, e);
     } catch (Throwable ignored) {

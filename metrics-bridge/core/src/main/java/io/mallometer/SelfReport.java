@@ -1,6 +1,8 @@
 package io.mallometer;
 
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What mallometer itself is and costs.
@@ -9,7 +11,11 @@ import java.util.List;
  * @param allocator the object that serves the allocations, such as {@code "glibc 2.36"} or {@code
  *     "jemalloc 5.3.0"}; without the library {@value #UNKNOWN}, or {@code "musl"} where musl is the
  *     C library
- * @param mode how the library came into the process: {@code "preload"}, or {@code "none"}
+ * @param mode how the library came to count: {@code "preload"}, {@code "attached"}, {@code
+ *     "relaunched"} for a preload by mallometer itself, or {@code "none"}
+ * @param since when counting began: the start of the process, or the attach; empty without the
+ *     library
+ * @param attachment how an attach went; empty if there was none
  * @param byteUnit the unit of allocated, freed and live bytes
  * @param footprintBytes memory that the native library has mapped in this process, resident or not:
  *     its image with its tables, and its thread blocks; {@code NaN} without it
@@ -33,6 +39,8 @@ public record SelfReport(
     String build,
     String allocator,
     String mode,
+    Optional<Instant> since,
+    Optional<Attachment> attachment,
     ByteUnit byteUnit,
     double footprintBytes,
     double overheadSeconds,
@@ -85,6 +93,18 @@ public record SelfReport(
             Double.NaN);
   }
 
+  /** The {@link #mode()} of a process that was started with the library. */
+  public static final String PRELOAD = "preload";
+
+  /** That of a process that had the library attached. */
+  public static final String ATTACHED = "attached";
+
+  /** That of a process that executed itself once more to be started with the library. */
+  public static final String RELAUNCHED = "relaunched";
+
+  /** That of a process that nobody counts in. */
+  public static final String NONE = "none";
+
   /** The name of what cannot be named without the library. */
   public static final String UNKNOWN = "unknown";
 
@@ -98,7 +118,9 @@ public record SelfReport(
     return new SelfReport(
         UNKNOWN,
         allocator,
-        "none",
+        NONE,
+        Optional.empty(),
+        Optional.empty(),
         ByteUnit.UNKNOWN,
         Double.NaN,
         Double.NaN,

@@ -14,9 +14,15 @@ import java.util.List;
  * @param libraries live bytes by library, most first, the last being {@link #OTHER}
  * @param sites live bytes by site, most first, the last being {@link #OTHER}
  * @param largestSites live bytes of the {@value #LARGEST} sites that have most, most first
+ * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
+ *     estimated: 0 without attach, {@code NaN} if unknown
  */
 public record SiteSummary(
-    Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
+    Instant time,
+    List<Share> libraries,
+    List<Share> sites,
+    List<Share> largestSites,
+    double allocatedBeforeBytes) {
 
   /** The name of what is not among the first. */
   public static final String OTHER = "other";
@@ -38,6 +44,12 @@ public record SiteSummary(
    * @param liveBytes bytes
    */
   public record Share(String name, double liveBytes) {}
+
+  /** A summary of sites in which everything is that the process allocated. */
+  public SiteSummary(
+      Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
+    this(time, libraries, sites, largestSites, 0);
+  }
 
   public SiteSummary {
     libraries = List.copyOf(libraries);

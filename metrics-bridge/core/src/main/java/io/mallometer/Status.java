@@ -4,19 +4,32 @@ package io.mallometer;
  * Whether mallometer counts, why or why not, and what to do about it.
  *
  * @param state whether native allocations are counted
- * @param reason how the library came in ({@code "preload"}) while {@link State#ACTIVE}; otherwise
- *     why nothing is counted, in one sentence without a final full stop
+ * @param reason while {@link State#ACTIVE} how the library came in, as {@link SelfReport#mode()},
+ *     followed by what is not counted if something is known not to be, such as {@code attached;
+ *     incomplete: 3 calls of malloc are not seen}; otherwise why nothing is counted, in one
+ *     sentence without a final full stop
  * @param remedy what to do, literally where that is possible: a command line or a setting that can
  *     be copied. Empty if there is nothing to do
  */
 public record Status(State state, String reason, String remedy) {
 
-  /** The reason of an {@link State#ACTIVE} status. */
-  static final String PRELOAD = "preload";
-
   /** The status while the preloaded library counts. */
   public static Status counting() {
-    return new Status(State.ACTIVE, PRELOAD, "");
+    return counting(SelfReport.PRELOAD);
+  }
+
+  /** The status while the library counts that came in so. */
+  public static Status counting(String mode) {
+    return counting(mode, "");
+  }
+
+  /**
+   * The same.
+   *
+   * @param gaps what is not counted, as {@link Attachment#gaps()}; empty if nothing is known
+   */
+  public static Status counting(String mode, String gaps) {
+    return new Status(State.ACTIVE, gaps.isEmpty() ? mode : mode + "; incomplete: " + gaps, "");
   }
 
   /** Whether native allocations are counted now. */

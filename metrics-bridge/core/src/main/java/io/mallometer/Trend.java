@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Whether live native memory grows, and how fast.
@@ -34,12 +36,16 @@ record Trend(double bytesPerSecond, Duration watched) {
   private static final double LEAST_BYTES = 8 << 20;
   private static final double LEAST_SHARE = 0.01;
 
-  /** A moment and what was live. */
+  /** A moment, and what was live or net. */
   private record Point(double seconds, double bytes) {}
 
-  /** The trend of a history, oldest first; empty if it is too short or has gaps. */
-  static Optional<Trend> of(List<HistoryPoint> history) {
-    List<Point> points = points(history);
+  /**
+   * The trend of a history, oldest first; empty if it is too short.
+   *
+   * @param since when counting began: figures from before an attach are not comparable
+   */
+  static Optional<Trend> of(List<HistoryPoint> history, Instant since) {
+    List<Point> points = points(history, since);
     Duration watched = watched(points);
     if (watched.compareTo(SHORTEST) < 0) {
       return Optional.empty();
@@ -64,23 +70,31 @@ record Trend(double bytesPerSecond, Duration watched) {
             >= STILL_RISING * slope;
   }
 
-  private static List<Point> points(List<HistoryPoint> history) {
+  /** Net bytes where live ones are unknown: they differ by what was allocated before an attach. */
+  private static List<Point> points(List<HistoryPoint> history, Instant since) {
     if (history.isEmpty()) {
       return List.of();
     }
-    Instant end = history.get(history.size() - 1).time();
+    HistoryPoint latest = history.get(history.size() - 1);
+    ToDoubleFunction<HistoryPoint> bytes =
+        Double.isNaN(latest.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
+    Instant end = latest.time();
     Instant warm = history.get(0).time().plus(WARM_UP);
-    Instant start = warm.isAfter(end.minus(LONGEST)) ? warm : end.minus(LONGEST);
+    Instant start = latest(warm, end.minus(LONGEST), since);
     List<Point> points = new ArrayList<>();
     Duration step = Duration.between(start, end).dividedBy(MOST_POINTS);
     Instant due = start;
     for (HistoryPoint point : history) {
-      if (!point.time().isBefore(due) && !Double.isNaN(point.liveBytes())) {
-        points.add(new Point(seconds(start, point.time()), point.liveBytes()));
+      if (!point.time().isBefore(due) && !Double.isNaN(bytes.applyAsDouble(point))) {
+        points.add(new Point(seconds(start, point.time()), bytes.applyAsDouble(point)));
         due = point.time().plus(step);
       }
     }
     return points;
+  }
+
+  private static Instant latest(Instant... times) {
+    return Arrays.stream(times).max(Comparator.naturalOrder()).orElseThrow();
   }
 
   private static double seconds(Instant start, Instant time) {

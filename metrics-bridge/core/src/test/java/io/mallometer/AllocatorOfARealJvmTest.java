@@ -3,6 +3,7 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.preload.Counted;
 import io.mallometer.preload.NativeWork;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
@@ -15,9 +16,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The allocator of this JVM: its figures, what a trim really gives back, and large requests. */
 @Tag("preload")
+@ExtendWith(Counted.class)
 class AllocatorOfARealJvmTest {
 
   private static final int BYTES = 60_000;

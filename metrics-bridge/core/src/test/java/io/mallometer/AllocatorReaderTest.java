@@ -124,6 +124,21 @@ class AllocatorReaderTest {
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
+  /** Live bytes count with glibc's size words then, as the allocator's own figures do. */
+  @Test
+  void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
+    library.becomes(Status.counting(SelfReport.ATTACHED));
+    library.counts(FaceContract.attachedCounters(new Baseline(LIVE + 300_000, 0)));
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(memory(270_000));
+    assertThat(trimmableBytes()).isEqualTo(70_000);
+
+    library.counts(FaceContract.attachedCounters(new Baseline(Double.NaN, 9e6)));
+    elapse(Duration.ofSeconds(15));
+    reader.read(memory(270_000));
+    assertThat(trimmableBytes()).isNaN();
+  }
+
   private double systemBytes() {
     return reader.latest().orElseThrow().systemBytes();
   }

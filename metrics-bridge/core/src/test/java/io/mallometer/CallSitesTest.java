@@ -36,6 +36,37 @@ class CallSitesTest {
     assertThat(live.high() - live.value()).isEqualTo(67_809.6, within(0.1));
   }
 
+  /** 550,000 bytes in 55,000 objects are in the sites, and each object has a size word. */
+  @Test
+  void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {
+    CallSites.Origin known = origin(new Baseline(5_000_000, 300_000));
+    assertThat(known.allocatedBeforeBytes()).isEqualTo(4_700_000 - 550_000 - 8 * 55_000);
+    assertThat(known.freedBeforeBytes()).isEqualTo(550_000 + 300_000);
+    assertThat(known.sentence())
+        .isEqualTo(
+            "Attached at 2026-01-01T00:00:00Z: allocations before are in no call site, about"
+                + " 3.5 MiB of live memory");
+
+    CallSites.Origin little = origin(new Baseline(400_000, 10_000));
+    assertThat(little.allocatedBeforeBytes()).isZero();
+  }
+
+  @Test
+  void howMuchThatIsStaysUnknownWhereTheAttachCouldNotTell() {
+    CallSites.Origin unknown = origin(new Baseline(Double.NaN, 9e6));
+
+    assertThat(unknown.allocatedBeforeBytes()).isNaN();
+    assertThat(unknown.freedBeforeBytes()).isEqualTo(850_000);
+    assertThat(unknown.sentence()).endsWith("in no call site");
+    assertThat(three.origin().sentence()).isEmpty();
+  }
+
+  private CallSites.Origin origin(Baseline baseline) {
+    return three
+        .since(FaceContract.attachedReport(), FaceContract.attachedCounters(baseline))
+        .origin();
+  }
+
   @Test
   void groupsAreByNameLibraryFrameOrPackage() {
     assertThat(keys(Grouping.SITE))

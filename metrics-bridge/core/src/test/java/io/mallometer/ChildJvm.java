@@ -31,9 +31,10 @@ public final class ChildJvm {
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private String classPath = System.getProperty("java.class.path");
 
-  /** A JVM like this one, without preload. */
+  /** A JVM like this one, without preload; it may be attached to. */
   public ChildJvm() {
     process.environment().remove("LD_PRELOAD");
+    process.environment().remove("MALLOMETER_ATTACH");
   }
 
   /** Sets the program's {@code LD_PRELOAD}. */

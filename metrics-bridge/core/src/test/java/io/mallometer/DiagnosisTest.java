@@ -263,7 +263,81 @@ class DiagnosisTest {
     assertThat(diagnosis.severity()).isEqualTo(Severity.ALARM);
   }
 
+  /** Live memory is known from the attach on: what came before it is no growth. */
+  @Test
+  void anAttachIsNoGrowth() {
+    List<HistoryPoint> attached =
+        history(Duration.ofMinutes(20), second -> second < 600 ? second / 10.0 : 400);
+    Snapshot snapshot = attached(new Baseline(400 * MIB, MIB), START.plusSeconds(600));
+
+    assertThat(text(diagnosis(snapshot, attached, NO_LEAKS), "growth"))
+        .isEqualTo("Memory in use has not grown for 10 min");
+  }
+
+  /** A process that frees 200 MiB of older memory and then grows by 2 MiB a minute. */
+  @Test
+  void growthShowsAlsoWhereNobodyKnowsWhatWasInUseBeforeAnAttach() {
+    Snapshot snapshot = attached(new Baseline(UNKNOWN, 300 * MIB), START);
+    List<HistoryPoint> growing = netOnly(Duration.ofMinutes(30), second -> 2 * second / 60.0 - 200);
+    List<HistoryPoint> steady = netOnly(Duration.ofMinutes(30), second -> -200);
+
+    assertThat(text(diagnosis(snapshot, growing, NO_LEAKS), "growth"))
+        .isEqualTo(
+            "Native memory in use grows by 120 MiB an hour, seen over 28 min; warming up is left"
+                + " out");
+    assertThat(diagnosis(snapshot, growing, NO_LEAKS).sentence())
+        .isEqualTo(
+            "Native memory in use grows by 120 MiB an hour and will reach the limit in about 5 h");
+    assertThat(text(diagnosis(snapshot, steady, NO_LEAKS), "growth"))
+        .isEqualTo("Memory in use has not grown for 28 min");
+  }
+
+  @Test
+  void anObjectThatIsAttachedToCountsWithItsSizeWord() {
+    NativeCounters counters = FaceContract.attachedCounters(new Baseline(UNKNOWN, 300 * MIB));
+    double size = 8.0 * (counters.allocations() - counters.frees());
+
+    assertThat(HistoryPoint.of(attached(new Baseline(UNKNOWN, 300 * MIB), START)).netBytes())
+        .isEqualTo(-300_000 + size);
+    assertThat(HistoryPoint.of(snapshot(Status.counting(), ProcessMemory.unknown())).netBytes())
+        .isEqualTo(
+            HistoryPoint.of(snapshot(Status.counting(), ProcessMemory.unknown())).liveBytes());
+  }
+
+  @Test
+  void callsThatAreMissedAreNamedAsAReason() {
+    assertThat(
+            text(diagnosis(attached(new Baseline(MIB, 0), START), steady(), NO_LEAKS), "counting"))
+        .isEqualTo(
+            "Not every native allocation is counted: 2 pointers to malloc could not be changed,"
+                + " 3 calls of malloc are not seen");
+  }
+
   // ---- Situations
+
+  private static Snapshot attached(Baseline baseline, Instant since) {
+    SelfReport self = FaceContract.attachedReport();
+    return new Snapshot(
+            START,
+            Status.counting(SelfReport.ATTACHED),
+            Optional.of(FaceContract.attachedCounters(baseline)),
+            new SelfReport(
+                self.build(),
+                self.allocator(),
+                self.mode(),
+                Optional.of(since),
+                self.attachment(),
+                self.byteUnit(),
+                self.footprintBytes(),
+                self.overheadSeconds(),
+                self.pollSeconds(),
+                self.threadsWithoutBlock(),
+                self.hugeThresholdBytes(),
+                self.sampling(),
+                self.missing(),
+                self.remark()))
+        .with(memory(400, 1000));
+  }
 
   private static Diagnosis diagnosis(ProcessMemory memory, List<HistoryPoint> history) {
     return diagnosis(memory, history, NO_LEAKS);
@@ -326,12 +400,23 @@ class DiagnosisTest {
 
   /** Live memory by seconds, every 15 s. */
   private static List<HistoryPoint> history(Duration length, LongToDoubleFunction mebibytes) {
+    return history(length, mebibytes, mebibytes);
+  }
+
+  /** Net memory by seconds, of a process that was attached to where the baseline was not read. */
+  private static List<HistoryPoint> netOnly(Duration length, LongToDoubleFunction net) {
+    return history(length, second -> UNKNOWN, net);
+  }
+
+  private static List<HistoryPoint> history(
+      Duration length, LongToDoubleFunction live, LongToDoubleFunction net) {
     List<HistoryPoint> points = new ArrayList<>();
     for (long second = 0; second <= length.toSeconds(); second += 15) {
       points.add(
           new HistoryPoint(
               START.plusSeconds(second),
-              mebibytes.applyAsDouble(second) * MIB,
+              live.applyAsDouble(second) * MIB,
+              net.applyAsDouble(second) * MIB,
               0,
               0,
               0,

@@ -242,6 +242,72 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
+  /** Uncounted, attached, detached, and attached again where nobody can tell what was there. */
+  @Test
+  void anAttachComesAndGoes() {
+    Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
+    library.becomes(uncounted);
+    Mallometer mallometer = mallometer();
+    Face face = face(mallometer, Map.of());
+    assertThat(ours(face)).noneMatch(FaceContract::isCounted).contains(build("none"));
+
+    library.becomes(Status.counting(SelfReport.ATTACHED));
+    library.counts(attachedCounters(new Baseline(5_000_000, 300_000)));
+    library.reports(attachedReport());
+    mallometer.poll();
+    assertThat(ours(face))
+        .contains(
+            build("attached"),
+            gauge("mallometer_active", 1),
+            gauge("native_malloc_live_bytes", 4_700_000),
+            gauge("native_malloc_peak_bytes", 5_200_000),
+            gauge("native_malloc_baseline_bytes", 5_000_000),
+            counter("native_malloc_allocated_bytes_total", 1_000_000),
+            counter("native_malloc_freed_bytes_total", 1_300_000))
+        .doesNotContain(build("none"))
+        .noneMatch(
+            sample ->
+                sample.name().equals("native_malloc_objects") && !Double.isNaN(sample.value()))
+        .noneMatch(sample -> sample.value() < 0);
+
+    library.becomes(uncounted);
+    mallometer.poll();
+    assertThat(ours(face))
+        .noneMatch(FaceContract::isCounted)
+        .contains(build("none"), gauge("mallometer_active", 0))
+        .doesNotContain(build("attached"));
+
+    library.becomes(Status.counting(SelfReport.ATTACHED));
+    library.counts(attachedCounters(new Baseline(Double.NaN, 80_000_000)));
+    mallometer.poll();
+    assertThat(ours(face))
+        .contains(
+            build("attached"),
+            gauge("native_malloc_live_bytes", Double.NaN),
+            gauge("native_malloc_peak_bytes", Double.NaN),
+            counter("native_malloc_allocated_bytes_total", 1_000_000))
+        .noneMatch(sample -> sample.name().startsWith("native_malloc_baseline"));
+  }
+
+  private static boolean isCounted(Published sample) {
+    return sample.name().startsWith("native_malloc_");
+  }
+
+  private static Published build(String mode) {
+    boolean counts = !mode.equals("none");
+    return gauge(
+        "mallometer_build",
+        1,
+        "version",
+        counts ? "1.2.3" : "unknown",
+        "allocator",
+        counts ? "glibc 2.36" : "unknown",
+        "mode",
+        mode,
+        "accounting",
+        counts ? "chunk" : "unknown");
+  }
+
   @Test
   void liveAndPeakAreUnknownOnceCountingWasInterrupted() {
     library.counts(counters(false, 32_768));
@@ -320,6 +386,50 @@ public abstract class FaceContract {
         complete);
   }
 
+  /** The same after an attach; more was freed than allocated. */
+  public static NativeCounters attachedCounters(Baseline baseline) {
+    return new NativeCounters(
+        SizeDistribution.of(SIZES),
+        12,
+        6,
+        900_000,
+        1_000_000,
+        1_300_000,
+        baseline.bytes() + 200_000,
+        512,
+        32_768,
+        8,
+        17,
+        baseline.bytes() - 300_000,
+        baseline,
+        true);
+  }
+
+  /** The self-report after an attach that misses some calls. */
+  public static SelfReport attachedReport() {
+    return attachedReport(new Attachment(2_143, 2, 3, 0.004, 4_096, 65_536));
+  }
+
+  /** That after an attach that went so. */
+  public static SelfReport attachedReport(Attachment attachment) {
+    SelfReport self = selfReport();
+    return new SelfReport(
+        self.build(),
+        self.allocator(),
+        SelfReport.ATTACHED,
+        Optional.of(Instant.parse("2026-01-01T00:00:00Z")),
+        Optional.of(attachment),
+        self.byteUnit(),
+        self.footprintBytes(),
+        self.overheadSeconds(),
+        self.pollSeconds(),
+        self.threadsWithoutBlock(),
+        self.hugeThresholdBytes(),
+        self.sampling(),
+        List.of("samples_without_stack"),
+        "incomplete: 3 calls jump past what was redirected");
+  }
+
   /** A self-report whose figures all differ. */
   public static SelfReport selfReport() {
     return selfReport(
@@ -331,7 +441,9 @@ public abstract class FaceContract {
     return new SelfReport(
         "1.2.3",
         "glibc 2.36",
-        "preload",
+        SelfReport.PRELOAD,
+        Optional.of(Instant.parse("2026-01-01T00:00:00Z")),
+        Optional.empty(),
         ByteUnit.GLIBC_CHUNK,
         40_960,
         0.25,

@@ -12,15 +12,17 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A facade over a library that knows everything there is to know, a leak and a failure included. A
- * service over it shows every name, whatever the machine and the day.
+ * A facade over a library that knows everything there is to know, an attach, a leak and a failure
+ * included. A service over it shows every name, whatever the machine and the day.
  */
 public final class KnowsEverything implements AutoCloseable {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
   private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), selfReport());
+      new HandFedInterposer(
+          FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)),
+          FaceContract.attachedReport());
   private final Mallometer mallometer;
 
   /**
@@ -32,7 +34,7 @@ public final class KnowsEverything implements AutoCloseable {
     library.remembers(memory());
     library.says(allocator());
     library.notes(List.of(new LargeAllocation(1, TIME, 99_000_000, 4711, "worker")));
-    library.knows(SitesByHand.three());
+    library.knows(afterAttach(SitesByHand.three()));
     // Where there is no library at first, no thread polls but the test's.
     library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
     mallometer = library.open();
@@ -42,9 +44,10 @@ public final class KnowsEverything implements AutoCloseable {
     record(box);
     awaitNextReading();
     library.knows(
-        SitesByHand.reading(
-            TIME.plus(Duration.ofMinutes(10)),
-            List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000))));
+        afterAttach(
+            SitesByHand.reading(
+                TIME.plus(Duration.ofMinutes(10)),
+                List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000)))));
     mallometer.callSites();
     library.judges(VerdictsByHand.four());
     mallometer.poll();
@@ -68,7 +71,9 @@ public final class KnowsEverything implements AutoCloseable {
   /** Switches counting off, or on again. */
   public void counts(boolean whether) {
     library.becomes(
-        whether ? Status.counting() : new Status(State.DISABLED, "switched off", "switch it on"));
+        whether
+            ? Status.counting(SelfReport.ATTACHED)
+            : new Status(State.DISABLED, "switched off", "switch it on"));
     mallometer.poll();
   }
 
@@ -86,10 +91,10 @@ public final class KnowsEverything implements AutoCloseable {
     }
   }
 
-  /** Of a library that is older than the bridge. */
-  private static SelfReport selfReport() {
-    return FaceContract.selfReport(
-        FaceContract.selfReport().sampling(), List.of("samples_without_stack"));
+  private static CallSites afterAttach(CallSites sites) {
+    return sites.since(
+        FaceContract.attachedReport(),
+        FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
   private static ProcessMemory memory() {

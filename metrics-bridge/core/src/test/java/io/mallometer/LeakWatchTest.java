@@ -111,6 +111,23 @@ class LeakWatchTest {
     }
   }
 
+  @Test
+  void verdictsEndWithTheCountingAndComeAgainWithIt() {
+    watch.want(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).isNotEmpty();
+
+    watch.stop("detached");
+    assertThat(watch.latest().sites()).isEmpty();
+    assertThat(watch.latest().reason()).isEqualTo("detached");
+    assertThat(watch.summary()).isEmpty();
+    assertThat(library.observes).isFalse();
+
+    live(Duration.ofHours(1));
+    assertThat(library.observes).isTrue();
+    assertThat(watch.latest().leaks()).isNotEmpty();
+  }
+
   private void live(Duration time) {
     live(watch, time);
   }

@@ -43,6 +43,69 @@ class PollerTest {
 
   /** Which a web container takes for a leak. */
   @Test
+  void anAttachIsSeenAtOnceAndCallSitesAreRecordedFromItOn() {
+    HandFedInterposer fed =
+        new HandFedInterposer(
+            FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
+    fed.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", ""));
+    try (Mallometer mallometer = fed.open()) {
+      assertThat(mallometer.snapshot().process()).isEmpty();
+
+      fed.becomes(Status.counting(SelfReport.ATTACHED));
+      assertThat(mallometer.attach().reason()).isEqualTo("attached");
+      assertThat(mallometer.snapshot().process()).isPresent();
+      assertThat(fed.namings()).isEqualTo(1);
+
+      fed.becomes(new Status(State.UNAVAILABLE, "detached", ""));
+      mallometer.detach();
+      assertThat(mallometer.snapshot().process()).isEmpty();
+    }
+  }
+
+  /** An attach that misses calls from its beginning says so in the status that it returns. */
+  @Test
+  void whatAnAttachMissesLaterIsLoggedOnce() {
+    Attachment complete = new Attachment(50, 0, 0, 0.001, 0, 65_536);
+    Attachment lacking = new Attachment(50, 0, 3, 0.001, 0, 65_536);
+    HandFedInterposer fed = attachedTo(complete);
+    try (Mallometer mallometer = fed.open();
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      becomes(fed, lacking);
+      mallometer.poll();
+      assertThat(mallometer.status())
+          .hasToString("ACTIVE (attached; incomplete: 3 calls of malloc are not seen)");
+      becomes(fed, complete);
+      mallometer.poll();
+      becomes(fed, lacking);
+      mallometer.poll();
+      assertThat(logged.messages())
+          .containsExactly(
+              "Not every native allocation is counted: attached; incomplete: 3 calls of"
+                  + " malloc are not seen. A process that is started with the library preloaded"
+                  + " counts every call.");
+    }
+    HandFedInterposer known = attachedTo(lacking);
+    try (Mallometer mallometer = known.open();
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      mallometer.poll();
+      assertThat(logged.messages()).isEmpty();
+    }
+  }
+
+  private static HandFedInterposer attachedTo(Attachment attachment) {
+    HandFedInterposer fed =
+        new HandFedInterposer(
+            FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
+    becomes(fed, attachment);
+    return fed;
+  }
+
+  private static void becomes(HandFedInterposer fed, Attachment attachment) {
+    fed.becomes(Status.counting(SelfReport.ATTACHED, attachment.gaps()));
+    fed.reports(FaceContract.attachedReport(attachment));
+  }
+
+  @Test
   void noThreadIsLeftWhenTheLastFacadeIsClosed() {
     for (int i = 0; i < 200; i++) {
       new Mallometer(poller, FAST).close();

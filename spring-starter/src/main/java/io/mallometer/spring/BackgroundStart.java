@@ -1,8 +1,16 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.interposer.Relaunch;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.boot.context.event.ApplicationPreparedEvent;
+import org.springframework.boot.context.event.SpringApplicationEvent;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
 /**
@@ -13,38 +21,112 @@ import org.springframework.core.env.Environment;
  * share what the first one found. Opening one early, and closing it at once, saves the
  * application's own facade that time.
  *
+ * <p>Does also what {@code mallometer.attach} asks for before there are beans: {@code early}
+ * attaches on the same thread, {@code relaunch} executes the process once more.
+ *
  * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */
-final class BackgroundStart implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
+final class BackgroundStart implements ApplicationListener<SpringApplicationEvent> {
 
   static final String THREAD = "mallometer-start";
 
   private static final String AOT_PROCESSING = "spring.aot.processing";
+  private static final String BOOTSTRAP = "bootstrap";
+  private static final long LONGEST_WAIT_MILLIS = 1_000;
+
+  /** A second context comes later than the earliest point. */
+  private static final AtomicBoolean relaunchTried = new AtomicBoolean();
+
+  /** What the application of an earlier context did must not be done again. */
+  private static volatile boolean contextBegun;
+
+  /** Counted down when this application need not wait any more. */
+  volatile CountDownLatch attached = new CountDownLatch(0);
 
   @Override
-  public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
-    if (SupportedVersions.obstacle() == null && !Boolean.getBoolean(AOT_PROCESSING)) {
-      Thread thread = new Thread(() -> openIfEnabled(event.getEnvironment()), THREAD);
-      thread.setDaemon(true);
-      thread.setContextClassLoader(BackgroundStart.class.getClassLoader());
-      try {
-        thread.start();
-      } catch (OutOfMemoryError e) {
-        return; // no thread is left; the application's own facade says so
+  public void onApplicationEvent(SpringApplicationEvent event) {
+    if (event instanceof ApplicationEnvironmentPreparedEvent) {
+      if (SupportedVersions.obstacle() == null
+          && !Boolean.getBoolean(AOT_PROCESSING)
+          && !NativeDetector.inNativeImage()) {
+        begin(((ApplicationEnvironmentPreparedEvent) event).getEnvironment());
+      }
+    } else if (event instanceof ApplicationPreparedEvent) {
+      await();
+      if (isOfApplication(((ApplicationPreparedEvent) event).getApplicationContext())) {
+        contextBegun = true;
       }
     }
   }
 
-  /**
-   * Stays silent on a failure: the application's own facade fails in the same way and reports it.
-   */
-  private static void openIfEnabled(Environment environment) {
+  /** Spring Cloud starts a context of its own, so marked, within the start of the application's. */
+  private static boolean isOfApplication(ConfigurableApplicationContext context) {
+    return !context.getEnvironment().getPropertySources().contains(BOOTSTRAP);
+  }
+
+  /** Stays silent on a failure: the application's own beans fail in the same way and report it. */
+  private void begin(Environment environment) {
+    boolean early;
     try {
-      if (OnEnabledPropertyCondition.enabled(environment)) {
-        Mallometer.open().close();
+      if (!OnEnabledPropertyCondition.enabled(environment)) {
+        return;
+      }
+      AttachMode mode = AttachMode.of(environment);
+      if (mode == AttachMode.RELAUNCH && relaunchTried.compareAndSet(false, true)) {
+        relaunch();
+      }
+      early = mode == AttachMode.EARLY;
+    } catch (RuntimeException e) {
+      return;
+    }
+    attached = new CountDownLatch(early ? 1 : 0);
+    start(early, attached);
+  }
+
+  private static void relaunch() {
+    String reason;
+    try {
+      reason =
+          Relaunch.execute(
+              contextBegun ? Relaunch.Caller.LATER_APPLICATION : Relaunch.Caller.APPLICATION);
+    } catch (RuntimeException | LinkageError e) {
+      reason = e.toString();
+    }
+    if (!reason.isEmpty()) {
+      CountingNotice.logNotRelaunched(reason);
+    }
+  }
+
+  private static void start(boolean early, CountDownLatch attached) {
+    Thread thread = new Thread(() -> open(early, attached), THREAD);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(BackgroundStart.class.getClassLoader());
+    try {
+      thread.start();
+    } catch (OutOfMemoryError e) {
+      attached.countDown(); // no thread is left; the application's own facade says so
+    }
+  }
+
+  private static void open(boolean early, CountDownLatch attached) {
+    try (Mallometer mallometer = Mallometer.open()) {
+      if (early) {
+        AttachAfterRefresh.attach(mallometer);
+        attached.countDown(); // before closing, which may take longer than the application waits
       }
     } catch (RuntimeException | LinkageError e) {
-      return;
+      return; // the application's own facade fails in the same way
+    } finally {
+      attached.countDown();
+    }
+  }
+
+  /** Beans come next. */
+  private void await() {
+    try {
+      attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

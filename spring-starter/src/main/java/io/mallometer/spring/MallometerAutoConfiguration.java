@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
@@ -18,8 +19,8 @@ import org.springframework.context.annotation.Lazy;
 
 /**
  * What every application gets: the facade, the MBeans, events in recordings, an event for each
- * large request, and, without the native library, the advice how to start with it. Automatic trims
- * where they are asked for.
+ * large request, and the attach where the application was started without the native library.
+ * Automatic trims where they are asked for.
  *
  * <p>All but the facade are there for people outside the application, so they exist also where
  * beans are created lazily.
@@ -75,8 +76,8 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean(name = "mallometerPreloadAdvice")
-  PreloadAdvice mallometerPreloadAdvice(Mallometer mallometer) {
-    return new PreloadAdvice(mallometer.status());
+  @ConditionalOnMissingBean(name = "mallometerAttach")
+  AttachAfterRefresh mallometerAttach(Mallometer mallometer, ApplicationContext context) {
+    return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }
 }

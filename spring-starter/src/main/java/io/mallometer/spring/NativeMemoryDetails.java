@@ -1,6 +1,8 @@
 package io.mallometer.spring;
 
 import io.mallometer.AllocatorStatistics;
+import io.mallometer.Attachment;
+import io.mallometer.Baseline;
 import io.mallometer.CgroupMemory;
 import io.mallometer.LeakSummary;
 import io.mallometer.NativeCounters;
@@ -17,21 +19,29 @@ final class NativeMemoryDetails {
   private NativeMemoryDetails() {}
 
   /**
-   * How much memory there is, and how near the limit: state, reason if nothing is counted, and in
-   * bytes resident, live, retained, trimmable, charged, limit; and the charge without page cache
-   * that can be reclaimed as a share of the limit. How many sites leak, and the worst in words.
+   * How much memory there is, and how near the limit: state, reason if nothing is counted, mode and
+   * since when it is, what is not counted after an attach ({@code incomplete}), and in bytes
+   * resident, live, of that allocated before an attach, retained, trimmable, charged, limit; and
+   * the charge without page cache that can be reclaimed as a share of the limit. How many sites
+   * leak, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
+    snapshot
+        .self()
+        .attachment()
+        .map(Attachment::gaps)
+        .filter(gaps -> !gaps.isEmpty())
+        .ifPresent(gaps -> details.put("incomplete", gaps));
     put(details, "residentBytes", snapshot.memory().residentBytes());
-    put(details, "liveBytes", snapshot.process().map(NativeCounters::liveBytes).orElse(Double.NaN));
+    snapshot.process().ifPresent(counters -> addCounters(details, counters));
     snapshot.allocator().ifPresent(allocator -> addAllocator(details, allocator));
     snapshot.memory().cgroup().ifPresent(cgroup -> addCgroup(details, cgroup));
     snapshot.leaks().ifPresent(leaks -> addLeaks(details, leaks));
     return details;
   }
 
-  /** What counts: state, build, allocator, unit. */
+  /** What counts, and since when: state, mode, build, allocator, unit. */
   static Map<String, Object> info(Snapshot snapshot) {
     SelfReport self = snapshot.self();
     Map<String, Object> details = state(snapshot);
@@ -47,7 +57,16 @@ final class NativeMemoryDetails {
     if (!snapshot.status().active()) {
       details.put("reason", snapshot.status().reason());
     }
+    details.put("mode", snapshot.self().mode());
+    snapshot.self().since().ifPresent(since -> details.put("since", since.toString()));
     return details;
+  }
+
+  private static void addCounters(Map<String, Object> details, NativeCounters counters) {
+    put(details, "liveBytes", counters.liveBytes());
+    if (!counters.baseline().equals(Baseline.NONE)) {
+      put(details, "allocatedBeforeBytes", counters.baseline().bytes());
+    }
   }
 
   private static void addAllocator(Map<String, Object> details, AllocatorStatistics allocator) {

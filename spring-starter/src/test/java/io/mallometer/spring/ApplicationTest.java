@@ -128,7 +128,9 @@ class ApplicationTest {
     assertThat(body)
         .containsEntry("state", "UNAVAILABLE")
         .containsEntry("reason", "the library is not preloaded");
-    assertThat(body.get("remedy").toString()).startsWith("LD_PRELOAD=/").contains("java ");
+    assertThat(body.get("remedy").toString())
+        .contains("MALLOMETER_ATTACH=off forbids to attach", "LD_PRELOAD=/")
+        .contains("java ");
     assertThat(body.get("counters")).isNull();
   }
 

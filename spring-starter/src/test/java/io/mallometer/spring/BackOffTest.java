@@ -52,6 +52,7 @@ class BackOffTest {
                     .hasSingleBean(NativeMemoryEndpoint.class)
                     .hasSingleBean(NativeMemoryEndpointWebExtension.class)
                     .hasSingleBean(LargeAllocationPublisher.class)
+                    .hasSingleBean(AttachAfterRefresh.class)
                     .hasBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(NativeMemoryInfoContributor.class)
                     .doesNotHaveBean(AutomaticTrims.class));
@@ -73,7 +74,7 @@ class BackOffTest {
                     .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
                     .doesNotHaveBean(LargeAllocationPublisher.class)
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
-                    .doesNotHaveBean(PreloadAdvice.class));
+                    .doesNotHaveBean(AttachAfterRefresh.class));
   }
 
   /**
@@ -315,10 +316,10 @@ class BackOffTest {
   }
 
   @Test
-  void ownAdviceIsKept() {
+  void ownAttachIsKept() {
     application
-        .withBean("mallometerPreloadAdvice", String.class, () -> "none")
-        .run(context -> assertThat(context).doesNotHaveBean(PreloadAdvice.class));
+        .withBean("mallometerAttach", String.class, () -> "none")
+        .run(context -> assertThat(context).doesNotHaveBean(AttachAfterRefresh.class));
   }
 
   @Test

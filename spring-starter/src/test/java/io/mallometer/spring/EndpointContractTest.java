@@ -55,6 +55,9 @@ class EndpointContractTest extends FaceContract {
     if (body.counters() != null) {
       addCounters(shown, body.counters());
     }
+    if (body.allocatedBefore() != null && body.allocatedBefore().bytes() != null) {
+      shown.add(gauge("native_malloc_baseline_bytes", body.allocatedBefore().bytes()));
+    }
     if (body.holders() != null) {
       addShares(shown, "library", body.holders().libraries());
       addShares(shown, "site", body.holders().sites());

@@ -12,6 +12,11 @@ final class Matrix {
     return System.getProperty("matrix.boot", "3.5.16");
   }
 
+  /** Whether that is the oldest: for what need not run on each. */
+  static boolean oldest() {
+    return boot().startsWith("3.5.");
+  }
+
   /** The web stack that must be on the class path. */
   static WebApplicationType web() {
     return WebApplicationType.valueOf(System.getProperty("matrix.web", "SERVLET"));

@@ -117,6 +117,10 @@ class ServiceNamesTest {
     everything.counts(false);
     inSomeStates.addAll(details(knowing));
     everything.counts(true);
+    ShownNames.addKeys(
+        inSomeStates,
+        "health.nativeMemory.details",
+        NativeMemoryDetails.health(CountingNoticeTest.attached()));
     String section = "health and info";
     PublicNames.check(section, PublicNames.await(section, () -> details(counting)), inSomeStates);
   }

@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  * io.mallometer:type=*} and, if a port is given, a server for Prometheus and for people, and with
  * {@code record=FILE} a black box, without a change to the application.
  *
- * <p>The library must be preloaded as well; an agent comes too late to count. One line on standard
- * error says what came of it. Whatever fails is in that line, and the application runs on.
+ * <p>Where the library is not preloaded, the agent attaches it, and what was allocated before is
+ * known as a sum only; with {@code relaunch=true} it executes the process once more to preload it.
+ * One line on standard error says what came of it. Whatever fails is in that line, and the
+ * application runs on.
  *
  * <p>The command line loads the agent into a JVM that runs already, to ask it something: {@link
  * #agentmain}. Nothing is registered or served then.
@@ -55,10 +57,27 @@ final class Agent {
       if (switchedOff != null) {
         say(switchedOff);
       } else {
-        Start.begin(options, instrumentation);
+        String given = options == null ? "" : options;
+        Start.begin(given, instrumentation, relaunch(given, instrumentation));
       }
     } catch (Throwable e) {
       say("not started: " + reason(e));
+    }
+  }
+
+  /**
+   * Executes the process once more, if that is asked for, before anything else has happened.
+   *
+   * @return why it was not done; empty if it is not to be done
+   */
+  private static String relaunch(String options, Instrumentation instrumentation) {
+    boolean preloads = System.getenv().getOrDefault("LD_PRELOAD", "").contains("libmallometer");
+    try {
+      return !preloads && AgentOptions.relaunches(options)
+          ? payload(instrumentation).relaunch()
+          : "";
+    } catch (Exception | Error e) {
+      return reason(e);
     }
   }
 
@@ -152,7 +171,8 @@ final class Agent {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
+  /** In ASCII: a container's locale often knows no more. */
   static void say(String line) {
-    STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' '));
+    STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' ').replace("\u00b1", "+/-"));
   }
 }

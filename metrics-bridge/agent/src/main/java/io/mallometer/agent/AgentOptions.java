@@ -19,6 +19,7 @@ import java.util.TreeMap;
 final class AgentOptions {
 
   private static final String FILE = "config";
+  private static final String RELAUNCH = "relaunch";
   private static final int HIGHEST_PORT = 65_535;
 
   private static final List<String> NAMES =
@@ -27,6 +28,8 @@ final class AgentOptions {
           "host",
           "record",
           "trim",
+          "attach",
+          RELAUNCH,
           "leak.enabled",
           "leak.profile",
           "leak.healthySites",
@@ -44,7 +47,22 @@ final class AgentOptions {
           "httpServer.ssl.keyStore.password",
           "httpServer.ssl.certificate.alias");
 
+  private static final List<String> SWITCHES = List.of("attach", RELAUNCH);
+
   private AgentOptions() {}
+
+  /**
+   * Whether the process is to be executed once more. Looked at before main, which waits: hence
+   * nothing is parsed that cannot say so. What is not understood is reported by {@link #parse}.
+   */
+  static boolean relaunches(String text) {
+    try {
+      return (text.contains(RELAUNCH) || text.contains(FILE))
+          && "true".equals(parse(text).get(RELAUNCH));
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
 
   /**
    * Reads options; none at all are valid.
@@ -79,6 +97,10 @@ final class AgentOptions {
     }
     if (name.equals("port") && !isPort(value)) {
       throw new IllegalArgumentException("port \"" + value + "\" is not between 0 and 65535");
+    }
+    if (SWITCHES.contains(name) && !value.equals("true") && !value.equals("false")) {
+      throw new IllegalArgumentException(
+          "option " + name + " is \"" + value + "\" and must be true or false");
     }
   }
 

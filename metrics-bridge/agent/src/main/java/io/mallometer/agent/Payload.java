@@ -43,18 +43,29 @@ final class Payload {
   }
 
   /**
+   * Executes the process once more, to be started with the library. Returns only if that is not
+   * done: why, or nothing if it is not needed.
+   */
+  String relaunch() throws Exception {
+    return String.valueOf(call("relaunch", new Class<?>[0]));
+  }
+
+  /**
    * Starts polling, the MBeans, and what the options ask for. Returns when the MBeans are there:
    * when somebody uses JMX, which may be never.
    *
    * @param options as {@link AgentOptions} has checked them
+   * @param notRelaunched why the process was not executed once more; empty if it was not to be
    * @param said is told what came of it, in one line, as soon as that is known
    */
-  void start(Map<String, String> options, Consumer<String> said) throws Exception {
+  void start(Map<String, String> options, String notRelaunched, Consumer<String> said)
+      throws Exception {
     call(
         "start",
-        new Class<?>[] {Map.class, String.class, Consumer.class},
+        new Class<?>[] {Map.class, String.class, String.class, Consumer.class},
         options,
         Version.text(),
+        notRelaunched,
         said);
   }
 

@@ -1,12 +1,11 @@
 package io.mallometer.agent;
 
 import java.lang.instrument.Instrumentation;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the agent on a thread of its own, beside the application's start: class loading takes it
- * 0.2 s of processor time, for which nobody else is to wait. The library has counted since the
- * process began, so nothing is missed meanwhile.
+ * 0.2 s of processor time, for which nobody else is to wait. A preloaded library has counted since
+ * the process began, so nothing is missed meanwhile; without preload the library is attached here.
  *
  * <p>The thread is a daemon: a program that is over sooner ends without the line.
  */
@@ -15,14 +14,21 @@ final class Start implements Runnable {
   private final String options;
   private final Instrumentation instrumentation;
 
-  private Start(String options, Instrumentation instrumentation) {
+  private final String notRelaunched;
+
+  private Start(String options, Instrumentation instrumentation, String notRelaunched) {
     this.options = options;
     this.instrumentation = instrumentation;
+    this.notRelaunched = notRelaunched;
   }
 
-  /** Begins, and returns at once. */
-  static void begin(@Nullable String options, Instrumentation instrumentation) {
-    Runnable start = new Start(options == null ? "" : options, instrumentation);
+  /**
+   * Begins, and returns at once.
+   *
+   * @param notRelaunched why the process was not executed once more; empty if it was not to be
+   */
+  static void begin(String options, Instrumentation instrumentation, String notRelaunched) {
+    Runnable start = new Start(options, instrumentation, notRelaunched);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);
     thread.setDaemon(true);
     thread.start();
@@ -31,7 +37,7 @@ final class Start implements Runnable {
   @Override
   public void run() {
     try {
-      Agent.payload(instrumentation).start(AgentOptions.parse(options), Agent::say);
+      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, Agent::say);
     } catch (Throwable e) {
       Agent.say("not started: " + Agent.reason(e));
     }

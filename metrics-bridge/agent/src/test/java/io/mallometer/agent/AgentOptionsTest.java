@@ -34,9 +34,30 @@ class AgentOptionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"port", "port=", "port=-1", "port=65536", "port=x", "9464", "path=/m"})
+  @ValueSource(
+      strings = {
+        "port",
+        "port=",
+        "port=-1",
+        "port=65536",
+        "port=x",
+        "9464",
+        "path=/m",
+        "attach=off"
+      })
   void whatIsNotUnderstoodIsRefused(String options) {
     assertThatIllegalArgumentException().isThrownBy(() -> AgentOptions.parse(options));
+  }
+
+  @Test
+  void aRelaunchIsAskedForOnTheCommandLineOrInAFile() throws IOException {
+    Path file = Files.writeString(directory.resolve("options.yml"), "relaunch: true\n");
+
+    assertThat(AgentOptions.relaunches("port=9464,relaunch=true")).isTrue();
+    assertThat(AgentOptions.relaunches("config=" + file)).isTrue();
+    assertThat(AgentOptions.relaunches("relaunch=false,config=" + file)).isFalse();
+    assertThat(AgentOptions.relaunches("relaunch=true,port=x")).isFalse();
+    assertThat(AgentOptions.relaunches("port=9464")).isFalse();
   }
 
   @Test

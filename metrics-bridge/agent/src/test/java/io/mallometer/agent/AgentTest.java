@@ -51,14 +51,85 @@ class AgentTest {
   @Test
   void anApplicationWithoutPreloadRunsAndSaysWhy() throws Exception {
     int port = freePort();
-    Result result = application("=port=" + port).run(Application.class, "" + port);
+    Result result = application("=attach=false,port=" + port).run(Application.class, "" + port);
 
     assertThat(result.output())
-        .contains("mallometer: UNAVAILABLE (the library is not preloaded): LD_PRELOAD=")
+        .contains(
+            "mallometer: UNAVAILABLE (the library is not preloaded): mallometer's command line"
+                + " (attach PID) counts from now on; from the start: ")
+        .contains("LD_PRELOAD=")
         .contains("bean=true", "active=false", "allocations=null", "main ends");
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isZero();
     assertThat(scraped).noneMatch(sample -> sample.name().startsWith("native_"));
+  }
+
+  @Test
+  void anApplicationWithoutPreloadIsAttachedTo() throws Exception {
+    int port = freePort();
+    Result result =
+        application("=port=" + port)
+            .environment("MALLOMETER_ATTACH", "on")
+            .run(Application.class, "" + port);
+
+    assertThat(result.output())
+        .containsPattern(
+            "mallometer: \\S+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc [\\d.]+\\);"
+                + " [\\d.]+ MiB \\+/- \\S+ (?:[KM]i)?B were allocated before the attach; http://")
+        .contains("bean=true", "active=true", "main ends");
+    List<Published> scraped = scrape(result);
+    assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
+    assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(1_000_000);
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void anOperatorForbidsToAttachWhateverTheOptionSays() {
+    Result result =
+        application("=attach=true,relaunch=true")
+            .environment("MALLOMETER_ATTACH", "off")
+            .run(Application.class);
+
+    assertThat(result.output())
+        .contains(
+            "mallometer: UNAVAILABLE (not attached: MALLOMETER_ATTACH=off): Start without MALLOMETER_ATTACH=off;"
+                + " not relaunched: MALLOMETER_ATTACH=off\n")
+        .contains("active=false", "main ends")
+        .containsOnlyOnce("mallometer: ");
+    assertThat(result.exitCode()).isZero();
+  }
+
+  @Test
+  void aProcessIsExecutedOnceMoreBeforeItsMainMethod() {
+    for (Path jdk : ChildJvm.jdksSince(17)) {
+      Result result =
+          application("=relaunch=true")
+              .java(jdk)
+              .environment("MALLOMETER_ATTACH", "on")
+              .run(Application.class);
+
+      assertThat(result.output())
+          .containsPattern(
+              "mallometer: \\S+ counts native memory \\(relaunched; glibc [\\d.]+\\)\n")
+          .containsOnlyOnce("mallometer: ")
+          .containsOnlyOnce("main runs")
+          .contains("active=true", "main ends")
+          .doesNotContain("WARNING");
+    }
+  }
+
+  @Test
+  void whereItCannotBeExecutedOnceMoreItIsAttachedTo() {
+    Result result =
+        application("=relaunch=true")
+            .options("-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0")
+            .environment("MALLOMETER_ATTACH", "on")
+            .run(Application.class);
+
+    assertThat(result.output())
+        .contains("(attached; glibc ")
+        .contains("; not relaunched: another agent has acted already: -agentlib:jdwp\n")
+        .contains("active=true", "main ends");
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.mallometer.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.mallometer.ChildJvm;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.AfterAll;
@@ -68,8 +70,15 @@ class ProcessCommandsTest {
 
   private static Process application(
       Class<?> main, Map<String, String> variables, String... options) throws IOException {
+    return application(Path.of(System.getProperty("java.home")), main, variables, options);
+  }
+
+  private static Process application(
+      Path jdk, Class<?> main, Map<String, String> variables, String... options)
+      throws IOException {
+    String java = jdk.resolve("bin/java").toString();
     List<String> command =
-        with(List.of(JAVA, "-Xmx64m", "-XX:+EnableDynamicAgentLoading"), options);
+        with(List.of(java, "-Xmx64m", "-XX:+EnableDynamicAgentLoading"), options);
     String classes = Path.of("target/test-classes").toAbsolutePath().toString();
     ProcessBuilder builder = new ProcessBuilder(with(command, "-cp", classes, main.getName()));
     builder.environment().putAll(variables);
@@ -378,19 +387,131 @@ class ProcessCommandsTest {
   @Test
   @Order(12)
   void aJvmWithoutThePreloadIsToldWhatToDo() throws Exception {
-    Process plain = application(DeflaterLeak.class, "");
+    Process plain = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
     try {
       String plainPid = Long.toString(plain.pid());
       Result report = call("report", plainPid);
       assertThat(report.exitCode()).isZero();
       assertThat(report.out())
-          .contains("UNAVAILABLE: the library is not preloaded", "what to do: LD_PRELOAD=")
+          .contains(
+              "UNAVAILABLE: the library is not preloaded", "to count from the start: LD_PRELOAD=")
           .contains("java-heap");
       assertThat(call("doctor", plainPid).exitCode()).isEqualTo(1);
       refuses(7, "no allocator", "trim", plainPid);
-      refuses(7, "does not count: the library is not preloaded; LD_PRELOAD=", "leaks", plainPid);
+      String offer = "not counted; `java -jar %s attach %s` starts now".formatted(JAR, plainPid);
+      refuses(7, offer, "leaks", plainPid);
+      assertThat(report.out()).contains(offer);
+      assertThat(call("doctor", plainPid).out()).contains("BAD  counting", offer);
+      assertThat(call("top", plainPid, "--count", "1").err()).contains(offer).hasLineCount(1);
+      refuses(7, "there is nothing to end: native memory is not counted", "detach", plainPid);
+      refuses(7, "attach needs a process id", "attach", "http://127.0.0.1:1");
     } finally {
       plain.destroyForcibly().waitFor();
+    }
+  }
+
+  /** What an attach began goes on when the command has ended, until another one ends it. */
+  @Test
+  @Order(12)
+  void aJvmIsAttachedToAndDetached() throws Exception {
+    for (Path jdk : ChildJvm.jdksSince(17)) {
+      Process plain = application(jdk, DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
+      try {
+        String plainPid = "" + plain.pid();
+        Result attach = call("attach", plainPid);
+        assertThat(attach).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+        assertThat(attach.out())
+            .containsPattern(
+                "^process \\d+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc \\S+\\);"
+                    + " \\S+ MiB ± \\S+ ([KM]i)?B were allocated before the attach\n"
+                    + "next: java -jar .* top \\d+\n$");
+        assertThat(threads(plain)).contains("mallometer-poll");
+
+        assertThat(call("doctor", plainPid).out())
+            .contains("ok   attached", "ok   counting")
+            .containsPattern(
+                "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
+                    + " calls that are not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
+                    + " to \\S+ (?:[KM]i)?B is normal|no difference from glibc's own figure is known); loading"
+                    + " libraries waited \\d+\\.\\d ms\n");
+        assertThat(call("report", plainPid).out())
+            .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
+            .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
+            .doesNotContain("NaN", "in - objects");
+        assertThat(call("leaks", plainPid).out())
+            .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
+            .doesNotContain("only while it is asked");
+        assertThat(call("attach", plainPid).out()).contains("(attached; ");
+
+        Result detach = call("detach", plainPid);
+        assertThat(detach.exitCode()).as(detach.err()).isZero();
+        assertThat(detach.out())
+            .contains("is not counted any more; it counted native memory since ");
+        assertThat(threads(plain)).doesNotContain("mallometer-poll");
+        refuses(7, "there is nothing to end", "detach", plainPid);
+        assertThat(call("attach", plainPid).out()).contains("(attached; ");
+      } finally {
+        plain.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(12)
+  void anAttachThatIsForbiddenOrNotNeededChangesNothing() throws Exception {
+    assertThat(call("attach", pid()).out())
+        .containsPattern("counts native memory \\(glibc \\S+\\), from its start on");
+    refuses(7, "there is nothing to end: the library was preloaded", "detach", pid());
+    Process off = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "off"));
+    try {
+      assertThat(call("report", "" + off.pid()).out())
+          .contains(
+              "what to do: MALLOMETER_ATTACH=off forbids to attach; from the start: LD_PRELOAD=")
+          .doesNotContain("starts now");
+      refuses(
+          7,
+          "does not count: the library is not preloaded; MALLOMETER_ATTACH=off forbids to attach;",
+          "leaks",
+          "" + off.pid());
+      refuses(
+          7,
+          "MALLOMETER_ATTACH=off; Start without MALLOMETER_ATTACH=off",
+          "attach",
+          "" + off.pid());
+      assertThat(call("doctor", "" + off.pid()).out())
+          .contains("MALLOMETER_ATTACH=off in its environment forbids")
+          .doesNotContain("starts now");
+    } finally {
+      off.destroyForcibly().waitFor();
+    }
+  }
+
+  /**
+   * The application's own bridge, which came with another class loader, sees it at its next poll.
+   */
+  @Test
+  @Order(12)
+  void theApplicationsOwnBridgeSeesTheAttach() throws Exception {
+    List<String> command =
+        List.of(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            System.getProperty("java.class.path"),
+            HasItsOwnBridge.class.getName());
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("MALLOMETER_ATTACH", "on");
+    Process process = builder.redirectError(new File("/dev/null")).start();
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(output.readLine()).isEqualTo("UNAVAILABLE the library is not preloaded");
+      assertThat(call("attach", "" + process.pid()).exitCode()).isZero();
+      assertThat(output.readLine()).isEqualTo("ACTIVE attached");
+      assertThat(call("detach", "" + process.pid()).exitCode()).isZero();
+      assertThat(output.readLine()).startsWith("UNAVAILABLE detached");
+    } finally {
+      process.destroyForcibly().waitFor();
     }
   }
 
@@ -456,6 +577,7 @@ class ProcessCommandsTest {
     Process older = application(DeflaterLeak.class, "", "-javaagent:" + other);
     try {
       refuses(7, "has the agent of version 0.0.7, and this is ", "report", "" + older.pid());
+      refuses(7, "has the agent of version 0.0.7, and this is ", "attach", "" + older.pid());
     } finally {
       older.destroyForcibly().waitFor();
     }
@@ -470,17 +592,22 @@ class ProcessCommandsTest {
     Path here = Path.of("/var/tmp", "mallometer-test-" + pid());
     Files.createDirectory(here);
     String shell =
-        "cp -r '%1$s'/. '%2$s' && mount -t tmpfs tmpfs /tmp && exec '%3$s' -Xmx64m"
-                .formatted(Path.of("target/test-classes").toAbsolutePath(), here, JAVA)
-            + " -XX:+EnableDynamicAgentLoading -cp '%s' %s"
-                .formatted(here, DeflaterLeak.class.getName());
+        "cp -r '%1$s'/. '%2$s' && mount -t tmpfs tmpfs /tmp"
+                .formatted(Path.of("target/test-classes").toAbsolutePath(), here)
+            + " && export MALLOMETER_ATTACH=on XDG_CACHE_HOME=/tmp/cache-inside"
+            + " && exec '%s' -Xmx64m -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+                .formatted(JAVA, here, DeflaterLeak.class.getName());
     Process outer = new ProcessBuilder(with(unshare, "sh", "-c", shell)).start();
     try {
       assertThat(outer.inputReader().readLine()).isEqualTo("runs");
       ProcessHandle inner = outer.children().findFirst().orElseThrow();
+      Result attach = call("attach", "" + inner.pid());
+      assertThat(attach.out()).as(attach.err()).contains("(attached; glibc ");
       Result report = call("report", "" + inner.pid());
 
       assertThat(report.exitCode()).as(report.err()).isZero();
+      assertThat(report.out()).contains("ACTIVE: attached");
+      assertThat(mapped(inner)).contains("/cache-inside/").doesNotContain(directory.toString());
       assertThat(report.out()).contains("process " + inner.pid(), "java-heap");
       Path temporaryInside = Path.of("/proc", "" + inner.pid(), "root/tmp");
       try (Stream<Path> files = Files.list(temporaryInside)) {
@@ -493,6 +620,14 @@ class ProcessCommandsTest {
         files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
       }
     }
+  }
+
+  /** The library, as the process calls it. */
+  private static String mapped(ProcessHandle process) throws IOException {
+    return Files.readString(Path.of("/proc", "" + process.pid(), "maps"))
+        .lines()
+        .filter(line -> line.contains("libmallometer"))
+        .collect(Collectors.joining("\n"));
   }
 
   private static List<String> with(List<String> words, String... more) {
@@ -543,7 +678,11 @@ class ProcessCommandsTest {
   }
 
   private static List<String> threads() throws IOException {
-    try (Stream<Path> tasks = Files.list(Path.of("/proc", pid(), "task"))) {
+    return threads(application);
+  }
+
+  private static List<String> threads(Process process) throws IOException {
+    try (Stream<Path> tasks = Files.list(Path.of("/proc", "" + process.pid(), "task"))) {
       List<String> names = new ArrayList<>();
       for (Path task : tasks.toList()) {
         names.add(Files.readString(task.resolve("comm")).strip());

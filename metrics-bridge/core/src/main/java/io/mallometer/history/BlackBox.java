@@ -1,7 +1,9 @@
 package io.mallometer.history;
 
+import io.mallometer.Baseline;
 import io.mallometer.CgroupMemory;
 import io.mallometer.LastLife;
+import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
 import io.mallometer.Snapshot;
 import io.mallometer.interposer.Interposer;
@@ -311,6 +313,7 @@ public final class BlackBox {
     }
     sample.putInt(BoxFormat.KIND, BoxFormat.RECORD_SAMPLE);
     sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
+    snapshot.process().ifPresent(counted -> put(sample, counted));
     put(sample, BoxFormat.RESIDENT_BYTES, snapshot.memory().residentBytes());
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
     if (cgroup.isPresent()) {
@@ -322,6 +325,17 @@ public final class BlackBox {
       put(sample, BoxFormat.OOM_KILLS, kills == null ? Double.NaN : kills);
     }
     return sample;
+  }
+
+  /** The library came after the file was begun. */
+  private static void put(ByteBuffer sample, NativeCounters counted) {
+    boolean live = counted.complete() && counted.baseline().equals(Baseline.NONE);
+    sample.putInt(BoxFormat.FLAGS, live ? 0 : BoxFormat.INCOMPLETE);
+    sample.putLong(BoxFormat.ALLOCATIONS, counted.allocations());
+    sample.putLong(BoxFormat.FREES, counted.frees());
+    sample.putLong(BoxFormat.REQUESTED_BYTES, counted.requestedBytes());
+    sample.putLong(BoxFormat.ALLOCATED_BYTES, counted.allocatedBytes());
+    sample.putLong(BoxFormat.FREED_BYTES, counted.freedBytes());
   }
 
   private static void put(ByteBuffer sample, int offset, double figure) {

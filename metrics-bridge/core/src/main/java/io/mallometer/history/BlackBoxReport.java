@@ -102,13 +102,32 @@ public final class BlackBoxReport {
         "  mallometer %s",
         header.byLibrary()
             ? header.build() + " over " + header.allocator()
-            : "not preloaded: malloc was not counted");
+            : counted() ? "recorded by Java" : "not preloaded: malloc was not counted");
+    attach();
     line("  started    %s", Words.date(header.started()));
     if (!life.empty()) {
       line(
           "  last entry %s, after %s",
           Words.date(life.last().time()), Words.duration(life.duration()));
     }
+  }
+
+  private boolean counted() {
+    return latest()
+        .flatMap(text -> text.text().word("mode"))
+        .filter(ways -> !ways.equals("none"))
+        .isPresent();
+  }
+
+  private void attach() {
+    Optional<MemoryText> text = latest().map(RecordedText::text);
+    Optional<String> baseline = text.flatMap(last -> last.word("baseline"));
+    baseline.ifPresent(
+        before ->
+            line(
+                "  attached   %s; %s",
+                text.flatMap(last -> last.word("since")).map(BlackBoxReport::time).orElse("?"),
+                before));
   }
 
   private void ending(Aftermath aftermath) {

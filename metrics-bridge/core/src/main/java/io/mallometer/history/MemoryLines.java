@@ -1,6 +1,7 @@
 package io.mallometer.history;
 
 import io.mallometer.AllocatorStatistics;
+import io.mallometer.Baseline;
 import io.mallometer.CgroupMemory;
 import io.mallometer.ChargedPart;
 import io.mallometer.LargeAllocation;
@@ -32,6 +33,8 @@ final class MemoryLines {
   static MemoryText of(Snapshot snapshot) {
     MemoryText text = new MemoryText();
     text.line("state", snapshot.status().state());
+    text.line("mode", snapshot.self().mode());
+    snapshot.self().since().ifPresent(since -> text.line("since", since));
     text.figure("resident-bytes", snapshot.memory().residentBytes());
     snapshot.process().ifPresent(counted -> add(text, counted));
     snapshot.memory().resident().ifPresent(split -> add(text, split));
@@ -62,6 +65,12 @@ final class MemoryLines {
     text.figure("live-bytes", counted.liveBytes())
         .figure("live-objects", counted.liveObjects())
         .figure("peak-bytes", counted.peakBytes());
+    if (!counted.baseline().equals(Baseline.NONE)) {
+      text.line("baseline", counted.baseline().sentence())
+          .figure(
+              MemoryText.BEFORE,
+              counted.liveBytes() - (counted.allocatedBytes() - counted.freedBytes()));
+    }
   }
 
   private static void add(MemoryText text, ResidentMemory split) {

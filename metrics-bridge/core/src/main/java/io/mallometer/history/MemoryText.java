@@ -15,6 +15,9 @@ import java.util.OptionalLong;
  */
 final class MemoryText {
 
+  /** After an attach: by how much live bytes exceed allocated bytes less those freed. */
+  static final String BEFORE = "live-before-bytes";
+
   private final List<List<String>> lines = new ArrayList<>();
 
   /** A text that was read. */

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * What a black box says about one life of a process.
@@ -161,8 +163,8 @@ record RecordedLife(
       }
       return new RecordedLife(
           header(),
-          List.copyOf(samples.values()),
-          exit.map(record -> Sample.read(record, false)),
+          samples.values().stream().map(this::complete).toList(),
+          exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
           exit.map(record -> record.getInt(BoxFormat.FLAGS)).orElse(0),
           shutdown.map(record -> Sample.instant(record.getLong(BoxFormat.REALTIME))),
           jvm,
@@ -170,6 +172,29 @@ record RecordedLife(
           crossings,
           torn,
           file.capacity() < file.getLong(BoxFormat.HEADER_FILE_BYTES));
+    }
+
+    /** The exit's flags are its status. */
+    private boolean exitIsIncomplete() {
+      return !samples.isEmpty() && Double.isNaN(samples.lastEntry().getValue().liveBytes());
+    }
+
+    /**
+     * After an attach a sample does not say what was in use before. Java does, whenever it says
+     * where the memory is: the nearest of these holds.
+     */
+    private Sample complete(Sample sample) {
+      if (!Double.isNaN(sample.liveBytes())) {
+        return sample;
+      }
+      OptionalLong before =
+          Stream.concat(minutes.stream(), crossings.stream())
+              .min(
+                  Comparator.comparingLong(
+                      text -> Math.abs(text.monotonicNanos() - sample.monotonicNanos())))
+              .map(text -> text.text().number(MemoryText.BEFORE))
+              .orElse(OptionalLong.empty());
+      return before.isPresent() ? sample.withBefore(before.getAsLong()) : sample;
     }
 
     private void region(BoxRegion region) {

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
  * @param flags of the record
  * @param allocations successful allocations since the process started
  * @param allocatedBytes bytes handed out since then
+ * @param netBytes those less the bytes that were freed; after an attach it may be negative
  * @param liveBytes bytes in use
  * @param liveObjects objects in use
  * @param residentBytes the resident set
@@ -26,6 +27,7 @@ record Sample(
     int flags,
     double allocations,
     double allocatedBytes,
+    double netBytes,
     double liveBytes,
     double liveObjects,
     double residentBytes,
@@ -43,6 +45,24 @@ record Sample(
     return Math.max(0, chargedBytes - files) / limitBytes;
   }
 
+  /** This sample of a process in which so much more is in use than was counted. */
+  Sample withBefore(long bytes) {
+    return new Sample(
+        time,
+        monotonicNanos,
+        flags,
+        allocations,
+        allocatedBytes,
+        netBytes,
+        netBytes + bytes,
+        liveObjects,
+        residentBytes,
+        chargedBytes,
+        limitBytes,
+        inactiveFileBytes,
+        oomKills);
+  }
+
   /** How far the wall clock is ahead of the one that nobody sets, in nanoseconds. */
   long clockOffsetNanos() {
     return TimeUnit.SECONDS.toNanos(time.getEpochSecond()) + time.getNano() - monotonicNanos;
@@ -58,13 +78,15 @@ record Sample(
   static Sample read(ByteBuffer record, boolean incomplete) {
     double allocations = figure(record, BoxFormat.ALLOCATIONS);
     double allocated = figure(record, BoxFormat.ALLOCATED_BYTES);
+    double net = allocated - figure(record, BoxFormat.FREED_BYTES);
     return new Sample(
         instant(record.getLong(BoxFormat.REALTIME)),
         record.getLong(BoxFormat.MONOTONIC),
         record.getInt(BoxFormat.FLAGS),
         allocations,
         allocated,
-        incomplete ? Double.NaN : allocated - figure(record, BoxFormat.FREED_BYTES),
+        net,
+        incomplete ? Double.NaN : net,
         incomplete ? Double.NaN : allocations - figure(record, BoxFormat.FREES),
         figure(record, BoxFormat.RESIDENT_BYTES),
         figure(record, BoxFormat.CHARGED_BYTES),

@@ -12,16 +12,35 @@ import java.util.Optional;
  * No library, or none that can be read: only the status says something.
  *
  * @param allocator what serves the allocations, as far as that shows from outside
+ * @param unreadable whether the library, or JNA, was tried in vain
  */
-record AbsentInterposer(Status status, String allocator) implements Interposer {
+record AbsentInterposer(Status status, String allocator, boolean unreadable) implements Interposer {
+
+  AbsentInterposer(Status status, String allocator) {
+    this(status, allocator, false);
+  }
 
   AbsentInterposer(Status status) {
-    this(status, SelfReport.UNKNOWN);
+    this(status, SelfReport.UNKNOWN, false);
+  }
+
+  static AbsentInterposer unreadable(Status status) {
+    return new AbsentInterposer(status, SelfReport.UNKNOWN, true);
   }
 
   @Override
   public boolean present() {
     return false;
+  }
+
+  @Override
+  public Status attach() {
+    return status;
+  }
+
+  @Override
+  public Status detach() {
+    return status;
   }
 
   @Override

@@ -4,6 +4,7 @@ import com.sun.jna.NativeLibrary;
 import io.mallometer.SelfReport;
 import io.mallometer.State;
 import io.mallometer.Status;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,23 +31,31 @@ final class Availability {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
 
-  /** The kill switch. The library reads it too. */
+  /** The kill switch of everything. The library reads it too. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
   private static final String JNA = "com.sun.jna.";
 
-  private static final String VERSION_FUNCTION = "mallometer_abi_version";
-
   /** Set by GraalVM. */
   private static final String IMAGE_CODE = "org.graalvm.nativeimage.imagecode";
 
   private Availability() {}
 
+  /** The library if it is in this process. */
   static Interposer ofThisProcess() {
+    return ofThisProcess(false);
+  }
+
+  /** The library, which is unpacked and opened for that unless it is in this process. */
+  static Interposer loaded() {
+    return ofThisProcess(true);
+  }
+
+  private static Interposer ofThisProcess(boolean opens) {
     try {
-      return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE));
+      return of(System.getProperty(IMAGE_CODE), System.getenv(ENABLED_VARIABLE), opens);
     } catch (SecurityException e) {
       return new AbsentInterposer(forbidden(e));
     }
@@ -61,7 +70,17 @@ final class Availability {
    *     whoever sets it may have trouble with just that
    */
   static Interposer of(@Nullable String imageCode, @Nullable String enabled) {
-    if (enabled != null && OFF.contains(enabled.toLowerCase(Locale.ROOT))) {
+    return of(imageCode, enabled, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param opens whether a library that is not there is to be unpacked and opened
+   */
+  private static Interposer of(
+      @Nullable String imageCode, @Nullable String enabled, boolean opens) {
+    if (enabled != null && isOff(enabled)) {
       String setting = ENABLED_VARIABLE + "=" + enabled;
       return new AbsentInterposer(new Status(State.DISABLED, setting, Remedy.enable(setting)));
     }
@@ -72,24 +91,53 @@ final class Availability {
     try {
       Optional<String> maps = ProcFiles.mappedFiles();
       String preload = preloadVariable();
-      return seemsLoaded(maps, preload)
-          ? link()
-          : new AbsentInterposer(notLoaded(preload), allocator(maps));
+      if (seemsLoaded(maps, preload) || LibraryHandle.attached()) {
+        return link(Optional.empty());
+      }
+      if (!opens || !BundledLibrary.existsFor(Platform.current())) {
+        return new AbsentInterposer(notLoaded(preload, maps.isPresent()), allocator(maps));
+      }
+      Optional<String> objection = AttachVariable.objection();
+      return objection.isPresent()
+          ? new AbsentInterposer(attachForbidden(objection.get()), allocator(maps))
+          : link(Optional.of(BundledLibrary.extract()));
+    } catch (IOException e) {
+      return new AbsentInterposer(unavailable(String.valueOf(e.getMessage()), ""));
     } catch (RuntimeException | LinkageError e) {
       return new AbsentInterposer(unavailable("the library cannot be read: " + e, ""));
     }
   }
 
+  private static boolean isOff(String value) {
+    return OFF.contains(value.toLowerCase(Locale.ROOT));
+  }
+
+  /** The kill switch that is set, of everything or of attaching alone, as it was written. */
+  static Optional<String> switchedOff() {
+    @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
+    return enabled != null && isOff(enabled)
+        ? Optional.of(ENABLED_VARIABLE + "=" + enabled)
+        : AttachVariable.objection();
+  }
+
+  /** The status where an operator does not want to attach. */
+  static Status attachForbidden(String objection) {
+    return unavailable(
+        "not attached: " + objection, Remedy.enable(objection.replaceFirst(" is none of .*", "")));
+  }
+
   /**
-   * The library is in the process, but the program's malloc is another: by System.load, say, or
-   * because LD_PRELOAD names another allocator first.
+   * The library is in the process, but does not count: it was opened and not attached, or
+   * LD_PRELOAD names another allocator first.
    *
    * @param explanation what the library says about it; may be empty
    */
-  static Status loadedButNotPreloaded(String explanation) {
+  static Status loadedButNotCounting(String explanation) {
+    boolean tellsAll = explanation.startsWith("not attached") || explanation.startsWith("detached");
     String reason = "the library is loaded but not preloaded";
     return unavailable(
-        explanation.isEmpty() ? reason : reason + ": " + explanation, Remedy.preload());
+        explanation.isEmpty() ? reason : tellsAll ? explanation : reason + ": " + explanation,
+        explanation.startsWith("detached") ? Remedy.attach() : Remedy.preload());
   }
 
   /**
@@ -107,15 +155,22 @@ final class Availability {
    * with this, and it would be the only one of its regular expressions.
    */
   private static boolean mapsLibrary(String maps) {
+    return mappedLibrary(maps).isPresent();
+  }
+
+  /** The path of the library that is mapped, as it was called when it was opened. */
+  static Optional<String> mappedLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
     for (int at = maps.indexOf(start); at >= 0; at = maps.indexOf(start, at + 1)) {
-      int end = maps.indexOf('\n', at);
-      String rest = maps.substring(at + start.length(), end < 0 ? maps.length() : end);
+      int newline = maps.indexOf('\n', at);
+      int end = newline < 0 ? maps.length() : newline;
+      String rest = maps.substring(at + start.length(), end);
       if (rest.contains(".so") && rest.indexOf('/') < 0) {
-        return true;
+        String line = maps.substring(maps.lastIndexOf('\n', at) + 1, end);
+        return Optional.of(line.substring(line.indexOf('/')).replace(" (deleted)", ""));
       }
     }
-    return false;
+    return Optional.empty();
   }
 
   /**
@@ -144,30 +199,52 @@ final class Availability {
     return preload.contains(LIBRARY_FILE);
   }
 
-  private static Interposer link() {
+  /**
+   * Links to the library.
+   *
+   * @param unpacked where it is, if it has to be opened first
+   */
+  private static Interposer link(Optional<Path> unpacked) {
     try {
       Optional<String> obstacle = JnaDirectory.obstacle();
       if (obstacle.isPresent()) {
-        return new AbsentInterposer(jnaCannotLoad(obstacle.get()));
+        return AbsentInterposer.unreadable(jnaCannotLoad(obstacle.get()));
+      }
+      if (unpacked.isPresent()) {
+        NativeLibrary.getProcess(); // what is wrong with JNA is not wrong with the library
+        Optional<String> trouble = LibraryHandle.open(unpacked.get());
+        if (trouble.isPresent()) {
+          return AbsentInterposer.unreadable(
+              unavailable("not attached: the library cannot be opened: " + trouble.get(), ""));
+        }
       }
       int version =
-          NativeLibrary.getProcess().getFunction(VERSION_FUNCTION).invokeInt(new Object[0]);
+          LibraryHandle.inThisProcess()
+              .getFunction(LibraryHandle.VERSION_FUNCTION)
+              .invokeInt(new Object[0]);
       return version == ABI_VERSION
-          ? PreloadedInterposer.open()
-          : new AbsentInterposer(otherVersion(version));
+          ? LoadedInterposer.open()
+          : AbsentInterposer.unreadable(otherVersion(version));
     } catch (RuntimeException | LinkageError e) {
-      return new AbsentInterposer(unreachable(e));
+      return AbsentInterposer.unreadable(unreachable(e));
     }
   }
 
-  private static Status notLoaded(String preload) {
+  /**
+   * Nothing is there.
+   *
+   * @param hasMaps whether {@code /proc} can be read, without which nothing can be attached
+   */
+  private static Status notLoaded(String preload, boolean hasMaps) {
     Platform platform = Platform.current();
     if (!BundledLibrary.existsFor(platform)) {
       return unavailable("there is no library for " + platform, Remedy.container());
     }
+    if (namesLibrary(preload)) {
+      return unavailable(ignoredPreload(preload), Remedy.preload());
+    }
     return unavailable(
-        namesLibrary(preload) ? ignoredPreload(preload) : "the library is not preloaded",
-        Remedy.preload());
+        "the library is not preloaded", hasMaps ? Remedy.attach() : Remedy.preload());
   }
 
   private static String ignoredPreload(String preload) {
@@ -211,8 +288,9 @@ final class Availability {
               Remedy.addModule());
     }
     String message = String.valueOf(failure.getMessage());
-    if (failure instanceof UnsatisfiedLinkError && message.contains(VERSION_FUNCTION)) {
-      return loadedButNotPreloaded("");
+    if (failure instanceof UnsatisfiedLinkError
+        && message.contains(LibraryHandle.VERSION_FUNCTION)) {
+      return loadedButNotCounting("");
     }
     if (message.contains("mallometer_")) {
       return unavailable(

@@ -5,6 +5,7 @@ import io.mallometer.CallSites;
 import io.mallometer.NativeCounters;
 import io.mallometer.Recording;
 import io.mallometer.Snapshot;
+import io.mallometer.Status;
 import io.mallometer.leak.Evidence;
 import io.mallometer.leak.UseOfSite;
 import java.nio.file.Path;
@@ -22,8 +23,23 @@ public interface Interposer {
   /** As many call sites can be watched at once. */
   int MOST_WATCHED = 4;
 
-  /** Whether there is a library that can be polled. Never changes. */
+  /** Whether there is a library that can be polled. Once there is, there always will be. */
   boolean present();
+
+  /**
+   * Begins to count in this process, unless it does so already, and returns the state then. Takes
+   * up to half a second. Never throws.
+   */
+  Status attach();
+
+  /** Ends what {@link #attach} began, for everybody in the process. Never throws. */
+  Status detach();
+
+  /**
+   * Looks after libraries that were loaded since the attach; called again and again by who polls,
+   * at most every 5 s. Never throws.
+   */
+  default void stayAttached() {}
 
   /**
    * Reads counters and self-report of the process.
@@ -130,6 +146,6 @@ public interface Interposer {
 
   /** The library in this process. Never throws: what cannot be reached is absent with a reason. */
   static Interposer ofThisProcess() {
-    return Availability.ofThisProcess();
+    return new ProcessInterposer();
   }
 }

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of {@code mallometer.h} that the bridge calls, under their C names, as they are
- * found in the process itself: the file that they came from may be deleted.
+ * The functions of {@code mallometer.h} that the bridge calls, under their C names, as {@link
+ * LibraryHandle} finds them.
  *
  * <p>A call takes half a microsecond and boxes its arguments. JNA's direct mapping would halve
  * that, but for it JNA lays out a structure by an annotation, for which the JDK generates a class:
@@ -23,6 +23,8 @@ final class LibraryFunctions {
   private static final int NOT_THERE = -38;
 
   private static final List<String> MISSING = new ArrayList<>();
+
+  private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
 
   private static final Function SNAPSHOT = function("mallometer_snapshot");
   private static final @Nullable Function THREAD_SNAPSHOT =
@@ -46,6 +48,9 @@ final class LibraryFunctions {
   private static final @Nullable Function RECORD = functionIfThere("mallometer_record");
   private static final @Nullable Function RECORDING = functionIfThere("mallometer_recording");
   private static final @Nullable Function TRIM = functionIfThere("mallometer_trim");
+  private static final @Nullable Function ATTACH = optional("mallometer_attach");
+  private static final @Nullable Function ATTACH_CHECK = optional("mallometer_attach_check");
+  private static final @Nullable Function DETACH = optional("mallometer_detach");
 
   private LibraryFunctions() {}
 
@@ -184,15 +189,38 @@ final class LibraryFunctions {
     return call(TRIM);
   }
 
+  /** Begins to count in this process; returns 0 or a negative errno value. */
+  static int mallometer_attach() {
+    return call(ATTACH);
+  }
+
+  /** Looks after what attaching changed; returns 0 or a negative errno value. */
+  static int mallometer_attach_check() {
+    return call(ATTACH_CHECK);
+  }
+
+  /** Ends what attaching began; returns 0 or a negative errno value. */
+  static int mallometer_detach() {
+    return call(DETACH);
+  }
+
   private static Function function(String name) {
-    return NativeLibrary.getProcess().getFunction(name);
+    return LIBRARY.getFunction(name);
   }
 
   private static @Nullable Function functionIfThere(String name) {
+    @Nullable Function found = optional(name);
+    if (found == null) {
+      MISSING.add(name);
+    }
+    return found;
+  }
+
+  /** No figure depends on it. */
+  private static @Nullable Function optional(String name) {
     try {
       return function(name);
     } catch (UnsatisfiedLinkError e) {
-      MISSING.add(name);
       return null;
     }
   }

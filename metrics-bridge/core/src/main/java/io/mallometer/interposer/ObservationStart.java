@@ -5,7 +5,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Asks the library to observe, and takes that back. Where it had no thread for it, as a container's
- * limit of processes may be reached, it is asked again, at most once a minute. Not thread-safe.
+ * limit of processes may be reached, or did not count then, it is asked again, at most once a
+ * minute. Not thread-safe.
  */
 final class ObservationStart {
 
@@ -46,7 +47,7 @@ final class ObservationStart {
   }
 
   void askAgainIfDue() {
-    if (result == NO_THREAD && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
+    if ((result == NO_THREAD || result == NO_DATA) && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
       attempt();
     }
   }

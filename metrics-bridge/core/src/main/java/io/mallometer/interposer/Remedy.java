@@ -14,10 +14,26 @@ final class Remedy {
 
   private Remedy() {}
 
+  /**
+   * Count from now on or, started again, from the start. The process has another id outside its
+   * container, and the user of a dependency another path to the command line, so neither is named.
+   */
+  static String attach() {
+    return preload(
+        Availability.switchedOff()
+            .map(setting -> setting + " forbids to attach; from the start: ")
+            .orElse("mallometer's command line (attach PID) counts from now on; from the start: "));
+  }
+
   /** Start again with the library, which is unpacked for that. */
   static String preload() {
+    return preload("");
+  }
+
+  /** Where the library cannot be unpacked, it cannot be attached either. */
+  private static String preload(String before) {
     try {
-      return command(BundledLibrary.extract());
+      return before + command(BundledLibrary.extract());
     } catch (IOException e) {
       return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
           + SUITABLE

@@ -1,11 +1,13 @@
 package io.mallometer.interposer;
 
+import io.mallometer.Attachment;
 import io.mallometer.ByteUnit;
 import io.mallometer.SelfReport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * {@code struct mallometer_report} of ABI version {@value Availability#ABI_VERSION}, by byte
@@ -56,13 +58,24 @@ final class ReportLayout {
   static final int OBJECT_BYTES = MODULE_BYTES + 4;
   static final int EVIDENCE_BYTES = OBJECT_BYTES + 4;
   static final int ACCESS_BYTES = EVIDENCE_BYTES + 4;
-  static final int BYTES = ACCESS_BYTES + 8;
+  static final int MODE = ACCESS_BYTES + 8;
+  static final int WORDS = MODE + 4;
+  static final int WORDS_REFUSED = WORDS + 4;
+  static final int CALLS_UNSEEN = WORDS_REFUSED + 4;
+  static final int SINCE_NS = CALLS_UNSEEN + 4;
+  static final int ATTACH_LOCK_NS = SINCE_NS + 8;
+  static final int DRIFT_BYTES = ATTACH_LOCK_NS + 8;
+  static final int DRIFT_BOUND_BYTES = DRIFT_BYTES + 8;
+  static final int BYTES = DRIFT_BOUND_BYTES + 8;
 
   static final int STATE_COUNTING = 1;
   static final int STATE_DISABLED = 2;
   static final int STATE_NOT_PRELOADED = 3;
   static final int STATE_EXCLUDED = 4;
   static final int STATE_UNSUPPORTED = 5;
+
+  /** MALLOMETER_MODE_ATTACHED. */
+  private static final int MODE_ATTACHED = 2;
 
   private static final double MILLION = 1e6;
 
@@ -85,6 +98,24 @@ final class ReportLayout {
       case 3 -> ByteUnit.REQUESTED;
       default -> ByteUnit.UNKNOWN;
     };
+  }
+
+  /** Whether the library counts since mallometer_attach() was called. */
+  static boolean attached(ByteBuffer struct) {
+    return has(struct, MODE + Integer.BYTES) && struct.getInt(MODE) == MODE_ATTACHED;
+  }
+
+  static Optional<Attachment> attachment(ByteBuffer struct) {
+    return attached(struct)
+        ? Optional.of(
+            new Attachment(
+                struct.getInt(WORDS),
+                struct.getInt(WORDS_REFUSED),
+                struct.getInt(CALLS_UNSEEN),
+                struct.getLong(ATTACH_LOCK_NS) / 1e9,
+                struct.getLong(DRIFT_BYTES),
+                struct.getLong(DRIFT_BOUND_BYTES)))
+        : Optional.empty();
   }
 
   static SelfReport.Sampling sampling(ByteBuffer struct) {

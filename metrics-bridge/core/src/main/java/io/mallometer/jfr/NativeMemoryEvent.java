@@ -4,6 +4,7 @@ import io.mallometer.AllocatorStatistics;
 import io.mallometer.CgroupMemory;
 import io.mallometer.NativeCounters;
 import io.mallometer.Snapshot;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import jdk.jfr.Category;
@@ -14,6 +15,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
+import jdk.jfr.Timestamp;
 
 /**
  * The figures of the latest poll. A figure that is not known is {@link Long#MIN_VALUE}, which
@@ -31,6 +33,15 @@ final class NativeMemoryEvent extends Event {
   @Description("Whether native allocations are counted")
   String state = "";
 
+  @Label("Mode")
+  @Description("How the library came to count: preload, attached, relaunched or none")
+  String mode = "";
+
+  @Label("Since")
+  @Description("When counting began")
+  @Timestamp(Timestamp.MILLISECONDS_SINCE_EPOCH)
+  long since = Long.MIN_VALUE;
+
   @Label("Live")
   @Description("Native memory in use")
   @DataAmount
@@ -40,18 +51,23 @@ final class NativeMemoryEvent extends Event {
   @Description("Native objects in use")
   long liveObjects;
 
+  @Label("Baseline")
+  @Description("Native memory that was in use when mallometer attached; part of live until freed")
+  @DataAmount
+  long baselineBytes;
+
   @Label("Peak")
-  @Description("The most native memory that was in use since the process started")
+  @Description("The most native memory that was in use since counting began")
   @DataAmount
   long peakBytes;
 
   @Label("Allocated")
-  @Description("Native memory handed out since the process started")
+  @Description("Native memory handed out since counting began")
   @DataAmount
   long allocatedBytes;
 
   @Label("Allocations")
-  @Description("Successful native allocations since the process started")
+  @Description("Successful native allocations since counting began")
   long allocations;
 
   @Label("Retained")
@@ -78,6 +94,9 @@ final class NativeMemoryEvent extends Event {
     Optional<NativeCounters> counted = snapshot.process();
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
     event.state = snapshot.status().state().name();
+    event.mode = snapshot.self().mode();
+    event.since = snapshot.self().since().map(Instant::toEpochMilli).orElse(Long.MIN_VALUE);
+    event.baselineBytes = known(counted, figures -> figures.baseline().bytes());
     event.liveBytes = known(counted, NativeCounters::liveBytes);
     event.liveObjects = known(counted, NativeCounters::liveObjects);
     event.peakBytes = known(counted, NativeCounters::peakBytes);

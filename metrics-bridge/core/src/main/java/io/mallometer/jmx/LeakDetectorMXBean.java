@@ -42,7 +42,9 @@ public interface LeakDetectorMXBean {
       type = Attribute.GAUGE)
   Map<String, Long> getSuspectedBytes();
 
-  @Attribute("The call sites that leak, grow or keep a pool, worst first, at most 100")
+  @Attribute(
+      "The call sites that leak, grow or keep a pool, worst first, at most 100; objects that were"
+          + " allocated before an attach are in none")
   List<Site> getVerdicts();
 
   /**

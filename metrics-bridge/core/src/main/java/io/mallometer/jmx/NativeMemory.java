@@ -1,5 +1,6 @@
 package io.mallometer.jmx;
 
+import io.mallometer.Attachment;
 import io.mallometer.Bracket;
 import io.mallometer.CgroupMemory;
 import io.mallometer.ChargedPart;
@@ -12,6 +13,7 @@ import io.mallometer.SelfReport;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -247,6 +249,27 @@ final class NativeMemory implements NativeMemoryMXBean {
   @Override
   public String getMode() {
     return snapshot().self().mode();
+  }
+
+  @Override
+  public String getSince() {
+    return snapshot().self().since().map(Instant::toString).orElse("");
+  }
+
+  @Override
+  public @Nullable AttachmentFigures getAttachment() {
+    Optional<NativeCounters> counted = snapshot().process();
+    Optional<Attachment> attachment = snapshot().self().attachment();
+    return counted.isPresent() && attachment.isPresent()
+        ? AttachmentFigures.of(attachment.get(), counted.get().baseline())
+        : null;
+  }
+
+  @Override
+  public @Nullable Long getBaselineBytes() {
+    return snapshot().self().attachment().isPresent()
+        ? gauge(counted -> counted.baseline().bytes())
+        : null;
   }
 
   @Override

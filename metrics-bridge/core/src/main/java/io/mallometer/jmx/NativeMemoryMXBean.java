@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Native memory of the process as of the latest poll.
  *
  * <p>What is unknown is null, which JConsole shows as an empty value: every count while the library
- * does not count, and live and peak once counting was interrupted.
+ * does not count, and live and peak once counting was interrupted or where it began with an attach
+ * that could not tell what was in use.
  *
  * <p>The operations work on a bracket of this MBean alone. They disturb nobody but another user of
  * the same MBean.
@@ -70,7 +71,7 @@ public interface NativeMemoryMXBean {
   @Nullable Long getLiveObjects();
 
   @Attribute(
-      value = "The most native memory that was in use since the process started",
+      value = "The most native memory that was in use since counting began",
       units = "bytes",
       type = Attribute.GAUGE)
   @Nullable Long getPeakBytes();
@@ -82,7 +83,7 @@ public interface NativeMemoryMXBean {
   @Nullable Long getPeakErrorBytes();
 
   @Attribute(
-      value = "The largest successful native request since the process started, if above 32 KiB",
+      value = "The largest successful native request since counting began, if above 32 KiB",
       units = "bytes",
       type = Attribute.GAUGE)
   @Nullable Long getLargestRequestBytes();
@@ -183,8 +184,20 @@ public interface NativeMemoryMXBean {
   @Attribute("What serves the allocations below mallometer")
   String getAllocator();
 
-  @Attribute("How the library came into the process: preload or none")
+  @Attribute("How the library came to count: preload, attached, relaunched or none")
   String getMode();
+
+  @Attribute("When counting began: the start of the process, or the attach, ISO 8601; empty if not")
+  String getSince();
+
+  @Attribute("How the attach went, and what was allocated before; null without attach")
+  @Nullable AttachmentFigures getAttachment();
+
+  @Attribute(
+      value = "Native memory that was in use when mallometer attached; null without attach",
+      units = "bytes",
+      type = Attribute.GAUGE)
+  @Nullable Long getBaselineBytes();
 
   @Attribute("What one byte of allocated, freed and live means: usable, chunk or requested")
   String getByteUnit();

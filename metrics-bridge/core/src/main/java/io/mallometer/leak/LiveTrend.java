@@ -11,6 +11,10 @@ import java.util.Arrays;
  * estimate's error, each third must have its part in it, and no step from one figure to the next
  * may be most of it, as that of a table that is loaded once.
  *
+ * <p>After an attach a site begins at 0, however much its code holds: what replaces objects that
+ * were allocated before looks like growth until all of those are gone. So of a rise only that much
+ * counts as is more than what was freed of them meanwhile.
+ *
  * <p>At most {@value LeakThresholds#TREND_POINTS} figures of 4 bytes are kept for each of {@value
  * #MOST_SITES} sites, all in one array: a row for each site that is followed.
  */
@@ -35,6 +39,10 @@ final class LiveTrend {
 
   private int followed;
   private final double[] times = new double[POINTS];
+
+  /** What was freed by then of what was allocated before an attach. */
+  private final double[] freedBefore = new double[POINTS];
+
   private final double step;
   private final double shortest;
   private int points;
@@ -61,6 +69,7 @@ final class LiveTrend {
     }
     int at = points % POINTS;
     times[at] = seconds;
+    freedBefore[at] = read.origin().freedBeforeBytes();
     points++;
     secondThird = beginOfThird(1);
     lastThird = beginOfThird(2);
@@ -146,13 +155,16 @@ final class LiveTrend {
     double first = mean(row, oldest(), secondThird);
     double last = mean(row, lastThird, points);
     double rise = last - first;
-    return rise >= LeakThresholds.TREND_BYTES && stands(rise, site, row, first, last)
+    double replaced = replaced();
+    return rise - replaced >= LeakThresholds.TREND_BYTES
+            && stands(rise, replaced, site, row, first, last)
         ? rise / (span() * 2 / 3) * HOUR
         : Double.NaN;
   }
 
   /** Whether a rise stands out, has a part in each third, and is not most of it one step. */
-  private boolean stands(double rise, CallSite site, int row, double first, double last) {
+  private boolean stands(
+      double rise, double replaced, CallSite site, int row, double first, double last) {
     double error = Math.sqrt(site.liveBytes().variance());
     double least =
         Math.max(
@@ -160,10 +172,24 @@ final class LiveTrend {
             LeakThresholds.TREND_SHARE * site.liveBytes().value());
     double part = Math.max(error, LeakThresholds.TREND_STEADY * rise);
     double middle = mean(row, secondThird, lastThird);
-    return rise >= least
+    return rise - replaced >= least
         && middle - first >= part
         && last - middle >= part
         && largestStep(row) <= LeakThresholds.TREND_LARGEST_STEP * rise;
+  }
+
+  /** What may have been replaced of what was there before an attach, from third to third. */
+  private double replaced() {
+    return Math.max(
+        0, mean(freedBefore, lastThird, points) - mean(freedBefore, oldest(), secondThird));
+  }
+
+  private static double mean(double[] figures, int from, int to) {
+    double sum = 0;
+    for (int point = from; point < to; point++) {
+      sum += figures[point % POINTS];
+    }
+    return sum / (to - from);
   }
 
   private int oldest() {

@@ -4,7 +4,7 @@
  *
  * <p>Parsers take text and never throw for a text that is cut off or garbled: what cannot be read
  * is unknown. No native code: everything comes from {@code /proc}, the cgroup's files and the
- * platform's MBeans, so it works without the preloaded library too.
+ * platform's MBeans, so it works without the library too.
  */
 @NullMarked
 package io.mallometer.process;

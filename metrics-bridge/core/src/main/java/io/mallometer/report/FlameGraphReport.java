@@ -61,6 +61,7 @@ final class FlameGraphReport implements Report {
     json.name("samples").value(sites.samples());
     json.name("byteUnit").value(sites.byteUnit().tag());
     json.name("reason").value(sites.reason());
+    json.name("origin").value(sites.origin().sentence());
     json.name("metrics").beginArray();
     for (ReportMetric shown : METRICS) {
       json.value(shown.id());

@@ -99,7 +99,12 @@ final class PprofReport implements Report {
       profile.number(14, strings.of(SampleType.of(metric).type));
       String comment =
           "Estimated from " + sites.samples() + " samples; bytes: " + sites.byteUnit().tag();
-      profile.numbers(13, strings.of(comment));
+      String origin = sites.origin().sentence();
+      profile.numbers(
+          13,
+          origin.isEmpty()
+              ? new long[] {strings.of(comment)}
+              : new long[] {strings.of(comment), strings.of(origin)});
       for (CallSite site : sites.sites()) {
         writeSample(site);
       }

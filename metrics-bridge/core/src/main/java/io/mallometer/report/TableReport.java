@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -35,6 +36,11 @@ final class TableReport implements Report {
       json.name(reason.getKey()).value(reason.getValue());
     }
     json.endObject().name("reason").value(sites.reason());
+    json.name("mode").value(sites.origin().mode());
+    json.name("since").value(sites.origin().since().map(Instant::toString).orElse(""));
+    if (sites.origin().attached()) {
+      json.name("allocatedBeforeBytes").value(sites.origin().allocatedBeforeBytes());
+    }
     json.name("sites").beginArray();
     for (CallSite site : sites.sites()) {
       write(site, json.line());

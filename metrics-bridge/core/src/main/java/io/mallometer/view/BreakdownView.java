@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
-import io.mallometer.ProcessMemory;
 import io.mallometer.ResidentMemory;
 import io.mallometer.ResidentPart;
+import io.mallometer.Snapshot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param nativeMemoryTracking whether the JVM's own account helped
  * @param mappings how many mappings were read
  * @param costSeconds processor time that the split took
+ * @param allocatedBefore what of the part {@code malloc-live} was allocated before an attach, and
+ *     is in no call site; null without attach
  */
 public record BreakdownView(
     @Nullable Long residentBytes,
@@ -28,7 +30,8 @@ public record BreakdownView(
     @Nullable Long presumedJvmBytes,
     @Nullable Boolean nativeMemoryTracking,
     @Nullable Integer mappings,
-    @Nullable Double costSeconds)
+    @Nullable Double costSeconds,
+    @Nullable AllocatedBefore allocatedBefore)
     implements View {
 
   /**
@@ -39,16 +42,20 @@ public record BreakdownView(
    */
   public record Part(String part, long bytes) {}
 
-  static BreakdownView of(ProcessMemory memory) {
-    Long resident = NativeMemoryView.wholeOrNull(memory.residentBytes());
-    return memory
+  static BreakdownView of(Snapshot snapshot) {
+    Long resident = NativeMemoryView.wholeOrNull(snapshot.memory().residentBytes());
+    AllocatedBefore before = AllocatedBefore.of(snapshot);
+    return snapshot
+        .memory()
         .resident()
-        .map(split -> of(resident, split))
+        .map(split -> of(resident, split, before))
         .orElseGet(
-            () -> new BreakdownView(resident, null, null, List.of(), null, null, null, null));
+            () ->
+                new BreakdownView(resident, null, null, List.of(), null, null, null, null, before));
   }
 
-  private static BreakdownView of(@Nullable Long resident, ResidentMemory split) {
+  private static BreakdownView of(
+      @Nullable Long resident, ResidentMemory split, @Nullable AllocatedBefore before) {
     return new BreakdownView(
         resident,
         split.time().toString(),
@@ -57,7 +64,8 @@ public record BreakdownView(
         split.presumedBytes(),
         split.nativeMemoryTracking(),
         split.mappings(),
-        split.costSeconds());
+        split.costSeconds(),
+        before);
   }
 
   private static Part part(ResidentMemory split, ResidentPart part) {

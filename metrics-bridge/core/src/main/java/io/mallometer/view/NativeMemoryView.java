@@ -1,5 +1,6 @@
 package io.mallometer.view;
 
+import io.mallometer.Attachment;
 import io.mallometer.LeakSummary;
 import io.mallometer.NativeCounters;
 import io.mallometer.Observation;
@@ -8,6 +9,7 @@ import io.mallometer.SiteSummary;
 import io.mallometer.SizeDistribution;
 import io.mallometer.Snapshot;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -17,11 +19,13 @@ import org.jspecify.annotations.Nullable;
  * What the endpoint {@code nativememory} answers. Bytes are whole numbers.
  *
  * @param state {@code ACTIVE}, {@code DISABLED} or {@code UNAVAILABLE}
- * @param reason how the library came in while active, otherwise why nothing is counted
+ * @param reason while active how the library came in and what is not counted, otherwise why nothing
+ *     is counted
  * @param remedy what to do about it; empty if there is nothing to do
  * @param time when the counters were read, in ISO 8601
  * @param ageSeconds how long ago that was; null if there is nothing to read
- * @param counters what was counted since the process started; null unless active
+ * @param counters what was counted since {@link Self#since()}; null unless active
+ * @param allocatedBefore what was allocated before that; null without attach
  * @param holders who holds most of the live memory; null if call sites are not recorded
  * @param leaks how the observation goes on which verdicts about leaks stand
  * @param mallometer what mallometer itself is and costs
@@ -33,14 +37,15 @@ public record NativeMemoryView(
     String time,
     @Nullable Double ageSeconds,
     @Nullable Counters counters,
+    @Nullable AllocatedBefore allocatedBefore,
     @Nullable Holders holders,
     Leaks leaks,
     Self mallometer)
     implements View {
 
   /**
-   * What was counted in the whole process since it started. Allocated, freed, live and peak share
-   * the unit that {@link Self#byteUnit()} names.
+   * What was counted in the whole process. Allocated, freed, live and peak share the unit that
+   * {@link Self#byteUnit()} names.
    *
    * @param allocations successful allocations, by {@code small} and {@code large} and their sum
    * @param frees frees
@@ -48,9 +53,11 @@ public record NativeMemoryView(
    * @param requestedBytes bytes asked for
    * @param allocatedBytes bytes handed out
    * @param freedBytes bytes given back
-   * @param liveBytes bytes in use; null if counting was off for some time
-   * @param liveObjects objects in use; null if counting was off for some time
-   * @param peakBytes the most bytes in use so far; null if counting was off for some time
+   * @param liveBytes bytes in use; null if counting was off for some time, or began with an attach
+   *     that could not tell what was in use
+   * @param liveObjects objects in use; null if counting was off for some time, or began with an
+   *     attach
+   * @param peakBytes the most bytes in use so far; null if live bytes are
    * @param peakErrorBytes the true peak is at most this much above
    * @param largestRequestBytes the largest successful request; null until one exceeded 32 KiB
    * @param hugeAllocations allocations above {@link Self#hugeThresholdBytes()}
@@ -181,7 +188,10 @@ public record NativeMemoryView(
    *
    * @param build the native library's version
    * @param allocator the object that serves the allocations
-   * @param mode how the library came into the process
+   * @param mode how the library came to count: {@code preload}, {@code attached}, {@code
+   *     relaunched} or {@code none}
+   * @param since when counting began, in ISO 8601; null if it did not
+   * @param attachment how an attach went; null if there was none
    * @param byteUnit what one byte of allocated, freed, live and peak means
    * @param footprintBytes memory that the native library occupies at most
    * @param overheadSeconds time spent on samples and on reading, decoding and recording the
@@ -198,6 +208,8 @@ public record NativeMemoryView(
       String build,
       String allocator,
       String mode,
+      @Nullable String since,
+      @Nullable Attached attachment,
       String byteUnit,
       @Nullable Long footprintBytes,
       @Nullable Double overheadSeconds,
@@ -213,6 +225,8 @@ public record NativeMemoryView(
           self.build(),
           self.allocator(),
           self.mode(),
+          self.since().map(Instant::toString).orElse(null),
+          self.attachment().map(Attached::of).orElse(null),
           self.byteUnit().tag(),
           wholeOrNull(self.footprintBytes()),
           knownOrNull(self.overheadSeconds()),
@@ -222,6 +236,42 @@ public record NativeMemoryView(
           Sampling.of(self.sampling()),
           self.missing(),
           self.remark());
+    }
+  }
+
+  /**
+   * How an attach went.
+   *
+   * @param complete whether no call is known to be missed
+   * @param gaps what is missed, in words; empty if nothing is known to be
+   * @param words pointers to malloc and its relatives that lead to mallometer
+   * @param wordsRefused those that the system did not let change, whose calls are not counted
+   * @param callsUnseen places from which the program calls malloc past all such pointers
+   * @param lockSeconds for how long threads that load libraries had to wait
+   * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
+   *     compared
+   * @param driftBoundBytes up to which difference threads' caches explain it
+   */
+  public record Attached(
+      boolean complete,
+      String gaps,
+      int words,
+      int wordsRefused,
+      int callsUnseen,
+      double lockSeconds,
+      long driftBytes,
+      long driftBoundBytes) {
+
+    private static Attached of(Attachment attachment) {
+      return new Attached(
+          attachment.complete(),
+          attachment.gaps(),
+          attachment.words(),
+          attachment.wordsRefused(),
+          attachment.callsUnseen(),
+          attachment.lockSeconds(),
+          (long) attachment.driftBytes(),
+          (long) attachment.driftBoundBytes());
     }
   }
 
@@ -322,6 +372,7 @@ public record NativeMemoryView(
         snapshot.time().toString(),
         knownOrNull(snapshot.ageSeconds(clock)),
         snapshot.process().map(Counters::of).orElse(null),
+        AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),
         Leaks.of(observation, snapshot.leaks()),
         Self.of(snapshot.self()));

@@ -88,7 +88,7 @@ public record OverviewView(
         trimAllowed,
         DiagnosisView.of(mallometer.diagnosis()),
         NativeMemoryView.of(snapshot, mallometer.clock(), mallometer.leaks().observation()),
-        BreakdownView.of(memory),
+        BreakdownView.of(snapshot),
         CgroupView.of(memory),
         BudgetView.of(memory),
         AllocatorView.of(snapshot),

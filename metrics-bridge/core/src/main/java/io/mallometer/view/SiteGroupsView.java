@@ -27,7 +27,7 @@ public record SiteGroupsView(
    * @param samples how many allocations were looked at
    * @param liveBytes bytes in use
    * @param liveObjects objects in use
-   * @param allocatedBytes bytes allocated since the process started
+   * @param allocatedBytes bytes allocated since counting began
    * @param allocatedObjects objects allocated since then
    * @param bytesPerSecond bytes allocated for each second between the last two readings
    */

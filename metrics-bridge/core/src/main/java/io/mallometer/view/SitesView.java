@@ -4,6 +4,7 @@ import io.mallometer.CallSite;
 import io.mallometer.CallSites;
 import io.mallometer.Estimate;
 import io.mallometer.SiteOrder;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,13 +22,25 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * A reading of the call sites.
    *
    * @param time when they were read, in ISO 8601
-   * @param samples allocations that were looked at since the process started
+   * @param samples allocations that were looked at since counting began
    * @param droppedSamples samples that are not or not wholly in the sites, by reason
    * @param byteUnit what one byte is
    * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
+   * @param mode how the library came to count
+   * @param since when counting began, in ISO 8601: allocations before are in no site; null if it
+   *     did not
+   * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
+   *     estimated; null without attach or if unknown
    */
   public record Reading(
-      String time, long samples, Map<String, Long> droppedSamples, String byteUnit, String reason) {
+      String time,
+      long samples,
+      Map<String, Long> droppedSamples,
+      String byteUnit,
+      String reason,
+      String mode,
+      @Nullable String since,
+      @Nullable Long allocatedBeforeBytes) {
 
     static Reading of(CallSites sites) {
       return new Reading(
@@ -35,7 +48,12 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
           sites.samples(),
           sites.dropped(),
           sites.byteUnit().tag(),
-          sites.reason());
+          sites.reason(),
+          sites.origin().mode(),
+          sites.origin().since().map(Instant::toString).orElse(null),
+          sites.origin().attached()
+              ? NativeMemoryView.wholeOrNull(sites.origin().allocatedBeforeBytes())
+              : null);
     }
   }
 
@@ -63,7 +81,7 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * @param samples how many allocations were looked at
    * @param liveBytes bytes in use
    * @param liveObjects objects in use
-   * @param allocatedBytes bytes allocated since the process started
+   * @param allocatedBytes bytes allocated since counting began
    * @param allocatedObjects objects allocated since then
    * @param bytesPerSecond bytes allocated for each second between the last two readings
    * @param medianAgeSeconds the age that half of the live bytes exceed

@@ -130,7 +130,7 @@ public final class Views {
     ProcessMemory memory = snapshot.memory();
     return Optional.ofNullable(
         switch (name) {
-          case "breakdown" -> BreakdownView.of(memory);
+          case "breakdown" -> BreakdownView.of(snapshot);
           case "cgroup" -> CgroupView.of(memory);
           case "budget" -> BudgetView.of(memory);
           case "allocator" -> AllocatorView.of(snapshot);

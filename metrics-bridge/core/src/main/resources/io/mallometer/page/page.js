@@ -385,6 +385,18 @@
     }));
     element('remedy').hidden = memory.remedy === '';
     fill(element('remedy'), memory.remedy, () => ['What to do: ', make('code', {}, memory.remedy)]);
+    showBeginning(memory);
+  }
+
+  // After an attach: since when, what there was before, and what is missed.
+  function showBeginning({allocatedBefore: before, mallometer: own}) {
+    element('beginning').hidden = !before;
+    if (before) {
+      const left = isKnown(before.liveBytes) ? `; about ${bytes(before.liveBytes)} of that are still in use` : '';
+      const gaps = own.attachment?.gaps ? ` Not complete: ${own.attachment.gaps}.` : '';
+      setText(element('beginning'), `Counted since ${moment(own.since)} (${own.mode}); ${before.text}${left}.${gaps}`);
+    }
+    setText(element('holders-before'), isKnown(before?.liveBytes) ? `About ${bytes(before.liveBytes)} were allocated before the attach and are in no row.` : '');
   }
 
   function showTiles({memory, breakdown, cgroup, allocator}) {
@@ -392,10 +404,17 @@
     const tiles = [
       ['Resident', bytes(breakdown.residentBytes), 'of this process'],
       ['Working set', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes), cgroupWords(cgroup)],
-      ['malloc, in use', bytes(counters.liveBytes), isKnown(counters.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted'],
+      ['malloc, in use', bytes(counters.liveBytes), inUseWords(memory)],
       ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `resident or not; a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
     ];
     figures(element('tiles'), tiles);
+  }
+
+  function inUseWords({counters, allocatedBefore: before}) {
+    if (!before) {
+      return isKnown(counters?.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted';
+    }
+    return isKnown(before.liveBytes) ? `about ${bytes(before.liveBytes)} of it allocated before the attach` : 'with what was allocated before the attach';
   }
 
   function cgroupWords({limitBytes, chargedBytes}) {
@@ -425,10 +444,13 @@
     split('resident', memory.resident, memory.residentBytes, 'The resident set has not been split yet.');
     split('charged', memory.charged, memory.chargedBytes, 'This process is in no memory cgroup that can be read.');
     const counted = malloc.liveBytes.some(isKnown);
-    empty('live', counted ? '' : 'malloc is not counted.');
-    empty('rates', counted ? '' : 'malloc is not counted.');
+    const rated = malloc.allocatedBytesPerSecond.some(isKnown);
+    empty('live', counted ? '' : rated ? 'Not known: how much was in use before the attach is unknown.' : 'malloc is not counted.');
+    empty('rates', rated ? '' : 'malloc is not counted.');
     if (counted) {
-      lineChart('live', malloc.times, malloc.liveBytes, bytes, BYTE_STEPS, at => `, ${count(malloc.liveObjects[at])} objects`);
+      lineChart('live', malloc.times, malloc.liveBytes, bytes, BYTE_STEPS, at => isKnown(malloc.liveObjects[at]) ? `, ${count(malloc.liveObjects[at])} objects` : '');
+    }
+    if (rated) {
       lineChart('bytes-rate', malloc.times, malloc.allocatedBytesPerSecond, perSecond, BYTE_STEPS, () => '');
       lineChart('calls-rate', malloc.times, malloc.allocationsPerSecond, value => isKnown(value) ? `${digits.format(value)}/s` : UNKNOWN, null, () => ' allocations');
     }
@@ -581,7 +603,7 @@
     return make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
   }
 
-  function showLeakState(leaks) {
+  function showLeakState({leaks, allocatedBefore: before}) {
     const states = {
       on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs`,
       starting: 'What this system can observe is being tried out',
@@ -590,7 +612,7 @@
     };
     const text = leaks ? `${[states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(': ')}.` : '';
     observation = {isOn: leaks?.state === 'on', text};
-    setText(element('leaks-note'), text);
+    setText(element('leaks-note'), before ? `${text} Objects that were allocated before the attach are in no verdict.` : text);
   }
 
   // ---- The rest
@@ -649,11 +671,13 @@
     ], [2]);
   }
 
+  const COUNTING = {none: 'off', preload: 'by preload', attached: 'since an attach', relaunched: 'by preload, after a relaunch'};
+
   function showOwn(own, leaks, breakdown) {
     const sampling = own.sampling;
     figures(element('own-figures'), [
       ['Version', own.build],
-      ['Counting', own.mode === 'none' ? 'off' : `by ${own.mode}`, own.mode === 'none' ? '' : `bytes are ${own.byteUnit} sizes`],
+      ['Counting', COUNTING[own.mode] ?? own.mode, own.mode === 'none' ? '' : `bytes are ${own.byteUnit} sizes`],
       ['Time spent so far', duration(own.overheadSeconds), 'on samples and readings'],
       ['Latest reading', duration(own.pollSeconds), ''],
       ['Mapped at most', bytes(own.footprintBytes), ''],
@@ -746,7 +770,7 @@
     showAllocator(overview.allocator, overview.trimAllowed, overview.memory);
     showBudget(overview.budget);
     showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
-    showLeakState(overview.memory.leaks);
+    showLeakState(overview.memory);
     showDownloads(overview.views, overview.exports);
   }
 

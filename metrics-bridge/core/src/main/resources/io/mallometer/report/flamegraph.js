@@ -494,8 +494,8 @@
   });
 
   element('about').textContent = about();
-  element('missing').textContent = data.reason;
-  element('missing').hidden = data.reason === '';
+  element('missing').textContent = [data.reason, data.origin].filter(text => text).join('. ');
+  element('missing').hidden = element('missing').textContent === '';
   element('metric').value = data.metrics[state.metric];
   new ResizeObserver(layOut).observe(view);
   showMetric(state.metric);

@@ -61,6 +61,36 @@ class RecordedLifeTest {
     assertThat(life.tornRecords()).isZero();
   }
 
+  /** 800 bytes were freed of 1,000 that were in use before. */
+  @Test
+  void afterAnAttachJavaTellsWhatWasInUseBefore() throws Exception {
+    Path path = directory.resolve("attached");
+    try (BoxFile file = Boxes.open(path)) {
+      for (int second = 0; second < 100; second++) {
+        ByteBuffer sample = Boxes.figures(second - 800, 2e6, 4e6, 1e9);
+        sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
+        Boxes.sample(file, 0, second, sample);
+      }
+      assertThat(RecordedLife.read(path).last().liveBytes()).isNaN();
+
+      file.write(
+          BoxFormat.MINUTES,
+          Boxes.START.plusSeconds(50),
+          Boxes.START_NANOS + 50 * Boxes.SECOND,
+          new MemoryText()
+              .line("mode", "attached")
+              .line("since", Boxes.START)
+              .line("baseline", "1000 B ± 8 B were allocated before the attach")
+              .line(MemoryText.BEFORE, 1000));
+    }
+    RecordedLife life = RecordedLife.read(path);
+    assertThat(life.last().liveBytes()).isEqualTo(299);
+    assertThat(life.samples()).allMatch(sample -> sample.liveBytes() >= 200);
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+        .containsPattern(
+            "attached   \\d\\d:\\d\\d:\\d\\d; 1000 B ± 8 B were allocated before the attach");
+  }
+
   @Test
   void aTornRecordIsLeftOutAndCounted() throws Exception {
     BoxRegion seconds = BoxFormat.LAYOUT[0];

@@ -49,12 +49,24 @@ class ObservationStartTest {
   }
 
   @Test
-  void whatTheLibraryRefusesForGoodIsAskedOnce() {
+  void aLibraryThatRecordsNoCallSitesMayDoSoOnceItIsAttached() {
     answer = -61;
+    start.ask();
+    assertThat(start.refusal()).contains("MALLOMETER_LEAKS");
+
+    answer = 0;
+    evaluateEvery15SecondsForMinutes(1);
+    assertThat(starts).isEqualTo(2);
+    assertThat(start.refusal()).isEmpty();
+  }
+
+  @Test
+  void whatTheLibraryRefusesForGoodIsAskedOnce() {
+    answer = -38;
     start.ask();
     evaluateEvery15SecondsForMinutes(3);
     assertThat(starts).isEqualTo(1);
-    assertThat(start.refusal()).contains("MALLOMETER_LEAKS");
+    assertThat(start.refusal()).contains("errno 38");
   }
 
   @Test

@@ -7,6 +7,6 @@ public final class SwitchedOnLater {
 
   /** Reads the library although the kill switch says to leave it alone. */
   public static Interposer library() {
-    return PreloadedInterposer.open();
+    return LoadedInterposer.open();
   }
 }

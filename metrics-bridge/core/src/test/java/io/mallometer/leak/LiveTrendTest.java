@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.mallometer.CallSite;
+import io.mallometer.CallSites;
+import io.mallometer.SelfReport;
 import io.mallometer.SitesByHand;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +33,37 @@ class LiveTrendTest {
     }
     assertThat(sites.stream().filter(site -> trend.growthBytesPerHour(site) > 0))
         .hasSize(LiveTrend.MOST_SITES);
+  }
+
+  /** A cache of 600 MB that is renewed within an hour, and was full at the attach. */
+  @Test
+  void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
+    assertThat(growthAfterAttach(1)).isNaN();
+    assertThat(growthAfterAttach(0.5)).isPositive();
+    assertThat(growthAfterAttach(0)).isPositive();
+  }
+
+  /** Of what a site comes to hold, such a share was freed of what was there before. */
+  private static double growthAfterAttach(double replaced) {
+    LiveTrend trend = new LiveTrend(FLOOR);
+    CallSite site = SitesByHand.site(0, "Cache.fill", "lib.so", 0);
+    for (int minute = 0; minute <= 60; minute += 2) {
+      double bytes = 1e7 * minute;
+      site = SitesByHand.site(0, "Cache.fill", "lib.so", bytes);
+      CallSites read = SitesByHand.reading(site);
+      trend.add(
+          new CallSites(
+              read.time(),
+              read.sites(),
+              read.samples(),
+              read.dropped(),
+              read.byteUnit(),
+              read.reason(),
+              new CallSites.Origin(
+                  SelfReport.ATTACHED, Optional.empty(), Double.NaN, replaced * bytes)),
+          minute * 60);
+    }
+    return trend.growthBytesPerHour(site);
   }
 
   @Test

@@ -59,7 +59,7 @@ class CallSitesUnderStressTest {
     return "-XX:+Use" + run.collector() + "GC";
   }
 
-  private static boolean starts(Path jdk, String option) {
+  static boolean starts(Path jdk, String option) {
     try {
       return new ProcessBuilder(jdk.resolve("bin/java").toString(), option, "-version")
               .redirectErrorStream(true)

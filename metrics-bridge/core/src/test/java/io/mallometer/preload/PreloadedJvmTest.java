@@ -2,13 +2,22 @@ package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Attachment;
+import io.mallometer.Baseline;
 import io.mallometer.Bracket;
 import io.mallometer.ByteUnit;
+import io.mallometer.CallSite;
+import io.mallometer.LeakOptions;
 import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
 import io.mallometer.NativeCounters;
+import io.mallometer.Observation;
 import io.mallometer.Published;
+import io.mallometer.Recording;
+import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
+import io.mallometer.StackFrame;
+import io.mallometer.history.BlackBoxReport;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.mallometer.prometheus.NativeMemoryCollector;
@@ -19,9 +28,11 @@ import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.exporter.common.TextFormat;
 import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
@@ -30,9 +41,15 @@ import javax.management.openmbean.CompositeData;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
-/** The whole way, from malloc to what people see, in a JVM that really counts. */
+/**
+ * The whole way, from malloc to what people see, in a JVM that really counts: from its start, or
+ * from an attach on.
+ */
 @Tag("preload")
+@ExtendWith(Counted.class)
 class PreloadedJvmTest {
 
   private static final String LIVE = "native_malloc_live_bytes";
@@ -47,13 +64,80 @@ class PreloadedJvmTest {
     Snapshot snapshot = mallometer.poll();
 
     assertThat(snapshot.status().active()).as(snapshot.status().toString()).isTrue();
-    assertThat(snapshot.status().reason()).isEqualTo("preload");
+    assertThat(snapshot.status().reason()).isEqualTo(Counted.MODE);
+    assertThat(snapshot.self().mode()).isEqualTo(Counted.MODE);
+    assertThat(snapshot.self().since().orElseThrow()).isBefore(snapshot.time());
     assertThat(snapshot.self().build()).matches("\\d+\\.\\d+\\.\\d+.*");
     assertThat(snapshot.self().allocator()).startsWith("glibc 2.");
     assertThat(snapshot.self().byteUnit()).isIn(ByteUnit.GLIBC_CHUNK, ByteUnit.USABLE);
     assertThat(snapshot.self().footprintBytes()).isBetween(1_000.0, 64e6);
     assertThat(snapshot.self().overheadSeconds()).isBetween(1e-9, 60.0);
     assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
+  }
+
+  /** What differs after an attach, and only that. */
+  @Test
+  void whatWasAllocatedBeforeIsAPartOfLiveBytes() {
+    Snapshot snapshot = mallometer.poll();
+    NativeCounters counted = snapshot.process().orElseThrow();
+    if (Counted.MODE.equals(SelfReport.PRELOAD)) {
+      assertThat(snapshot.self().attachment()).isEmpty();
+      assertThat(counted.baseline()).isEqualTo(Baseline.NONE);
+      assertThat(counted.liveObjects()).isPositive();
+      return;
+    }
+    Attachment attachment = snapshot.self().attachment().orElseThrow();
+    assertThat(attachment.gaps()).isEmpty();
+    assertThat(attachment.words()).isGreaterThan(10);
+    // A JVM that has started has some ten megabytes, and a hundred threads' caches at most.
+    assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
+    assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
+    assertThat(counted.liveBytes()).isBetween(1e6, 1e9);
+    assertThat(counted.peakBytes()).isGreaterThan(counted.baseline().bytes() / 2);
+    assertThat(counted.liveObjects()).isNaN();
+    assertThat(mallometer.callSites().origin().attached()).isTrue();
+    assertThat(mallometer.callSites().origin().allocatedBeforeBytes())
+        .isBetween(0.0, counted.baseline().bytes() + counted.baseline().errorBytes());
+  }
+
+  @Test
+  void sitesHaveJavaFramesUseIsObservedAndTheBoxIsWritten(@TempDir Path directory)
+      throws Exception {
+    Path box = directory.resolve("box");
+    try (Mallometer recording =
+        Mallometer.open(
+            MallometerOptions.defaults()
+                .withPollInterval(Duration.ofMillis(50))
+                .withLeaks(LeakOptions.defaults().withTimeScale(100))
+                .withRecordPath(box))) {
+      // From the first reading on stacks have Java frames.
+      recording.callSites();
+      List<Deflater> held = NativeWork.deflaters(40);
+      await(() -> recording.callSites().sites().stream().anyMatch(PreloadedJvmTest::isOfDeflaters));
+      held.forEach(Deflater::end);
+      await(() -> recording.leaks().observation().state() != Observation.State.OFF);
+      assertThat(recording.leaks().observation().state())
+          .as(recording.leaks().toString())
+          .isIn(Observation.State.STARTING, Observation.State.ON);
+      await(() -> recording.recording().state() == Recording.State.ON);
+      await(() -> BlackBoxReport.of(box).contains("Where the memory was"));
+    }
+    assertThat(BlackBoxReport.of(box)).containsPattern("mallometer \\d.* over glibc");
+  }
+
+  private static boolean isOfDeflaters(CallSite site) {
+    return site.liveBytes().value() > 0
+        && site.frames().stream()
+            .anyMatch(
+                frame ->
+                    frame.kind() == StackFrame.Kind.JAVA && frame.owner().contains("Deflater"));
+  }
+
+  private static void await(Callable<Boolean> condition) throws Exception {
+    for (int i = 0; i < 400 && !condition.call(); i++) {
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+    assertThat(condition.call()).isTrue();
   }
 
   @Test
@@ -146,16 +230,21 @@ class PreloadedJvmTest {
 
   @Test
   void aThreadsBracketSeesItsOwnThreadOnly() {
+    allocateInTwoThreads(); // the JVM loads what that takes, for which it allocates too
     try (Bracket bracket = mallometer.hookThread()) {
-      CompletableFuture.runAsync(() -> NativeWork.freeMemory(NativeWork.allocateMemory(3 << 20)))
-          .join();
-      NativeWork.freeMemory(NativeWork.allocateMemory(5000));
+      allocateInTwoThreads();
 
       NativeCounters own = bracket.unhook().orElseThrow();
       assertThat(own.allocationsBySize().count(NativeWork.SIZE_CLASS)).isZero();
       assertThat(own.allocationsBySize().count(9)).isEqualTo(1);
       assertThat(own.peakBytes()).isNaN();
     }
+  }
+
+  private static void allocateInTwoThreads() {
+    CompletableFuture.runAsync(() -> NativeWork.freeMemory(NativeWork.allocateMemory(3 << 20)))
+        .join();
+    NativeWork.freeMemory(NativeWork.allocateMemory(5000));
   }
 
   @Test

@@ -51,13 +51,7 @@ public final class SitesUnderStress {
     System.out.println("state=" + mallometer.status().state());
     Supplier<String> other = inAnotherClassLoader();
     List<WeakReference<ClassLoader>> unloaded = allocateInClassesThatLiveASecond(mallometer);
-    start("classes", SitesUnderStress::loadAndUnload);
-    start("classes too", SitesUnderStress::loadAndUnload);
-    start("threads", SitesUnderStress::startThreads);
-    start("virtual threads", SitesUnderStress::startVirtualThreads);
-    start("deoptimised", SitesUnderStress::deoptimise);
-    start("exceptions", SitesUnderStress::throwThroughNativeFrames);
-    start("deep", SitesUnderStress::runOutOfStack);
+    startEverything();
     long half = Long.parseLong(arguments[0]) * 1_000_000_000L / 2;
     letItRun(mallometer, half, List.of());
     double footprint = mallometer.poll().self().footprintBytes();
@@ -75,6 +69,17 @@ public final class SitesUnderStress {
     System.out.println("held " + held());
     System.out.println("done");
     end(arguments[1]);
+  }
+
+  /** All that is hard, until the program ends. */
+  static void startEverything() {
+    start("classes", SitesUnderStress::loadAndUnload);
+    start("classes too", SitesUnderStress::loadAndUnload);
+    start("threads", SitesUnderStress::startThreads);
+    start("virtual threads", SitesUnderStress::startVirtualThreads);
+    start("deoptimised", SitesUnderStress::deoptimise);
+    start("exceptions", SitesUnderStress::throwThroughNativeFrames);
+    start("deep", SitesUnderStress::runOutOfStack);
   }
 
   /** For a time, and until some class loaders are gone, if that is within ten seconds more. */
@@ -190,8 +195,13 @@ public final class SitesUnderStress {
 
   // ---- A second copy of the bridge
 
-  @SuppressWarnings("unchecked")
   private static Supplier<String> inAnotherClassLoader() throws Exception {
+    return inAnotherClassLoader(Copy.class);
+  }
+
+  /** An object of a class as another class loader has it, with everything that it refers to. */
+  @SuppressWarnings("unchecked")
+  static Supplier<String> inAnotherClassLoader(Class<?> type) throws Exception {
     List<URL> classPath = new ArrayList<>();
     for (String entry : System.getProperty("java.class.path").split(":")) {
       classPath.add(Path.of(entry).toUri().toURL());
@@ -199,7 +209,7 @@ public final class SitesUnderStress {
     ClassLoader loader =
         new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
     return (Supplier<String>)
-        loader.loadClass(Copy.class.getName()).getDeclaredConstructor().newInstance();
+        loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
   }
 
   /** What the other copy sees. */

@@ -24,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class WhenThingsGoWrongTest {
 
+  private static final String ATTACH =
+      "mallometer's command line \\(attach PID\\) counts from now on; from the start: ";
+
   @TempDir private Path directory;
   private Path library = Path.of("unset");
 
@@ -39,7 +42,8 @@ class WhenThingsGoWrongTest {
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
         .contains("reason=the library is not preloaded")
-        .containsPattern("remedy=LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so ")
+        .containsPattern(
+            "remedy=" + ATTACH + "LD_PRELOAD=" + cache() + "/mallometer/\\w+/libmallometer.so ")
         .contains("threads=[mallometer-poller]")
         .contains("done");
     assertThat(result.exitCode()).isZero();
@@ -374,7 +378,7 @@ class WhenThingsGoWrongTest {
             .run(Program.class);
 
     assertThat(result.output())
-        .containsPattern("remedy=LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .containsPattern("remedy=" + ATTACH + "LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
         .contains("done");
   }
 
@@ -394,7 +398,7 @@ class WhenThingsGoWrongTest {
                 .options(options)
                 .run(Program.class)
                 .output())
-        .containsPattern("remedy=LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
+        .containsPattern("remedy=" + ATTACH + "LD_PRELOAD=" + temporary + "/mallometer-\\w+/")
         .contains("done");
     assertThat(
             new ChildJvm()

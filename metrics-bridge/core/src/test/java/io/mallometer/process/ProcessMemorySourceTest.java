@@ -2,7 +2,11 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Baseline;
+import io.mallometer.FaceContract;
 import io.mallometer.ProcessMemory;
+import io.mallometer.ResidentPart;
+import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
 import io.mallometer.State;
 import io.mallometer.Status;
@@ -10,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -111,6 +116,31 @@ class ProcessMemorySourceTest {
     assertThat(ProcessMemorySource.interval(0.1)).isEqualTo(seconds(100));
     assertThat(ProcessMemorySource.interval(1e9)).isEqualTo(seconds(3600));
     assertThat(ProcessMemorySource.interval(0)).isEqualTo(seconds(15));
+  }
+
+  /** What is live is not told from what is retained where an attach could not tell it. */
+  @Test
+  void anUnknownBaselineLeavesMallocUndivided() {
+    assertThat(parts(new Baseline(5_000_000, 300_000)))
+        .containsKeys(ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED)
+        .doesNotContainKey(ResidentPart.MALLOC);
+    assertThat(parts(new Baseline(Double.NaN, 80_000_000)))
+        .containsKey(ResidentPart.MALLOC)
+        .doesNotContainKeys(ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED);
+  }
+
+  private static Map<ResidentPart, Long> parts(Baseline baseline) {
+    Snapshot attached =
+        new Snapshot(
+            Instant.EPOCH,
+            Status.counting(SelfReport.ATTACHED),
+            Optional.of(FaceContract.attachedCounters(baseline)),
+            FaceContract.attachedReport());
+    return new ProcessMemorySource(new CountingFiles(), () -> 42)
+        .read(() -> attached)
+        .resident()
+        .orElseThrow()
+        .bytes();
   }
 
   private ProcessMemory read() {

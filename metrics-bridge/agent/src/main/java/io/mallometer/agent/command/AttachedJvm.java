@@ -137,6 +137,11 @@ final class AttachedJvm implements Source {
     return ask("POST trim");
   }
 
+  @Override
+  public Reply post(String what) throws Failure, IOException {
+    return ask("POST " + what);
+  }
+
   private Reply ask(String question) throws Failure, IOException {
     asked = true;
     Files.deleteIfExists(directory.resolve(ANSWER));

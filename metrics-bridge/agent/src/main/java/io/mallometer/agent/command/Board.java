@@ -10,6 +10,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What {@code top} shows: one reading, and what changed since the one before. */
 final class Board {
@@ -52,6 +54,7 @@ final class Board {
   }
 
   private final String name;
+  private final String target;
   private Json root = Json.parse("{}");
   private Json breakdown = root;
   private Json libraries = root;
@@ -64,8 +67,20 @@ final class Board {
   private double mallocBefore = Double.NaN;
   private double secondsBetween = Double.NaN;
 
-  Board(String name) {
+  /**
+   * An empty board.
+   *
+   * @param name of the process
+   * @param target as the user gave it
+   */
+  Board(String name, String target) {
     this.name = name;
+    this.target = target;
+  }
+
+  /** What can be done about a process that is not counted; empty if it is. */
+  String offer() {
+    return Target.offer(target, root);
   }
 
   /** Reads anew. What changed is kept while the process itself has nothing new. */
@@ -133,8 +148,11 @@ final class Board {
                     (breakdown.at("residentBytes").number() - residentBefore) / secondsBetween),
                 Words.bytes(root.at("counters", "liveBytes").number()),
                 Words.change(mallocGrowth())));
-    if (!root.at("state").text().equals("ACTIVE")) {
-      lines.add(root.at("reason").text() + ": " + root.at("remedy").text());
+    if (root.at("state").text().equals("ACTIVE")) {
+      lines.add(beginning());
+    } else {
+      String offer = offer();
+      lines.add(offer.isEmpty() ? Target.reason(root) : offer);
     }
     split(lines, width, Math.max(1, height / 6));
     lines.add("");
@@ -149,6 +167,14 @@ final class Board {
     List<String> shown = new ArrayList<>(lines.subList(0, Math.max(0, height - 1)));
     shown.add("sort by " + sort.title + "   b live  g growth  r rate  o objects   q ends");
     return shown.stream().map(line -> Text.left(line, width)).toList();
+  }
+
+  /** How it began to count, with what it misses. */
+  private String beginning() {
+    return Stream.of(
+            Target.mode(root), Target.gaps(root), root.at("allocatedBefore", "text").text())
+        .filter(part -> !part.isEmpty())
+        .collect(Collectors.joining("; "));
   }
 
   private void split(List<String> lines, int width, int most) {

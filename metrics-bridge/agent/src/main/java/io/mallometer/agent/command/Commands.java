@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -32,6 +33,8 @@ import picocli.CommandLine.Spec;
       LeaksCommand.class,
       DiffCommand.class,
       TrimCommand.class,
+      AttachCommand.class,
+      DetachCommand.class,
       DoctorCommand.class,
       GenerateCompletion.class
     },
@@ -53,6 +56,12 @@ public final class Commands implements Runnable {
   @Spec private CommandSpec specification = CommandSpec.create();
 
   private Commands() {}
+
+  /** How the user calls us, such as {@code bin/mallometer}; for a command that can be pasted. */
+  static String called() {
+    @Nullable String script = System.getProperty("mallometer.command");
+    return script != null ? script : "java -jar " + Target.jar();
+  }
 
   /** Of this build. */
   static String version() {

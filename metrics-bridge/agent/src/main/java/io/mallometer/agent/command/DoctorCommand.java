@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -163,10 +165,10 @@ final class DoctorCommand implements Callable<Integer> {
 
   private void jvms() throws IOException {
     for (JvmProcess process : JvmProcess.all()) {
-      boolean preloaded = process.maps("libmallometer");
+      boolean there = process.maps("libmallometer");
       good(
           "process " + process.pid(),
-          (preloaded ? "counts: " : "without the library: ") + process.commandLine());
+          (there ? "has the library: " : "without the library: ") + process.commandLine());
     }
   }
 
@@ -174,15 +176,9 @@ final class DoctorCommand implements Callable<Integer> {
 
   private void jvm(JvmProcess process, Duration limit) throws Exception {
     good("process " + process.pid(), process.commandLine());
-    List<String> libraries = process.mapped("libmallometer");
-    if (libraries.isEmpty()) {
-      bad(
-          "preload",
-          "the library is not mapped; LD_PRELOAD was "
-              + process.variable("LD_PRELOAD").orElse("not set"),
-          "start it again with bin/mallometer run -- java ...");
-    } else {
-      good("preload", libraries.get(0));
+    Optional<String> forbidden = process.attachingForbidden();
+    if (forbidden.isPresent()) {
+      quietly("attach", forbidden.get() + " in its environment forbids to attach the library");
     }
     for (String other : List.of("libjemalloc", "libtcmalloc", "libmimalloc")) {
       for (String path : process.mapped(other)) {
@@ -196,21 +192,16 @@ final class DoctorCommand implements Callable<Integer> {
         Double.isNaN(space) ? "no limit of address space" : "address space " + Words.bytes(space),
         "ulimit -v unlimited");
     try (Source source = Target.open(Long.toString(process.pid()), "", limit)) {
-      asked(source);
+      asked(process, source);
     }
   }
 
-  private void asked(Source source) throws Failure, IOException {
+  private void asked(JvmProcess process, Source source) throws Failure, IOException {
     Json facts = source.get("facts").json();
     good("java", facts.at("name").text() + ", Java " + facts.at("version").text());
     List<String> arguments = facts.at("arguments").texts();
     Json root = source.get("nativememory").json();
-    String state = root.at("state").text();
-    if (state.equals("ACTIVE")) {
-      good("counting", root.at("mallometer", "allocator").text());
-    } else {
-      bad("counting", root.at("reason").text(), root.at("remedy").text());
-    }
+    counting(process, root);
     String remark = root.at("mallometer", "remark").text();
     if (!remark.isEmpty()) {
       quietly("remark", remark);
@@ -239,6 +230,57 @@ final class DoctorCommand implements Callable<Integer> {
         "native access",
         access ? "without a warning" : "this JDK prints a warning",
         "--enable-native-access=ALL-UNNAMED");
+  }
+
+  private void counting(JvmProcess process, Json root) throws IOException {
+    if (!root.at("state").text().equals("ACTIVE")) {
+      String offer = Target.offer(Long.toString(process.pid()), root);
+      bad(
+          "counting",
+          root.at("reason").text()
+              + "; LD_PRELOAD was "
+              + process.variable("LD_PRELOAD").orElse("not set"),
+          offer.isEmpty()
+              ? root.at("remedy").text()
+              : offer
+                  + "; to count from the start: "
+                  + Commands.called()
+                  + " run -- java ..., or the agent's option relaunch=true");
+      return;
+    }
+    List<String> libraries = process.mapped("libmallometer");
+    Json self = root.at("mallometer");
+    good(self.at("mode").text(), libraries.isEmpty() ? "mapped" : libraries.get(0));
+    good("counting", "%s since %s".formatted(self.at("allocator").text(), self.at("since").text()));
+    Json attachment = self.at("attachment");
+    if (attachment.present()) {
+      attachment(attachment);
+    }
+  }
+
+  private void attachment(Json attachment) throws IOException {
+    boolean complete = attachment.at("complete").truth();
+    double drift = attachment.at("driftBytes").number();
+    double normal = attachment.at("driftBoundBytes").number();
+    String difference =
+        normal == 0 && drift == 0
+            ? "no difference from glibc's own figure is known"
+            : "glibc's own figure differs by %s, up to %s is normal"
+                .formatted(Words.bytes(drift), Words.bytes(normal));
+    tell(
+        complete,
+        "attachment",
+        String.format(
+            Locale.ROOT,
+            "%s%s pointers to malloc lead to mallometer, %s could not be changed; calls that are not"
+                + " seen: %s; %s; loading libraries waited %.1f ms",
+            complete ? "" : "incomplete: ",
+            Text.number(attachment.at("words").number()),
+            Text.number(attachment.at("wordsRefused").number()),
+            Text.number(attachment.at("callsUnseen").number()),
+            difference,
+            attachment.at("lockSeconds").number() * 1e3),
+        "a preload sees every call: " + Commands.called() + " run -- java ...");
   }
 
   private void leaks(Json root) throws IOException {

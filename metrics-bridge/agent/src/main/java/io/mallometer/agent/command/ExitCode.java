@@ -27,8 +27,8 @@ final class ExitCode {
     "4:there is no such process, it is no JVM, or it ended meanwhile",
     "5:not allowed: another user's process, or a wrong login",
     "6:no answer within the time limit",
-    "7:the process does not have it: no preload, no attaching, another version, or"
-        + " MALLOMETER_ENABLED=off",
+    "7:the process does not have it: it is not counted, cannot be attached to, has another version,"
+        + " or MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
     "130:interrupted by Ctrl-C",
     "141:whoever read the output has gone"
   };

@@ -71,6 +71,13 @@ final class HttpSource implements Source {
   }
 
   @Override
+  public Reply post(String what) throws Failure {
+    throw new Failure(
+        ExitCode.NOT_THERE,
+        what + " needs a process id: nobody can change by an address how a process counts");
+  }
+
+  @Override
   public void close() {
     // Each question has a connection of its own.
   }

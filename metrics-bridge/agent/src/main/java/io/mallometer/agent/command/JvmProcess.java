@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,6 +23,9 @@ import java.util.stream.Stream;
 record JvmProcess(long pid, Path proc) {
 
   private static final int ROOT = 0;
+
+  private static final String ATTACH = "MALLOMETER_ATTACH";
+  private static final List<String> OFF = List.of("false", "0", "no", "off");
 
   /** SIGQUIT, by which the JVM is told to listen. */
   private static final int QUIT_BIT = 2;
@@ -152,6 +156,13 @@ record JvmProcess(long pid, Path proc) {
         .filter(line -> line.startsWith(name + "="))
         .map(line -> line.substring(name.length() + 1))
         .findFirst();
+  }
+
+  /** The setting in its environment by which its operator forbids to attach the library. */
+  Optional<String> attachingForbidden() {
+    return variable(ATTACH)
+        .filter(value -> OFF.contains(value.toLowerCase(Locale.ROOT)))
+        .map(value -> ATTACH + "=" + value);
   }
 
   /** Whether a file with this in its name is mapped. */

@@ -40,7 +40,7 @@ final class LeaksCommand implements Callable<Integer> {
     Duration span = duration == null ? Duration.ZERO : Target.span("--duration", duration);
     try (Source source = target.open()) {
       long began = System.nanoTime();
-      requireCounting(source);
+      String beginning = beginning(counting(source));
       watch(source, span);
       Source.Reply reply = asked(source);
       Output out = Output.standard();
@@ -53,6 +53,9 @@ final class LeaksCommand implements Callable<Integer> {
       Duration observed = Duration.ofNanos(System.nanoTime() - began);
       if (target.isProcess() && !source.get("facts").json().at("observed").truth()) {
         out.line(onlyWhileAsked(source.name(), observed));
+      }
+      if (!beginning.isEmpty()) {
+        out.line(beginning);
       }
       if (sites.isEmpty()) {
         out.line(
@@ -68,14 +71,29 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /** What is not counted would look like a process without leaks. */
-  private static void requireCounting(Source source) throws Failure, IOException {
+  private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
     if (!root.at("state").text().equals("ACTIVE")) {
+      String offer = Target.offer(target.given(), root);
       throw new Failure(
           ExitCode.NOT_THERE,
-          "%s does not count: %s; %s"
-              .formatted(source.name(), root.at("reason").text(), root.at("remedy").text()));
+          offer.isEmpty()
+              ? "%s does not count: %s".formatted(source.name(), Target.reason(root))
+              : "%s is %s; leaks are known some minutes later".formatted(source.name(), offer));
     }
+    return root;
+  }
+
+  /** Since when, with what is missed; empty if it counted from the start of the process. */
+  private static String beginning(Json root) {
+    String before = root.at("allocatedBefore", "text").text();
+    if (before.isEmpty()) {
+      return "";
+    }
+    String gaps = Target.gaps(root);
+    return Text.plain(
+        "%s: objects from before are not judged; %s%s"
+            .formatted(Target.mode(root), before, gaps.isEmpty() ? "" : "; " + gaps));
   }
 
   private static String onlyWhileAsked(String name, Duration observed) {

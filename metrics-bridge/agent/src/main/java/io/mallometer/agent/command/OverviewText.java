@@ -12,6 +12,9 @@ final class OverviewText {
   private static final int NAME = 24;
   private static final int FIGURE = 12;
 
+  /** With what a command begins that starts a program with the library. */
+  private static final String PRELOAD = "LD_PRELOAD=";
+
   private final StringBuilder text = new StringBuilder();
   private final Overview overview;
 
@@ -23,10 +26,11 @@ final class OverviewText {
    * The text.
    *
    * @param name of the process
+   * @param target as the user gave it
    */
-  static String of(String name, Overview overview) {
+  static String of(String name, String target, Overview overview) {
     OverviewText text = new OverviewText(overview);
-    text.status(name);
+    text.status(name, target);
     text.diagnosis();
     text.breakdown();
     text.cgroup();
@@ -36,26 +40,45 @@ final class OverviewText {
     return text.text.toString();
   }
 
-  private void status(String name) {
+  private void status(String name, String target) {
     Json root = overview.view(Overview.ROOT);
     line("Native memory of %s at %s", name, root.at("time").text());
-    line("%s: %s", root.at("state").text(), root.at("reason").text());
-    if (!root.at("remedy").text().isEmpty()) {
-      line("  what to do: %s", root.at("remedy").text());
+    boolean active = root.at("state").text().equals("ACTIVE");
+    line("%s: %s", root.at("state").text(), active ? Target.mode(root) : root.at("reason").text());
+    String offer = Target.offer(target, root);
+    String remedy = root.at("remedy").text();
+    if (!offer.isEmpty()) {
+      line("  %s", offer);
+      line("  to count from the start: %s", remedy.substring(Math.max(0, remedy.indexOf(PRELOAD))));
+    } else if (!remedy.isEmpty()) {
+      line("  what to do: %s", remedy);
     }
     Json counters = root.at("counters");
     if (counters.present()) {
       line(
-          "malloc live %s in %s objects, peak %s; %s allocations, %s frees",
+          "malloc live %s%s, peak %s; %s allocations, %s frees",
           Words.bytes(counters.at("liveBytes").number()),
-          Text.number(counters.at("liveObjects").number()),
+          objects(counters.at("liveObjects").number()),
           Words.bytes(counters.at("peakBytes").number()),
           Text.number(counters.at("allocations", "total").number()),
           Text.number(counters.at("frees").number()));
     }
+    String before = root.at("allocatedBefore", "text").text();
+    if (!before.isEmpty()) {
+      line("  %s", before);
+    }
+    String gaps = Target.gaps(root);
+    if (!gaps.isEmpty()) {
+      line("%s", gaps);
+    }
     if (!root.at("mallometer", "remark").text().isEmpty()) {
       line("remark: %s", root.at("mallometer", "remark").text());
     }
+  }
+
+  /** After an attach nobody knows how many there were before. */
+  private static String objects(double objects) {
+    return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";
   }
 
   private void diagnosis() {

@@ -138,8 +138,8 @@ final class ReportCommand implements Callable<Integer> {
     try {
       switch (format) {
         case JSON -> out.print(overview(source, changes).json());
-        case TEXT -> out.print(OverviewText.of(source.name(), overview(source, changes)));
-        case HTML -> out.print(page(source.name(), overview(source, changes)));
+        case TEXT -> out.print(OverviewText.of(source.name(), target, overview(source, changes)));
+        case HTML -> out.print(page(source.name(), target, overview(source, changes)));
         default -> {
           Source.Reply reply = source.get(format + "?metric=" + metric);
           try (InputStream body = reply.body()) {
@@ -158,7 +158,7 @@ final class ReportCommand implements Callable<Integer> {
   }
 
   /** The text, in a page that loads nothing. */
-  private static String page(String name, Overview overview) {
+  private static String page(String name, String target, Overview overview) {
     return """
         <!DOCTYPE html>
         <html lang="en">
@@ -173,6 +173,6 @@ final class ReportCommand implements Callable<Integer> {
         </body>
         </html>
         """
-        .formatted(Text.html(name), Text.html(OverviewText.of(name, overview)));
+        .formatted(Text.html(name), Text.html(OverviewText.of(name, target, overview)));
   }
 }

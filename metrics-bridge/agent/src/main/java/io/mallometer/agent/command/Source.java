@@ -37,6 +37,13 @@ interface Source extends AutoCloseable {
   /** Asks the allocator of the process to give memory back. */
   Reply trim() throws Failure, IOException;
 
+  /**
+   * Begins or ends to count.
+   *
+   * @param what {@code attach} or {@code detach}
+   */
+  Reply post(String what) throws Failure, IOException;
+
   /** Leaves nothing behind. */
   @Override
   void close();

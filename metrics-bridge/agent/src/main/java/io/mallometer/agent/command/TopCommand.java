@@ -59,10 +59,13 @@ final class TopCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Duration pause = Target.span("--interval", interval);
     try (Source source = target.open()) {
-      Board board = new Board(source.name());
+      Board board = new Board(source.name(), target.given());
       board.read(source);
       Optional<Terminal> terminal = terminal();
       if (terminal.isEmpty()) {
+        if (!board.offer().isEmpty()) {
+          System.err.println("mallometer: " + source.name() + " is " + board.offer());
+        }
         return lines(source, board, pause);
       }
       try (Terminal screen = terminal.get()) {

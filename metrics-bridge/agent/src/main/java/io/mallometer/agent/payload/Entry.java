@@ -2,8 +2,9 @@ package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
+import io.mallometer.SelfReport;
 import io.mallometer.Snapshot;
-import io.mallometer.Status;
+import io.mallometer.interposer.Relaunch;
 import io.mallometer.process.Checkpoints;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -36,16 +37,28 @@ public final class Entry {
    *
    * @param options by name, as on the command line
    * @param version of the agent
+   * @param notRelaunched why the process was not executed once more; empty if it was not to be
    * @param said is told what came of it, in one line
    */
-  public static void start(Map<String, String> options, String version, Consumer<String> said) {
+  public static void start(
+      Map<String, String> options, String version, String notRelaunched, Consumer<String> said) {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
     started = true;
     Mallometer mallometer = open(bridge);
+    boolean attaches = !options.getOrDefault("attach", "true").equals("false");
+    if (attaches && !mallometer.status().active()) {
+      mallometer.attach();
+    }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
-    said.accept(counts(mallometer.snapshot(), version) + missing() + served);
+    Snapshot snapshot = mallometer.snapshot();
+    String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
+    String relaunch =
+        options.getOrDefault("relaunch", "false").equals("true")
+            ? relaunch(notRelaunched, snapshot)
+            : "";
+    said.accept(counts + relaunch + missing() + served);
     new LateRegistration(mallometer).run();
   }
 
@@ -54,16 +67,26 @@ public final class Entry {
    * and without the JDK's warning of native access.
    */
   static Mallometer open(MallometerOptions options) {
-    NativeAccess.allow();
-    System.setProperty(LIBRARY_PATH, "");
+    allowNativeAccess();
     return Mallometer.open(options);
   }
 
-  private static String counts(Snapshot snapshot, String version) {
-    Status status = snapshot.status();
-    return status.active()
-        ? version + " counts native memory (" + snapshot.self().allocator() + ")"
-        : status.toString();
+  private static void allowNativeAccess() {
+    NativeAccess.allow();
+    System.setProperty(LIBRARY_PATH, "");
+  }
+
+  /** Executes the process once more; see {@link Relaunch#execute}. */
+  public static String relaunch() {
+    allowNativeAccess();
+    return Relaunch.execute(Relaunch.Caller.AGENT);
+  }
+
+  private static String relaunch(String reason, Snapshot snapshot) {
+    boolean preloaded =
+        snapshot.status().active() && !snapshot.self().mode().equals(SelfReport.ATTACHED);
+    String why = reason.isEmpty() ? "the dynamic loader did not load the library" : reason;
+    return preloaded ? "" : "; not relaunched: " + why;
   }
 
   /** A runtime that jlink made may lack it. */

@@ -2,6 +2,8 @@ package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.MallometerOptions;
+import io.mallometer.SelfReport;
+import io.mallometer.Status;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.View;
@@ -17,7 +19,9 @@ import java.util.Optional;
 /**
  * Questions of the command line. The first one opens a facade that reads every second, also where
  * no agent was given at the start; it is closed when nobody has asked for two minutes: by the
- * poller's own thread, so that no other is needed.
+ * poller's own thread, so that no other is needed. After an attach a second facade stays, at the
+ * usual pace, until a detach or the end of the JVM: Java's names and evidence of leaks are gathered
+ * while memory is used.
  */
 final class Inquiry {
 
@@ -25,6 +29,9 @@ final class Inquiry {
 
   /** The first reading of a bridge that was just opened comes this soon. */
   private static final Duration SOON = Duration.ofMillis(50);
+
+  /** HTTP's status for what the process does not have. */
+  private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
 
@@ -36,6 +43,9 @@ final class Inquiry {
 
   /** Who answers while somebody asks: a JVM has one agent. Guarded by the class. */
   private static Optional<Mallometer> open = Optional.empty();
+
+  /** What an attach leaves; guarded by the class. */
+  private static Optional<Mallometer> attached = Optional.empty();
 
   private static volatile long lastAsked;
 
@@ -57,7 +67,7 @@ final class Inquiry {
     String[] parts = asked.split("\\?", 2);
     if (parts[0].equals("facts")) {
       head(200, JSON, version, out);
-      write(Facts.ofThisJvm(Entry.started()), out);
+      write(Facts.ofThisJvm(observed()), out);
       return;
     }
     Views views = new Views(mallometer());
@@ -74,10 +84,65 @@ final class Inquiry {
   }
 
   private static void post(String asked, String version, OutputStream out) throws IOException {
-    if (!asked.equals("trim")) {
-      throw new IllegalArgumentException("there is nothing to POST to but trim");
+    switch (asked) {
+      case "trim" -> tell(new Views(mallometer()).trim(), version, out);
+      case "attach" -> attach(version, out);
+      case "detach" -> detach(version, out);
+      default ->
+          throw new IllegalArgumentException(
+              "there is nothing to POST to but trim, attach and detach");
     }
-    tell(new Views(mallometer()).trim(), version, out);
+  }
+
+  private static synchronized boolean observed() {
+    return Entry.started() || attached.isPresent();
+  }
+
+  private static synchronized void attach(String version, OutputStream out) throws IOException {
+    Mallometer mallometer = mallometer();
+    boolean counted = mallometer.status().active();
+    Status status = mallometer.attach();
+    if (!status.active()) {
+      refuse(
+          status.reason() + (status.remedy().isEmpty() ? "" : "; " + status.remedy()),
+          version,
+          out);
+      return;
+    }
+    if (!counted && !observed()) {
+      attached = Optional.of(Entry.open(MallometerOptions.defaults()));
+    }
+    head(200, JSON, version, out);
+    write(Counting.of(mallometer.snapshot()), out);
+  }
+
+  private static synchronized void detach(String version, OutputStream out) throws IOException {
+    Mallometer mallometer = mallometer();
+    Counting before = Counting.of(mallometer.snapshot());
+    if (!before.mode().equals(SelfReport.ATTACHED)) {
+      refuse(
+          before.active()
+              ? "there is nothing to end: the library was preloaded, and counts until the process"
+                  + " ends"
+              : "there is nothing to end: native memory is not counted",
+          version,
+          out);
+      return;
+    }
+    Status status = mallometer.detach();
+    if (status.active()) {
+      refuse("it goes on counting: " + mallometer.snapshot().self().remark(), version, out);
+      return;
+    }
+    attached.ifPresent(Mallometer::close);
+    attached = Optional.empty();
+    head(200, JSON, version, out);
+    write(before.ended(), out);
+  }
+
+  private static void refuse(String reason, String version, OutputStream out) throws IOException {
+    head(NOT_THERE, "text/plain", version, out);
+    out.write((reason + "\n").getBytes(StandardCharsets.UTF_8));
   }
 
   private static void tell(Told told, String version, OutputStream out) throws IOException {

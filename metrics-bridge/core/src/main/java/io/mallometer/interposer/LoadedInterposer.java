@@ -1,6 +1,7 @@
 package io.mallometer.interposer;
 
 import io.mallometer.AllocatorStatistics;
+import io.mallometer.Attachment;
 import io.mallometer.CallSites;
 import io.mallometer.LargeAllocation;
 import io.mallometer.NativeCounters;
@@ -22,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,19 +33,29 @@ import org.jspecify.annotations.Nullable;
  * does not count itself, and its only garbage is the record that it returns. The texts of the
  * self-report hardly ever change and are decoded again only when their bytes did.
  */
-final class PreloadedInterposer implements Interposer {
+final class LoadedInterposer implements Interposer {
+
+  private static final long CHECK_NANOS = 5_000_000_000L;
+
+  /** EBUSY as the library returns it. */
+  private static final int BUSY = -16;
+
+  private static final int MOST_ATTEMPTS = 100;
+  private static final int PAUSE_MILLIS = 10;
+
+  /** Left in the environment by {@link Relaunch}. */
+  private static final String MODE_OF_PRELOAD =
+      Relaunch.done() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
 
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
 
   /** How this JVM encodes the names of files. */
-  private static final Charset FILE_NAMES =
+  static final Charset FILE_NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
-
-  private static final Status COUNTING = Status.counting();
 
   private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
   private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
@@ -67,8 +79,22 @@ final class PreloadedInterposer implements Interposer {
 
   private Texts texts = Texts.NONE;
 
-  private @Nullable Status notPreloaded;
+  private @Nullable Status notCounting;
+  private String notCountingBecause = "";
+  private Status counting = Status.counting();
   private @Nullable List<String> missing;
+
+  /**
+   * Whether the library counted by an attach at the latest reading, and when it was looked after.
+   */
+  private volatile boolean attached;
+
+  private long checked = System.nanoTime();
+
+  /** When counting began, and the library's own time of that. */
+  private Optional<Instant> since = Optional.empty();
+
+  private long sinceNanos = -1;
 
   /** The large requests at the time when there had been {@link #knownHuge} of them. */
   private List<LargeAllocation> largeAllocations = List.of();
@@ -88,17 +114,70 @@ final class PreloadedInterposer implements Interposer {
    * @throws LinkageError if JNA or a function of the library is missing
    * @throws RuntimeException if native access is denied, or the library refuses
    */
-  static PreloadedInterposer open() {
-    PreloadedInterposer opened = new PreloadedInterposer();
-    opened.read(Instant.EPOCH);
+  static LoadedInterposer open() {
+    LoadedInterposer opened = new LoadedInterposer();
+    opened.read(Instant.now());
     return opened;
   }
 
-  private PreloadedInterposer() {}
+  private LoadedInterposer() {}
 
   @Override
   public boolean present() {
     return true;
+  }
+
+  /** Refused with the library's own reason, which is that of the state then. */
+  @Override
+  public Status attach() {
+    Status status = currentStatus();
+    Optional<String> objection = AttachVariable.objection();
+    if (status.active() || objection.isPresent()) {
+      return status.active() ? status : Availability.attachForbidden(objection.get());
+    }
+    untilNotBusy(LibraryFunctions::mallometer_attach);
+    return currentStatus();
+  }
+
+  /** Another class loader attaches at this moment, the poller looks after it, or a thread forks. */
+  private static void untilNotBusy(IntSupplier act) {
+    for (int i = 0; i < MOST_ATTEMPTS && act.getAsInt() == BUSY; i++) {
+      if (!pause()) {
+        return;
+      }
+    }
+  }
+
+  private static boolean pause() {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  @Override
+  public Status detach() {
+    untilNotBusy(LibraryFunctions::mallometer_detach);
+    return currentStatus();
+  }
+
+  private Status currentStatus() {
+    synchronized (process) {
+      check(callSelf(), "mallometer_self");
+      return status();
+    }
+  }
+
+  @Override
+  public void stayAttached() {
+    long now = System.nanoTime();
+    if (attached && now - checked >= CHECK_NANOS) {
+      checked = now;
+      LibraryFunctions.mallometer_attach_check();
+    }
   }
 
   @Override
@@ -118,7 +197,7 @@ final class PreloadedInterposer implements Interposer {
       long end = System.nanoTime();
       decodingNanos += end - read;
       return new Snapshot(
-          time, status, counters, report(current, (end - start) / 1e9), largeAllocations);
+          time, status, counters, report(time, current, (end - start) / 1e9), largeAllocations);
     }
   }
 
@@ -144,7 +223,11 @@ final class PreloadedInterposer implements Interposer {
               ReportLayout.byteUnit(self),
               texts().reason());
     }
-    return callSites.read(time, applicationPackages, report);
+    CallSites read = callSites.read(time, applicationPackages, report);
+    synchronized (process) {
+      check(callProcess(), "mallometer_snapshot");
+      return read.since(report(time, texts(), Double.NaN), CountersLayout.process(process));
+    }
   }
 
   /** An entry that the library does not tell is left out. */
@@ -284,8 +367,9 @@ final class PreloadedInterposer implements Interposer {
   }
 
   private Status status() {
+    attached = ReportLayout.attached(self);
     return switch (self.getInt(ReportLayout.STATE)) {
-      case ReportLayout.STATE_COUNTING -> COUNTING;
+      case ReportLayout.STATE_COUNTING -> activeStatus();
       case ReportLayout.STATE_DISABLED ->
           new Status(State.DISABLED, reasonOr("counting is switched off"), Remedy.count());
       case ReportLayout.STATE_EXCLUDED ->
@@ -293,7 +377,7 @@ final class PreloadedInterposer implements Interposer {
               State.DISABLED,
               reasonOr("MALLOMETER_ONLY does not name this program"),
               Remedy.include());
-      case ReportLayout.STATE_NOT_PRELOADED -> notPreloaded();
+      case ReportLayout.STATE_NOT_PRELOADED -> notCounting();
       case ReportLayout.STATE_UNSUPPORTED ->
           new Status(
               State.UNAVAILABLE,
@@ -307,14 +391,28 @@ final class PreloadedInterposer implements Interposer {
     };
   }
 
-  /** Found out once: it does not change while the process lives, and its remedy reads files. */
-  private Status notPreloaded() {
-    Status known = notPreloaded;
-    if (known == null) {
-      known = Availability.loadedButNotPreloaded(texts().reason());
-      notPreloaded = known;
+  /** The same object while it says the same. */
+  private Status activeStatus() {
+    Status now =
+        Status.counting(mode(), ReportLayout.attachment(self).map(Attachment::gaps).orElse(""));
+    if (!counting.equals(now)) {
+      counting = now;
     }
-    return known;
+    return counting;
+  }
+
+  private String mode() {
+    return attached ? SelfReport.ATTACHED : MODE_OF_PRELOAD;
+  }
+
+  /** Kept while the library gives the same reason: the remedy reads files. */
+  private Status notCounting() {
+    String explanation = texts().reason();
+    if (notCounting == null || !explanation.equals(notCountingBecause)) {
+      notCountingBecause = explanation;
+      notCounting = Availability.loadedButNotCounting(explanation);
+    }
+    return notCounting;
   }
 
   private String reasonOr(String otherwise) {
@@ -340,11 +438,15 @@ final class PreloadedInterposer implements Interposer {
         ReportLayout.text(self, ReportLayout.REASON, ReportLayout.REASON_BYTES));
   }
 
-  private SelfReport report(Texts current, double pollSeconds) {
+  private SelfReport report(Instant time, Texts current, double pollSeconds) {
+    boolean active = status().active();
+    String mode = active ? mode() : SelfReport.NONE;
     return new SelfReport(
         current.build(),
         current.allocator(),
-        "preload",
+        mode,
+        active ? since(time) : Optional.empty(),
+        active ? ReportLayout.attachment(self) : Optional.empty(),
         ReportLayout.byteUnit(self),
         self.getLong(ReportLayout.FOOTPRINT_BYTES),
         (self.getLong(ReportLayout.OVERHEAD_NS) + decodingNanos) / 1e9,
@@ -354,6 +456,19 @@ final class PreloadedInterposer implements Interposer {
         ReportLayout.sampling(self),
         missing(),
         remark(current));
+  }
+
+  /** Found out once for each attach, so that it is the same in each reading. */
+  private Optional<Instant> since(Instant time) {
+    long nanos = attached ? self.getLong(ReportLayout.SINCE_NS) : 0;
+    if (nanos != sinceNanos) {
+      sinceNanos = nanos;
+      since =
+          nanos == 0
+              ? ProcessHandle.current().info().startInstant()
+              : Optional.of(time.minusNanos(process.getLong(CountersLayout.MONOTONIC_NS) - nanos));
+    }
+    return since;
   }
 
   /** Found out once: the library stays what it is. */

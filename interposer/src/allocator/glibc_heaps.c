@@ -1,0 +1,236 @@
+/* See glibc_heaps.h. */
+#include "allocator/glibc_heaps.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "platform/mappings.h"
+#include "platform/readable_memory.h"
+
+#define WINDOW ((size_t)4096)
+/* A heap of an arena other than the main one begins at a multiple of this, and is no longer (HEAP_MAX_SIZE). */
+#define HEAP_BYTES ((uintptr_t)64 << 20)
+
+enum {
+  WINDOWS_OF_HEAP = 64, /* of 64 MiB; a larger one has more in proportion */
+  MOST_WINDOWS = 16384, /* 1.5 us each; if that is not enough, each heap has its share, */
+  LEAST_WINDOWS = 16,   /* but not less than this */
+  MOST_HEAPS = 2048,
+  MOST_ARENAS = 1024,        /* glibc makes eight for each processor, unless told otherwise */
+  MOST_BEGINS = 16384,       /* looked at: 1 TiB; 1 us each */
+  CHUNKS_OF_SWAPPED = 300,   /* free ones that take as long to walk over as a page to come back, 0.1 ms */
+  LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on machines of 64 bits */
+  LEAST_IN_CHAIN = 3,
+  PREVIOUS_IN_USE = 1,
+  IS_MAPPED = 2,
+  NOT_OF_MAIN_ARENA = 4
+};
+
+struct heap {
+  uintptr_t begin, end;
+  bool is_main;
+  struct arena *arena;
+  size_t windows; /* if there are enough */
+};
+
+struct estimate {
+  bool is_complete;
+  unsigned begins;
+  size_t windows; /* wanted */
+  struct arena {
+    uintptr_t address; /* 0: the main one */
+    double chunks;
+  } arenas[MOST_ARENAS];
+  unsigned arena_count;
+  struct heap heaps[MOST_HEAPS];
+  unsigned heap_count;
+};
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+/* What was never touched stays so: a read would make page tables for it. It holds no chunk. */
+static bool read_heap(uintptr_t from, void *to, size_t bytes) {
+  enum page_state state = own_page_state(from);
+  return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
+}
+
+/* ---- One window ---------------------------------------------------------------------------------------- */
+
+struct window {
+  const struct heap *heap;
+  uintptr_t begin;
+  size_t words[WINDOW / sizeof(size_t)];
+};
+
+/*
+ * A chunk's size word lies 8 bytes behind a multiple of 16; the object begins behind it. That a chunk is not of the
+ * main arena only those in use say.
+ */
+static size_t size_at(const struct window *window, size_t offset) {
+  size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
+  bool is_of_heap = !(word & IS_MAPPED) && !(window->heap->is_main && word & NOT_OF_MAIN_ARENA);
+  bool fits = bytes >= 32 && bytes % 16 == 0 && bytes <= window->heap->end - window->begin - offset;
+  return is_of_heap && fits ? bytes : 0;
+}
+
+/* Where a chain of chunks begins that goes on to the window's end; WINDOW if none does. */
+static size_t chain_in(const struct window *window) {
+  for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
+    size_t at = first, bytes, length = 0;
+    while (at < WINDOW && (bytes = size_at(window, at)) > 0) at += bytes, length++;
+    if (at >= WINDOW && length >= LEAST_IN_CHAIN) return first;
+  }
+  return WINDOW;
+}
+
+/* All chunks of a fast bin have one size, and each leads to the begin of the next, 8 bytes before its size. */
+static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
+  const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
+  size_t word;
+  return chunk % 16 == 0 && chunk >= heap->begin && chunk < heap->end - 2 * sizeof word &&
+         read_heap(chunk + sizeof word, &word, sizeof word) && (word & ~flags) == bytes;
+}
+
+/*
+ * Since 2.32 the word is mixed with its own address. That it points into the heap does not suffice: so does the first
+ * word of many objects in use.
+ */
+static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
+  if (offset + sizeof(size_t) >= WINDOW) return false;
+  uintptr_t word = window->words[offset / sizeof(size_t) + 1], address = window->begin + offset + sizeof(size_t);
+  uintptr_t unmixed = word ^ address >> 12;
+  return unmixed == 0 || is_chunk_of(window->heap, word, bytes) || is_chunk_of(window->heap, unmixed, bytes);
+}
+
+static unsigned free_chunks_in(const struct window *window) {
+  unsigned count = 0;
+  for (size_t at = chain_in(window), next; at < WINDOW; at = next) {
+    size_t bytes = size_at(window, at);
+    next = at + bytes;
+    bool is_in_bin = next < WINDOW && !(window->words[next / sizeof(size_t)] & PREVIOUS_IN_USE);
+    count += is_in_bin || (bytes <= LARGEST_IN_FAST_BIN && leads_to_equal(window, at, bytes));
+  }
+  return count;
+}
+
+/* ---- Heaps --------------------------------------------------------------------------------------------- */
+
+static struct arena *arena_at(struct estimate *estimate, uintptr_t address) {
+  for (unsigned i = 0; i < estimate->arena_count; i++) {
+    if (estimate->arenas[i].address == address) return &estimate->arenas[i];
+  }
+  if (estimate->arena_count == MOST_ARENAS) return NULL;
+  estimate->arenas[estimate->arena_count] = (struct arena){address, 0};
+  return &estimate->arenas[estimate->arena_count++];
+}
+
+static void add_heap(struct estimate *estimate, struct arena *arena, uintptr_t begin, uintptr_t end, bool is_main) {
+  if (!arena || estimate->heap_count == MOST_HEAPS) {
+    estimate->is_complete = false;
+    return;
+  }
+  size_t pages = (end - begin) / WINDOW, windows = (end - begin) / (HEAP_BYTES / WINDOWS_OF_HEAP);
+  if (windows < WINDOWS_OF_HEAP) windows = WINDOWS_OF_HEAP;
+  if (windows > pages) windows = pages;
+  estimate->windows += windows;
+  estimate->heaps[estimate->heap_count++] = (struct heap){begin, end, is_main, arena, windows};
+}
+
+static size_t share_of(const struct estimate *estimate, const struct heap *heap) {
+  if (estimate->windows <= MOST_WINDOWS) return heap->windows;
+  size_t share = (size_t)((double)heap->windows / (double)estimate->windows * MOST_WINDOWS);
+  if (share < LEAST_WINDOWS) share = LEAST_WINDOWS;
+  return share < heap->windows ? share : heap->windows;
+}
+
+static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
+  size_t pages = (heap->end - heap->begin) / WINDOW, windows = share_of(estimate, heap);
+  uint64_t free_chunks = 0, seen = 0;
+  for (size_t i = 0; i < windows; i++) {
+    struct window window = {.heap = heap, .begin = heap->begin + pages * i / windows * WINDOW};
+    enum page_state state = own_page_state(window.begin);
+    if (state == PAGE_UNKNOWN) continue;
+    seen++;
+    if (state == PAGE_SWAPPED) free_chunks += CHUNKS_OF_SWAPPED;
+    if (state != PAGE_IN_MEMORY || !own_memory_read(window.begin, window.words, WINDOW)) continue;
+    free_chunks += free_chunks_in(&window);
+  }
+  if (seen == 0 && pages > 0) estimate->is_complete = false;
+  if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
+}
+
+/* glibc's heap_info: the arena, the heap before, how many bytes it has. An arena lies at its first heap's begin. */
+static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
+  uintptr_t info[3];
+  if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;
+  if (!estimate->is_complete || end - begin < WINDOW || !read_heap(begin, info, sizeof info)) return;
+  uintptr_t arena = info[0], bytes = info[2];
+  if (arena % 16 != 0 || arena % HEAP_BYTES == 0 || arena % HEAP_BYTES > WINDOW) return;
+  if (bytes == 0 || bytes % WINDOW != 0 || bytes > end - begin) return;
+  add_heap(estimate, arena_at(estimate, arena), begin, begin + bytes, false);
+}
+
+/*
+ * Where the break cannot grow, glibc goes on elsewhere, which nothing tells from other memory. It leaves two chunks of
+ * 16 bytes at the old end then, which are never free.
+ */
+static bool goes_on_elsewhere(uintptr_t end) {
+  enum { FENCE = 16 | PREVIOUS_IN_USE };
+  size_t words[4];
+  return read_heap(end - sizeof words, words, sizeof words) && words[1] == FENCE && words[3] == FENCE;
+}
+
+static void look_at_main_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
+  if (begin >= end || goes_on_elsewhere(end)) {
+    estimate->is_complete = false;
+  } else {
+    add_heap(estimate, arena_at(estimate, 0), begin, end, true);
+  }
+}
+
+static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t break_now) {
+  if (mapping->protection != (PROT_READ | PROT_WRITE) || !mapping->is_anonymous) return;
+  if (break_now > mapping->begin && break_now <= mapping->end)
+    look_at_main_heap(estimate, mapping->begin, break_now & ~(WINDOW - 1));
+  uintptr_t begin = (mapping->begin + HEAP_BYTES - 1) & ~(HEAP_BYTES - 1);
+  for (; begin < mapping->end && estimate->is_complete; begin += HEAP_BYTES) {
+    uintptr_t end = mapping->end - begin < HEAP_BYTES ? mapping->end : begin + HEAP_BYTES;
+    look_at_begin_of_heap(estimate, begin, end);
+  }
+}
+
+/* Without one, the main arena lies elsewhere: with large pages (glibc.malloc.hugetlb), for example. */
+static bool has_main_heap(const struct estimate *estimate) {
+  for (unsigned i = 0; i < estimate->heap_count; i++) {
+    if (estimate->heaps[i].is_main) return true;
+  }
+  return false;
+}
+
+static struct estimate estimate;
+
+bool glibc_most_free_chunks(uint64_t *chunks) {
+  struct mappings mappings;
+  if (!mappings_read(&mappings)) return false;
+  estimate.begins = estimate.arena_count = estimate.heap_count = 0;
+  estimate.windows = 0;
+  bool is_open = estimate.is_complete = own_memory_open();
+  uintptr_t break_now = (uintptr_t)sbrk(0);
+  double most = 0;
+  for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
+    look_at_mapping(&estimate, &mappings.rows[i], break_now);
+  }
+  estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
+  for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {
+    look_at_heap(&estimate, &estimate.heaps[i]);
+  }
+  for (unsigned i = 0; i < estimate.arena_count; i++) {
+    if (estimate.arenas[i].chunks > most) most = estimate.arenas[i].chunks;
+  }
+  if (is_open) own_memory_close();
+  mappings_forget(&mappings);
+  *chunks = (uint64_t)most;
+  return estimate.is_complete;
+}

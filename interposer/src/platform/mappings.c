@@ -1,0 +1,126 @@
+/* See mappings.h. */
+#include "platform/mappings.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "platform/memory.h"
+#include "platform/system_calls.h"
+
+/* A process may have 65,530 mappings by default; databases raise that to 262,144 (vm.max_map_count). */
+#define MOST_ROWS ((size_t)262144)
+
+/* A line is "begin-end rwxp offset device inode ...": proc(5). Device and inode are 0 where there is no file. */
+struct parser {
+  struct mappings *mappings;
+  struct mapping row;
+  enum { BEGIN, END, PROTECTION, OFFSET, DEVICE, INODE, REST } part;
+};
+
+static bool add(struct mappings *mappings, const struct mapping *row) {
+  struct mapping *last = mappings->count > 0 ? &mappings->rows[mappings->count - 1] : NULL;
+  if (last && last->end == row->begin && last->protection == row->protection &&
+      last->is_anonymous == row->is_anonymous) {
+    last->end = row->end;
+    return true;
+  }
+  if (mappings->count == MOST_ROWS) return false;
+  mappings->rows[mappings->count++] = *row;
+  return true;
+}
+
+static uintptr_t with_digit(uintptr_t number, char digit) {
+  return number << 4 | (uintptr_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+static bool feed(struct parser *parser, char c) {
+  struct mapping *row = &parser->row;
+  if (c == '\n') {
+    bool added = add(parser->mappings, row);
+    *parser = (struct parser){.mappings = parser->mappings};
+    return added;
+  }
+  switch (parser->part) {
+    case BEGIN:
+      if (c == '-') {
+        parser->part = END;
+      } else {
+        row->begin = with_digit(row->begin, c);
+      }
+      break;
+    case END:
+      if (c == ' ') {
+        parser->part = PROTECTION;
+      } else {
+        row->end = with_digit(row->end, c);
+      }
+      break;
+    case PROTECTION:
+      if (c == 'r') row->protection |= PROT_READ;
+      if (c == 'w') row->protection |= PROT_WRITE;
+      if (c == 'x') row->protection |= PROT_EXEC;
+      if (c == 'p') row->is_anonymous = true;
+      if (c == ' ') parser->part = OFFSET;
+      break;
+    case OFFSET:
+      if (c == ' ') parser->part = DEVICE;
+      break;
+    case DEVICE:
+      if (c == ' ') parser->part = INODE;
+      if (c != '0' && c != ':' && c != ' ') row->is_anonymous = false;
+      break;
+    case INODE:
+      if (c == ' ') parser->part = REST;
+      if (c != '0' && c != ' ') row->is_anonymous = false;
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+static bool read_all(int file, struct mappings *mappings) {
+  struct parser parser = {.mappings = mappings};
+  char text[4096];
+  ssize_t length;
+  while ((length = call_read(file, text, sizeof text)) > 0) {
+    for (ssize_t i = 0; i < length; i++) {
+      if (!feed(&parser, text[i])) {
+        errno = ENOMEM;
+        return false;
+      }
+    }
+  }
+  if (length == 0 && mappings->count == 0) errno = ENODATA;
+  return length == 0 && mappings->count > 0;
+}
+
+bool mappings_read(struct mappings *mappings) {
+  *mappings = (struct mappings){memory_map(NULL, MOST_ROWS * sizeof *mappings->rows), 0};
+  if (!mappings->rows) return false;
+  int file = call_open("/proc/self/maps", O_RDONLY);
+  bool complete = file >= 0 && read_all(file, mappings);
+  int error = errno;
+  if (file >= 0) call_close(file);
+  if (!complete) mappings_forget(mappings);
+  errno = error;
+  return complete;
+}
+
+void mappings_forget(struct mappings *mappings) {
+  memory_unmap(mappings->rows, MOST_ROWS * sizeof *mappings->rows);
+  *mappings = (struct mappings){0};
+}
+
+int mappings_protection(const struct mappings *mappings, uintptr_t address) {
+  size_t low = 0, high = mappings->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (mappings->rows[middle].end <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < mappings->count && mappings->rows[low].begin <= address ? mappings->rows[low].protection : -1;
+}

@@ -1,0 +1,58 @@
+/*
+ * The words by which loaded objects (executable and libraries) lead to functions by name: one for each function that an
+ * object calls through its procedure linkage table, has in its global offset table, or keeps in a variable. The loader
+ * fills them in; relocations say where they are.
+ *
+ * All functions here are for a caller with the loader's lock (platform/loader_lock.h). They allocate nothing.
+ */
+#ifndef MALLOMETER_PLATFORM_REFERENCES_H
+#define MALLOMETER_PLATFORM_REFERENCES_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/dynamic_section.h"
+
+struct walked_object {
+  uintptr_t bias;
+  const ElfW(Phdr) * segments;
+  size_t segment_count;
+  struct dynamic_section section;
+  bool is_executable;
+};
+
+/* Whether the processor's relocations are known: elsewhere there are no references. */
+bool references_are_known(void);
+
+/* Visits all objects of the program's namespace in the loader's order, the executable first, but not this library. */
+void objects_visit(void (*visit)(const struct walked_object *object, void *argument), void *argument);
+
+/* Whether an address lies in one of its segments. */
+bool object_contains(const struct walked_object *object, uintptr_t address);
+
+struct reference {
+  uintptr_t *word;
+  const char *name;
+  bool is_call;    /* may still lead into its own object, to be bound at the first call */
+  bool is_own;     /* the object defines the function itself */
+  bool is_ignored; /* calls jump past the word: the loader has rewritten the code */
+};
+
+void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),
+                      void *argument);
+
+/*
+ * Visits each aligned word of the object's data that the loader or the object itself can have written, of a segment the
+ * first 16 MiB: some objects have gigabytes of zeros, which would become resident.
+ */
+void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_t *word, void *argument),
+                      void *argument);
+
+/*
+ * Whether calls may be led through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on the
+ * heap: words that are not bound stay so for ever then.
+ */
+bool calls_are_audited(void);
+
+#endif

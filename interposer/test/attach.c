@@ -1,0 +1,1066 @@
+/*
+ * The library is opened by a program that runs already, and counts from mallometer_attach() on: every call of malloc
+ * and its relatives by the program, by the C library and by libraries that come later, once each; what was there before
+ * is freed as ever; and after mallometer_detach() every word is as it was.
+ *
+ *   attach LIBRARY CASE [PLUGIN]
+ */
+#include "attach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <link.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static const char *plugin;
+
+/* ---- Counts -------------------------------------------------------------------------------------------- */
+
+static void *(*volatile taken_malloc)(size_t) = malloc;
+static void (*volatile taken_free)(void *) = free;
+
+/* Statements that allocate so often and free as often. */
+#define COUNTS(expected, ...)                                                                            \
+  do {                                                                                                   \
+    struct mallometer_counters before = own_counters();                                                  \
+    __VA_ARGS__;                                                                                         \
+    struct mallometer_counters after = own_counters();                                                   \
+    CHECK_EQUAL(mallometer_allocations(&after) - mallometer_allocations(&before), expected);             \
+    CHECK_EQUAL(after.frees - before.frees, expected);                                                   \
+    CHECK_EQUAL(after.allocated_bytes - before.allocated_bytes, after.freed_bytes - before.freed_bytes); \
+  } while (0)
+
+static void *aligned(size_t alignment, size_t size) {
+  void *object;
+  CHECK_EQUAL(posix_memalign(&object, alignment, size), 0);
+  return object;
+}
+
+static void read_line(void) {
+  char *line = NULL;
+  size_t room = 0;
+  static char text[] = "a line\n";
+  FILE *stream = fmemopen(text, sizeof text - 1, "r");
+  CHECK_EQUAL(getline(&line, &room, stream), sizeof text - 1);
+  fclose(stream);
+  free(line);
+}
+
+static uint64_t allocations_of(void (*act)(void)) {
+  struct mallometer_counters before = own_counters();
+  act();
+  struct mallometer_counters after = own_counters();
+  CHECK_EQUAL(after.frees - before.frees, mallometer_allocations(&after) - mallometer_allocations(&before));
+  return mallometer_allocations(&after) - mallometer_allocations(&before);
+}
+
+static void read_folder(void) {
+  DIR *folder = opendir("/");
+  CHECK(folder && readdir(folder));
+  closedir(folder);
+}
+
+static void print_to_memory(void) {
+  char *text = NULL;
+  CHECK(asprintf(&text, "%d", 12345) == 5);
+  free(text);
+}
+
+static void resolve_path(void) {
+  char *path = realpath("/", NULL);
+  CHECK(path && strcmp(path, "/") == 0);
+  free(path);
+}
+
+static void every_function_counts_once(void) {
+  COUNTS(1, free(malloc(100)));
+  COUNTS(1, free(calloc(3, 100)));
+  COUNTS(2, free(realloc(malloc(100), 2000)));
+  COUNTS(1, free(realloc(NULL, 100)));
+  COUNTS(2, free(reallocarray(malloc(10), 30, 30)));
+  COUNTS(1, free(memalign(64, 100)));
+  COUNTS(1, free(aligned_alloc(64, 128)));
+  COUNTS(1, free(aligned(64, 100)));
+  COUNTS(1, free(valloc(100)));
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has none, and takes the C library's badly */
+  COUNTS(1, taken_free(taken_malloc(100)));
+  COUNTS(1, free(malloc(1 << 20)));
+  COUNTS(0, free(NULL));
+  COUNTS(1, free(strdup("by the C library")));
+  COUNTS(1, free(strndup("by the C library", 3)));
+  CHECK(allocations_of(resolve_path) >= 1);
+  CHECK(allocations_of(read_line) >= 2);
+  CHECK_EQUAL(allocations_of(read_folder), 1);
+  CHECK(allocations_of(print_to_memory) >= 1);
+}
+
+static void *(*in_plugin(const char *name))(size_t) {
+  void *(*function)(size_t);
+  void *address = dlsym(dlopen(plugin, RTLD_LAZY), name);
+  memcpy(&function, &address, sizeof function);
+  return function;
+}
+
+static void libraries_that_come_later_count(void) {
+  void *(*allocate)(size_t) = in_plugin("library_allocate");
+  CHECK(allocate);
+  COUNTS(1, free(allocate(100)));
+  /* dlsym passes over functions of an old version, which are all of libc_malloc_debug's. */
+  const char *allocator = getenv("LD_PRELOAD");
+  if (allocator && strstr(allocator, "libc_malloc_debug")) return;
+  COUNTS(1, free(((void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc"))(100)));
+}
+
+static void load_and_unload(void) {
+  void *opened = dlopen(plugin, RTLD_LAZY);
+  CHECK(opened);
+  dlclose(opened);
+}
+
+/* Whether all words were looked at, which takes another time each time. */
+static bool check_walks(void) {
+  uint64_t before = report().attach_lock_ns;
+  check();
+  return report().attach_lock_ns != before;
+}
+
+static void checks_walk_when_objects_come_and_go(void) {
+  CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
+  attach();
+  uint32_t words = report().words;
+  for (int i = 0; i < 100; i++) CHECK(!check_walks());
+  void *opened = dlopen(plugin, RTLD_NOW);
+  CHECK(check_walks() && report().words > words);
+  CHECK(!check_walks());
+  dlclose(opened);
+  CHECK(check_walks() && report().words == words);
+  CHECK(!check_walks());
+  usleep(5100000);
+  CHECK(check_walks()); /* for threads that were about to store what they had found before */
+  CHECK(!check_walks());
+  every_function_counts_once();
+  detach();
+  CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
+}
+
+/* RTLD_DEEPBIND: the library looks in itself and what it needs first. */
+static void deeply_bound_libraries_count(void) {
+  attach();
+  void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
+  CHECK(opened);
+  void *address = dlsym(opened, "library_allocate");
+  memcpy(&allocate, &address, sizeof allocate);
+  COUNTS(1, free(allocate(100)));
+  detach();
+}
+
+/*
+ * Another library has put a hook of its own into the program's words: it is called first, and what it passes on is
+ * counted, also for a program whose words it takes back in the wrong order.
+ */
+static void hooks_of_others_go_on(const char *hook_path) {
+  void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
+  CHECK(hook);
+  __typeof__(void(void)) *put = (__typeof__(void(void)) *)dlsym(hook, "hook_put");
+  __typeof__(void(void)) *take_back = (__typeof__(void(void)) *)dlsym(hook, "hook_take_back");
+  int *hooked = dlsym(hook, "hook_calls");
+  char *zeros = dlsym(hook, "hook_zeros");
+  CHECK(put && take_back && hooked && zeros);
+  put();
+  free(malloc(100));
+  CHECK_EQUAL(*hooked, 1);
+  attach();
+  CHECK(report().words > 5);
+  COUNTS(1, free(malloc(100)));
+  CHECK_EQUAL(*hooked, 2);
+  unsigned char resident;
+  CHECK_EQUAL(mincore((void *)(((uintptr_t)zeros + (60 << 20)) & ~(uintptr_t)4095), 4096, &resident), 0);
+  CHECK_EQUAL(resident & 1, 0); /* what is not looked at */
+  COUNTS(1, free(strdup("past the hook")));
+  detach();
+  free(malloc(100));
+  CHECK_EQUAL(*hooked, 3);
+  attach();
+  take_back(); /* to what was there before the attach */
+  load_and_unload();
+  check(); /* finds it */
+  COUNTS(1, free(malloc(100)));
+  CHECK_EQUAL(*hooked, 3);
+  put(); /* over ours */
+  COUNTS(1, free(malloc(100)));
+  CHECK_EQUAL(*hooked, 4);
+  detach();
+  free(malloc(100)); /* the hook knows our address only, which passes on */
+  CHECK_EQUAL(*hooked, 5);
+}
+
+static void counts(void) {
+  CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
+  attach();
+  struct mallometer_report self = report();
+  CHECK_EQUAL(self.state, MALLOMETER_STATE_COUNTING);
+  CHECK_EQUAL(self.mode, MALLOMETER_MODE_ATTACHED);
+  CHECK(self.words > 5 && self.words_refused == 0 && self.calls_unseen == 0);
+  CHECK(self.since_ns > 0 && self.attach_lock_ns > 0);
+  CHECK_EQUAL(strlen(self.reason), 0);
+  every_function_counts_once();
+  libraries_that_come_later_count();
+  attach(); /* walks again */
+  CHECK(report().words >= self.words);
+  CHECK_EQUAL(report().since_ns, self.since_ns);
+  every_function_counts_once();
+  detach();
+  CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
+  struct mallometer_counters before = counters();
+  free(malloc(100));
+  free(strdup("not counted"));
+  struct mallometer_counters after = counters();
+  CHECK_EQUAL(mallometer_allocations(&after), mallometer_allocations(&before));
+  CHECK_EQUAL(after.frees, before.frees);
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
+  attach();
+  every_function_counts_once();
+  detach();
+}
+
+/* Whoever switched it off before the detach meant that attach, not the next. */
+static void counts_after_it_was_switched_off(void) {
+  attach();
+  CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
+  check();
+  CHECK_EQUAL(report().state, MALLOMETER_STATE_DISABLED);
+  COUNTS(0, free(malloc(100)));
+  detach();
+  CHECK_EQUAL(FUNCTION(mallometer_enable)(), -ENODATA);
+  attach();
+  CHECK_EQUAL(report().state, MALLOMETER_STATE_COUNTING);
+  CHECK_EQUAL(counters().flags & MALLOMETER_INCOMPLETE, 0);
+  every_function_counts_once();
+  detach();
+}
+
+/* ---- Live bytes ---------------------------------------------------------------------------------------- */
+
+/* glibc takes what lies in the thread's cache for in use; with tcache_count=0 there is none. */
+static uint64_t most_in_cache(void) {
+  const char *tunables = getenv("GLIBC_TUNABLES");
+  return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
+}
+
+static void is_in_use(uint64_t bytes) {
+  uint64_t most = most_in_cache();
+  CHECK(bytes <= in_use() && in_use() - bytes <= most);
+}
+
+static uint64_t chunk_bytes(void *object) { return ((size_t *)object)[-1] & ~(size_t)7; }
+
+static void live_bytes_know_what_was_before(void) {
+  enum { OBJECTS = 1000 };
+  static void *before[OBJECTS];
+  uint64_t bytes = 0;
+  for (int i = 0; i < OBJECTS; i++) {
+    before[i] = malloc(2000 + (size_t)i * 13);
+    bytes += chunk_bytes(before[i]);
+  }
+  void *large = malloc(5 << 20);
+  bytes += chunk_bytes(large);
+  attach();
+  struct mallometer_counters start = counters();
+  CHECK_EQUAL(start.flags, 0);
+  is_in_use(start.live_bytes);
+  if (most_in_cache() > 0) CHECK_EQUAL(start.baseline_error_bytes, 0);
+  CHECK_EQUAL(start.baseline_bytes, start.live_bytes);
+  CHECK(start.baseline_bytes > bytes && start.peak_live_bytes >= start.live_bytes);
+  for (int i = 0; i < OBJECTS; i++) free(before[i]);
+  free(large);
+  struct mallometer_counters end = counters();
+  CHECK_EQUAL(start.live_bytes - end.live_bytes, bytes);
+  CHECK_EQUAL(end.baseline_bytes, start.baseline_bytes);
+  void *more = malloc(20 << 20);
+  CHECK_EQUAL(counters().live_bytes, end.live_bytes + chunk_bytes(more));
+  CHECK(counters().peak_live_bytes >= counters().live_bytes);
+  free(more);
+  CHECK(counters().peak_live_bytes >= end.live_bytes + (20 << 20));
+  detach();
+  void *between = malloc(3 << 20);
+  attach();
+  is_in_use(counters().live_bytes);
+  CHECK_EQUAL(counters().baseline_bytes, counters().live_bytes);
+  CHECK(counters().peak_live_bytes < (20 << 20));
+  free(between);
+  is_in_use(counters().live_bytes);
+  detach();
+}
+
+/* ---- Words --------------------------------------------------------------------------------------------- */
+
+static struct memory before;
+
+static void nothing_differs(void) {
+  struct differences differences = differences_since(&before);
+  CHECK_EQUAL(differences.words, 0);
+  CHECK_EQUAL(differences.protections, 0);
+}
+
+/* What the first look-ups of a program write. */
+static void warm_up(void) {
+  free(strdup("x"));
+  void *opened = dlopen(plugin, RTLD_LAZY);
+  (void)dlsym(opened, "library_allocate");
+  dlclose(opened);
+  (void)dlsym(RTLD_DEFAULT, "mallometer_nothing");
+  (void)dlerror();
+  report();
+}
+
+static void words_are_as_they_were(void) {
+  warm_up();
+  copy_memory(&before);
+  for (int i = 0; i < 3; i++) {
+    attach();
+    CHECK(differences_since(&before).words > 5);
+    CHECK_EQUAL(differences_since(&before).protections, 0);
+    free(strdup("x"));
+    detach();
+    nothing_differs();
+  }
+}
+
+/* glibc.cpu.plt_rewrite: calls jump past their words, in programs that are linked for it (-z mark-plt). */
+static void rewritten_calls_are_told(void) {
+  warm_up();
+  copy_memory(&before);
+  attach();
+  if (report().calls_unseen == 0) {
+    printf("not available: no call was rewritten\n");
+    exit(77);
+  }
+  printf("%u calls unseen: %s\n", report().calls_unseen, report().reason);
+  CHECK(strstr(report().reason, "incomplete"));
+  check();
+  CHECK(strstr(report().reason, "incomplete"));
+  free(realloc(malloc(100), 200));
+  detach();
+  nothing_differs();
+}
+
+static void no_filter(void) {}
+
+static void refuses(int error, const char *reason, void (*filters)(void)) {
+  warm_up();
+  copy_memory(&before);
+  filters();
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), error);
+  printf("%s\n", report().reason);
+  CHECK(strstr(report().reason, reason));
+  nothing_differs();
+  struct mallometer_counters start = counters();
+  free(malloc(100));
+  struct mallometer_counters end = counters();
+  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+  CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
+}
+
+static void seals(void) {
+  enum { SYS_MSEAL = 462 };
+  for (int i = 0; i < before.count; i++) {
+    const struct area *area = &before.areas[i];
+    if (!area->copy || area->protection[1] == 'w') continue;
+    if (syscall(SYS_MSEAL, area->begin, area->end - area->begin, 0) != 0) {
+      printf("not available: mseal\n");
+      exit(77);
+    }
+  }
+}
+
+/* As a loader that seals what it has closed. */
+static void words_of_sealed_pages_are_written(void) {
+  warm_up();
+  copy_memory(&before);
+  seals();
+  attach();
+  every_function_counts_once();
+  detach();
+  nothing_differs();
+}
+
+static void is_refused_beside_another_copy(void) {
+  int result = FUNCTION(mallometer_attach)();
+  if (result != -EALREADY) fprintf(stderr, "%s\n", report().reason);
+  CHECK_EQUAL(result, -EALREADY);
+  CHECK(strstr(report().reason, "another copy"));
+}
+
+/* Look-ups in the whole program find the symbols of a copy that is opened with RTLD_GLOBAL. */
+static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
+  void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
+  CHECK(other && other != own);
+  warm_up();
+  copy_memory(&before);
+  attach();
+  CHECK(dlopen(other_path, RTLD_NOW | RTLD_GLOBAL) == other);
+  check();
+  every_function_counts_once();
+  library = other;
+  is_refused_beside_another_copy();
+  library = own;
+  detach();
+  nothing_differs();
+  library = other;
+  attach();
+  library = own;
+  is_refused_beside_another_copy();
+  CHECK(dlopen(own_path, RTLD_NOW | RTLD_GLOBAL) == own);
+  library = other;
+  check();
+  every_function_counts_once();
+  detach();
+  nothing_differs();
+}
+
+/* Of two copies of the library one counts at a time. */
+static void copies_do_not_meet(const char *other_path) {
+  void *first = library;
+  attach();
+  open_library(other_path);
+  CHECK(library != first);
+  is_refused_beside_another_copy();
+  void *second = library;
+  library = first;
+  every_function_counts_once();
+  detach();
+  library = second;
+  attach();
+  every_function_counts_once();
+  library = first;
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), -EALREADY);
+  library = second;
+  detach();
+}
+
+/* ---- Filters of system calls --------------------------------------------------------------------------- */
+
+enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
+
+/* To open a file to read with exactly these flags, which the program does not do itself. */
+static void filter_reading(void) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, O_RDONLY | O_CLOEXEC, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
+}
+
+/* mprotect with, or without, permission to write; writes through files at an offset. */
+static void filter(int refusals) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwrite64, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, refusals & REFUSE_FILE ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_WRITE, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, refusals & REFUSE_OPENING ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, refusals & REFUSE_CLOSING ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
+}
+
+/* mprotect without permission to write, of what lies there. */
+static void filter_closing(uintptr_t begin, uintptr_t end) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 8),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_WRITE, 6, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]) + 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(begin >> 32), 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)begin, 0, 2),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)end, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
+}
+
+/* A page that was opened cannot be closed: that of the object which is looked at last. */
+static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
+  (void)size;
+  if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
+  uintptr_t *ends = range;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_GNU_RELRO) continue;
+    ends[0] = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) & ~(uintptr_t)4095;
+    ends[1] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+  }
+  return 1;
+}
+
+static void page_that_stays_open_is_told(void) {
+  uintptr_t range[2] = {0, 0};
+  CHECK(dlopen(plugin, RTLD_NOW));
+  dl_iterate_phdr(range_of_plugin, range);
+  CHECK(range[1] > range[0]);
+  warm_up();
+  copy_memory(&before);
+  filter_closing(range[0], range[1]);
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), -EACCES);
+  CHECK(strstr(report().reason, "does not let words"));
+  CHECK(report().words_refused > 0);
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
+  struct differences found = differences_since(&before);
+  CHECK_EQUAL(found.words, 0);
+  CHECK_EQUAL(found.protections, 1);
+}
+
+static void filter_writing(void) { filter(REFUSE_OPENING | REFUSE_FILE); }
+
+static void works_under(int refusals) {
+  warm_up();
+  copy_memory(&before);
+  filter(refusals);
+  attach();
+  every_function_counts_once();
+  detach();
+  nothing_differs();
+}
+
+/* The filter comes between: calls are counted on, and pass through the library after the detach. */
+static void counts_on_without_mappings(void) {
+  attach();
+  uint32_t words = report().words;
+  load_and_unload();
+  filter_reading();
+  check();
+  CHECK(strstr(report().reason, "incomplete") && report().words == words);
+  every_function_counts_once();
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -EACCES);
+  struct mallometer_counters start = counters();
+  free(strdup("not counted"));
+  struct mallometer_counters end = counters();
+  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+}
+
+/* No descriptor is left for a moment: nothing is put back, and the next time all is. */
+static void goes_back_when_mappings_can_be_read(void) {
+  struct rlimit few, limit;
+  CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  few = (struct rlimit){0, limit.rlim_max};
+  warm_up();
+  copy_memory(&before);
+  attach();
+  uint32_t words = report().words;
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+    CHECK_EQUAL(FUNCTION(mallometer_detach)(), -EACCES);
+    CHECK_EQUAL(FUNCTION(mallometer_detach)(), -EACCES);
+    CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
+    CHECK_EQUAL(report().words_refused, words);
+    CHECK(strstr(report().reason, "may be called again"));
+    CHECK(differences_since(&before).words > 5);
+    struct mallometer_counters start = counters();
+    free(strdup("not counted"));
+    struct mallometer_counters end = counters();
+    CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+    if (i > 0) break;
+    attach();
+    every_function_counts_once();
+  }
+  detach();
+  nothing_differs();
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
+}
+
+/* The filter comes between: what was opened and closed goes back by the file. */
+static void goes_back_under(int refusals) {
+  warm_up();
+  copy_memory(&before);
+  attach();
+  filter(refusals);
+  detach();
+  nothing_differs();
+}
+
+/* Nothing can be put back: what leads to the library passes through it. */
+static void passes_on_when_nothing_goes_back(void) {
+  warm_up();
+  copy_memory(&before);
+  attach();
+  filter(REFUSE_OPENING | REFUSE_FILE);
+  int result = FUNCTION(mallometer_detach)();
+  if (result == 0) nothing_differs(); /* where no such word lies on a closed page */
+  CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
+  CHECK_EQUAL(differences_since(&before).protections, 0);
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
+  struct mallometer_counters start = counters();
+  free(realloc(strdup("not counted"), 1000));
+  free(aligned(64, 100));
+  struct mallometer_counters end = counters();
+  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+  CHECK_EQUAL(end.frees, start.frees);
+}
+
+static void *attach_while_cancelled(void *result) {
+  pthread_cancel(pthread_self()); /* at the first function where that is possible */
+  *(int *)result = FUNCTION(mallometer_attach)();
+  return NULL;
+}
+
+/* A thread that is cancelled in the middle would keep all others from attaching and detaching. */
+static void attach_is_not_cancelled(void) {
+  int result = 1;
+  pthread_t thread;
+  report();
+  CHECK_EQUAL(pthread_create(&thread, NULL, attach_while_cancelled, &result), 0);
+  pthread_join(thread, NULL);
+  CHECK_EQUAL(result, 0);
+  every_function_counts_once();
+  detach();
+}
+
+static void allocate_in_handler(int unused) {
+  (void)unused;
+  free(malloc(100));
+}
+
+/* The call by which an attach is tried out is not the only one that counts meanwhile. */
+static void handlers_allocate_meanwhile(void) {
+  int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
+  CHECK(interruptions);
+  signal(SIGUSR1, allocate_in_handler);
+  *interruptions = 2;
+  attach();
+  CHECK_EQUAL(*interruptions, 0);
+  every_function_counts_once();
+  detach();
+}
+
+/* ---- Processes ----------------------------------------------------------------------------------------- */
+
+static void in_child(void (*act)(void)) {
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    act();
+    _exit(0);
+  }
+  int status;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_EQUAL(status, 0);
+}
+
+static void child_of_attached(void) {
+  every_function_counts_once();
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_ATTACHED);
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), -ECHILD);
+  CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ECHILD);
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ECHILD);
+  every_function_counts_once();
+}
+
+static void child_of_other(void) {
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), -ECHILD);
+  free(strdup("x"));
+}
+
+static void forks(void) {
+  in_child(child_of_other);
+  attach();
+  in_child(child_of_attached);
+  detach();
+  in_child(child_of_other);
+}
+
+static void preloaded(void) {
+  CHECK_EQUAL(report().mode, MALLOMETER_MODE_PRELOADED);
+  CHECK_EQUAL(FUNCTION(mallometer_attach)(), -EALREADY);
+  CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
+  CHECK_EQUAL(counters().since_ns, 0);
+  struct mallometer_counters s = counters();
+  CHECK_EQUAL(s.live_bytes, mallometer_live_bytes(&s));
+  every_function_counts_once();
+}
+
+/* ---- Call sites ---------------------------------------------------------------------------------------- */
+
+static int live_samples_of(uint32_t site) {
+  enum { ROWS = 10000 };
+  static struct mallometer_object rows[ROWS];
+  int count = FUNCTION(mallometer_objects)(rows, sizeof *rows, ROWS), found = 0;
+  for (int i = 0; i < count; i++) found += rows[i].site == site;
+  return found;
+}
+
+#define COUNTS_FREES(expected, ...)                             \
+  do {                                                          \
+    struct mallometer_counters before = own_counters();         \
+    __VA_ARGS__;                                                \
+    CHECK_EQUAL(own_counters().frees - before.frees, expected); \
+  } while (0)
+
+static void samples_are_taken(void) {
+  enum { OBJECTS = 100, ROWS = 4000 };
+  static struct mallometer_site rows[ROWS];
+  static void *kept[OBJECTS];
+  attach();
+  CHECK(FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0) >= 0);
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000);
+  int count = FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0), found = -1;
+  for (int i = 0; i < count; i++) {
+    if (rows[i].allocated.samples == OBJECTS && rows[i].allocated.bytes >= OBJECTS * 50000.0) found = i;
+  }
+  CHECK(found >= 0);
+  CHECK(rows[found].frames > 1 && rows[found].freed.samples == 0);
+  for (int i = 0; i < OBJECTS / 2; i++) free(kept[i]);
+  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  CHECK_EQUAL(rows[found].freed.samples, OBJECTS / 2);
+  CHECK_EQUAL(live_samples_of((uint32_t)found), OBJECTS / 2);
+  detach();
+  for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* past the library */
+  attach();
+  CHECK_EQUAL(live_samples_of((uint32_t)found), 0);
+  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
+  CHECK(rows[found].freed.bytes == rows[found].allocated.bytes);
+  COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
+  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* at the same addresses, some of them */
+  for (int i = 0; i < OBJECTS; i++) free(kept[i]);
+  FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0);
+  CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
+  detach();
+}
+
+enum { PLACED_OBJECTS = 20000 };
+static void *placed_objects[PLACED_OBJECTS];
+
+static __attribute__((noinline)) void *keeper(size_t size) {
+  void *object = malloc(size);
+  USE(object);
+  return object;
+}
+
+static struct mallometer_observation observed(void) {
+  struct mallometer_observation o = {.size = sizeof o};
+  CHECK_EQUAL(FUNCTION(mallometer_leaks)(&o), 0);
+  return o;
+}
+
+static bool is_placed(const void *object) { return (uintptr_t)object < UINT32_MAX; }
+
+static uint32_t slots_in_use(void) {
+  struct mallometer_observation now = observed();
+  uint32_t sum = 0;
+  for (int i = 0; i < MALLOMETER_SLOT_CLASSES; i++) sum += now.slots_in_use[i];
+  return sum;
+}
+
+static int live_samples_placed(void) {
+  enum { ROWS = 100 };
+  static struct mallometer_object rows[ROWS]; /* those in slots come first */
+  int count = FUNCTION(mallometer_objects)(rows, sizeof *rows, ROWS), found = 0;
+  for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
+  return found;
+}
+
+/* What lies in a slot of the library is freed and moved by the C library alone, after the library has gone. */
+static void placed_objects_outlive_the_library(void) {
+  attach();
+  CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
+  CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
+  CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
+  if (observed().state != MALLOMETER_LEAKS_ON) {
+    printf("not available: %s\n", observed().reason);
+    exit(77);
+  }
+  int count = 0, placed = 0;
+  for (int round = 0; placed < 10 && round < 1000; round++, usleep(5000)) {
+    for (int i = 0; i < 20 && count < PLACED_OBJECTS; i++) {
+      placed_objects[count] = memset(keeper(3000), 0x5a, 3000);
+      placed += is_placed(placed_objects[count++]);
+    }
+  }
+  CHECK(placed >= 10);
+  detach();
+  int moved = 0, kept = 0;
+  for (int i = 0; i < count; i++) {
+    unsigned char *object = placed_objects[i];
+    for (int k = 0; k < 3000; k++) CHECK_EQUAL(object[k], 0x5a);
+    if (is_placed(object) && moved++ % 3 == 0) {
+      placed_objects[kept++] = object;
+      continue;
+    }
+    if (is_placed(object) && moved % 3 == 1) object = realloc(object, 10000);
+    for (int k = 0; k < 3000; k++) CHECK_EQUAL(object[k], 0x5a);
+    free(object);
+  }
+  attach();
+  CHECK_EQUAL(slots_in_use(), (uint32_t)kept);
+  CHECK_EQUAL(observed().retired, (uint64_t)(placed - kept));
+  CHECK_EQUAL(live_samples_placed(), 0);
+  for (int i = 0; i < kept; i++) {
+    for (int k = 0; k < 3000; k++) CHECK_EQUAL(((unsigned char *)placed_objects[i])[k], 0x5a);
+    COUNTS_FREES(1, free(placed_objects[i]));
+  }
+  CHECK_EQUAL(slots_in_use(), 0);
+  for (int i = 0; i < 1000; i++) free(keeper(3000));
+  usleep(50000);
+  CHECK_EQUAL(FUNCTION(mallometer_leaks_stop)(), 0);
+  detach();
+}
+
+/* Checks of glibc's own would take an object in a slot for a broken one. */
+static void nothing_is_placed(void) {
+  attach();
+  CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) usleep(1000);
+  CHECK(observed().state != MALLOMETER_LEAKS_ON);
+  printf("%s\n", observed().reason);
+  CHECK(strlen(observed().reason) > 0);
+  for (int i = 0; i < 2000; i++) {
+    void *object = keeper(3000);
+    CHECK(!is_placed(object));
+    free(object);
+  }
+  every_function_counts_once();
+  CHECK_EQUAL(FUNCTION(mallometer_leaks_stop)(), 0);
+  detach();
+}
+
+static void box_is_written(const char *path) {
+  attach();
+  struct mallometer_black_box box = {.size = sizeof box};
+  CHECK_EQUAL(FUNCTION(mallometer_record)(path), 0);
+  CHECK_EQUAL(FUNCTION(mallometer_recording)(&box), 0);
+  CHECK_EQUAL(box.state, MALLOMETER_RECORDING_ON);
+  CHECK_EQUAL(access(path, R_OK), 0);
+  unlink(path);
+  detach();
+}
+
+/* ---- Under load ---------------------------------------------------------------------------------------- */
+
+static volatile bool stop;
+static uint64_t operations, opened;
+
+/* With pauses, or the thread that attaches gets neither a processor nor, while the baseline is read, an arena's lock.
+ */
+static void *allocate_and_check(void *seed) {
+  uint32_t random = (uint32_t)(uintptr_t)seed;
+  unsigned char *live[64] = {0};
+  size_t sizes[64] = {0};
+  uint64_t done = 0;
+  for (; !stop; done++) {
+    random = random * 1103515245u + 12345u;
+    unsigned i = random >> 8 & 63;
+    size_t size = 1 + (random >> 14 & 4095);
+    if (done % 500 == 499) usleep(100);
+    CHECK(!live[i] || live[i][sizes[i] - 1] == (unsigned char)sizes[i]);
+    unsigned kind = random >> 28;
+    if (kind == 0) {
+      live[i] = realloc(live[i], size);
+    } else {
+      free(live[i]);
+      if (kind == 1) live[i] = calloc(1, size);
+      if (kind == 2) live[i] = memalign(64, size);
+      if (kind == 3) live[i] = aligned(32, size);
+      if (kind == 4) live[i] = (unsigned char *)strdup("some text"), size = sizeof "some text";
+      if (kind > 4) live[i] = malloc(size);
+    }
+    sizes[i] = size;
+    live[i][size - 1] = (unsigned char)size;
+  }
+  for (int i = 0; i < 64; i++) free(live[i]);
+  __atomic_fetch_add(&operations, done, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static void forked_child(void) {
+  CHECK_EQUAL(differences_since(&before).protections, 0);
+  free(strdup("in a child"));
+}
+
+static void *fork_often(void *unused) {
+  for (; !stop; usleep(3000)) {
+    in_child(forked_child);
+    pid_t child = vfork();
+    if (child == 0) execl("/bin/true", "true", (char *)NULL);
+    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
+  }
+  return unused;
+}
+
+static void *once(void *unused) {
+  free(malloc(100));
+  return unused;
+}
+
+static void *open_and_close(void *unused) {
+  for (; !stop; opened++) {
+    void *handle = dlopen(plugin, RTLD_LAZY);
+    CHECK(handle);
+    void *(*allocate)(size_t);
+    void *address = dlsym(handle, "library_allocate");
+    memcpy(&allocate, &address, sizeof allocate);
+    free(allocate(10));
+    dlclose(handle);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, once, NULL) == 0) pthread_join(thread, NULL);
+  }
+  return unused;
+}
+
+static void comes_and_goes(int cycles) {
+  enum { WORKERS = 8, OTHERS = 2 };
+  pthread_t threads[WORKERS + OTHERS];
+  warm_up();
+  copy_memory(&before);
+  for (uintptr_t i = 0; i < WORKERS; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, allocate_and_check, (void *)(i * 7919 + 1)), 0);
+  }
+  CHECK_EQUAL(pthread_create(&threads[WORKERS], NULL, open_and_close, NULL), 0);
+  CHECK_EQUAL(pthread_create(&threads[WORKERS + 1], NULL, fork_often, NULL), 0);
+  for (int i = 0; i < cycles; i++) {
+    attach();
+    if (i % 16 == 0) usleep(500);
+    detach();
+  }
+  stop = true;
+  for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
+  printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
+  attach(); /* a thread that bound a word while the last walk went by may have left it */
+  detach();
+  nothing_differs();
+}
+
+/* ---- Forks while words change -------------------------------------------------------------------------- */
+
+static int least_words;
+
+/* No page of the child is open, and its words are those of before or of after the change. */
+static void is_whole(void) {
+  struct differences found = differences_since(&before);
+  CHECK_EQUAL(found.protections, 0);
+  CHECK(found.words == 0 || found.words >= least_words);
+  free(strdup("in a child"));
+}
+
+static void *fork_without_pause(void *unused) {
+  for (; !stop; __atomic_fetch_add(&operations, 1, __ATOMIC_RELAXED)) in_child(is_whole);
+  return unused;
+}
+
+static void children_are_whole(int cycles) {
+  enum { FORKING = 3 };
+  pthread_t threads[FORKING];
+  warm_up();
+  in_child(forked_child);
+  copy_memory(&before);
+  attach();
+  least_words = differences_since(&before).words;
+  detach();
+  nothing_differs();
+  CHECK(least_words > 5);
+  for (int i = 0; i < FORKING; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, fork_without_pause, NULL), 0);
+  for (int done = 0; done < cycles;) {
+    int result = FUNCTION(mallometer_attach)();
+    CHECK(result == 0 || result == -EBUSY);
+    while (result == 0 && (result = FUNCTION(mallometer_detach)()) == -EBUSY) result = 0;
+    done += result == 0;
+  }
+  stop = true;
+  for (int i = 0; i < FORKING; i++) pthread_join(threads[i], NULL);
+  printf("%d cycles, %" PRIu64 " children\n", cycles, operations);
+  nothing_differs();
+}
+
+/* All that threads do from before the first of them until after the last is counted. */
+static void sums_are_right_under_load(void) {
+  enum { WORKERS = 4 };
+  pthread_t threads[WORKERS];
+  attach();
+  struct mallometer_counters start = counters();
+  for (uintptr_t i = 0; i < WORKERS; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, allocate_and_check, (void *)(i * 7919 + 1)), 0);
+  }
+  for (int i = 0; i < 20; i++) {
+    load_and_unload();
+    CHECK(check_walks());
+    usleep(10000);
+  }
+  stop = true;
+  for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
+  struct mallometer_counters end = counters();
+  CHECK(mallometer_allocations(&end) > mallometer_allocations(&start) + operations / 2);
+  /* The C library keeps the descriptions of threads for the next ones. */
+  CHECK(end.live_bytes - start.live_bytes < 10000);
+  detach();
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 3);
+  open_library(argv[1]);
+  plugin = argc > 3 ? argv[3] : NULL;
+  const char *name = argv[2];
+#define CASE(text, ...)          \
+  if (strcmp(name, text) == 0) { \
+    __VA_ARGS__;                 \
+    return 0;                    \
+  }
+  CASE("counts", counts())
+  CASE("checks", checks_walk_when_objects_come_and_go())
+  CASE("switched_off", counts_after_it_was_switched_off())
+  CASE("deepbind", deeply_bound_libraries_count())
+  CASE("hooked", hooks_of_others_go_on(argv[4]))
+  CASE("live", live_bytes_know_what_was_before())
+  CASE("words", words_are_as_they_were())
+  CASE("rewritten", rewritten_calls_are_told())
+  CASE("forbidden", refuses(-EPERM, argv[4], no_filter))
+  CASE("not_opened", works_under(REFUSE_OPENING))
+  CASE("not_closed", works_under(REFUSE_CLOSING))
+  CASE("not_written", refuses(-EACCES, "does not let words", filter_writing))
+  CASE("not_opened_later", goes_back_under(REFUSE_OPENING))
+  CASE("not_closed_later", goes_back_under(REFUSE_CLOSING))
+  CASE("not_written_later", passes_on_when_nothing_goes_back())
+  CASE("not_read", refuses(-EACCES, "protection of mappings", filter_reading))
+  CASE("not_read_later", counts_on_without_mappings())
+  CASE("not_read_for_a_moment", goes_back_when_mappings_can_be_read())
+  CASE("stays_open", page_that_stays_open_is_told())
+  CASE("sealed", words_of_sealed_pages_are_written())
+  CASE("copies", copies_do_not_meet(argv[4]))
+  CASE("global_copies", global_copies_are_told_apart(argv[1], argv[4]))
+  CASE("preloaded_copy", is_refused_beside_another_copy())
+  CASE("cancelled", attach_is_not_cancelled())
+  CASE("interrupted", handlers_allocate_meanwhile())
+  CASE("forks", forks())
+  CASE("preloaded", preloaded())
+  CASE("samples", samples_are_taken())
+  CASE("placed", placed_objects_outlive_the_library())
+  CASE("not_placed", nothing_is_placed())
+  CASE("recorded", box_is_written(argv[4]))
+  CASE("cycles", comes_and_goes(atoi(argv[4])))
+  CASE("children", children_are_whole(atoi(argv[4])))
+  CASE("load", sums_are_right_under_load())
+  fprintf(stderr, "no such case: %s\n", name);
+  return 1;
+}

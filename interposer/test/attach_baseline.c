@@ -1,0 +1,392 @@
+/*
+ * Live bytes after mallometer_attach(), against what glibc says when all threads with caches are gone; and a process in
+ * which glibc is not asked, because it would hold an arena's lock for too long.
+ *
+ *   attach_baseline LIBRARY CASE
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "attach.h"
+
+/* ---- Threads' caches ----------------------------------------------------------------------------------- */
+
+enum { THREADS = 40, OBJECTS = 200 };
+static pthread_barrier_t barrier;
+
+static void *fill_cache(void *seed) {
+  uint32_t random = (uint32_t)(uintptr_t)seed;
+  void *objects[OBJECTS] = {0};
+  for (int i = 0; i < 20000; i++) {
+    random = random * 1103515245u + 12345u;
+    unsigned k = (random >> 8) % OBJECTS;
+    free(objects[k]);
+    objects[k] = malloc(1 + (random >> 12) % 1500);
+  }
+  for (int i = 0; i < OBJECTS / 2; i++) free(objects[i]);
+  pthread_barrier_wait(&barrier); /* the cache is full */
+  pthread_barrier_wait(&barrier); /* and the library attached */
+  free(malloc(100));
+  pthread_barrier_wait(&barrier);
+  for (int i = OBJECTS / 2; i < OBJECTS; i++) free(objects[i]);
+  return NULL;
+}
+
+/* A sandbox that keeps from us where the caches of other threads are. */
+static void filter_lists_of_threads(void) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_get_robust_list, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  install(program, sizeof program / sizeof *program);
+}
+
+static void caches_are_no_part_of_it(bool are_read) {
+  if (!are_read) filter_lists_of_threads();
+  pthread_t threads[THREADS];
+  pthread_barrier_init(&barrier, NULL, THREADS + 1);
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    CHECK_EQUAL(pthread_create(&threads[i], NULL, fill_cache, (void *)(i * 77 + 1)), 0);
+  }
+  pthread_barrier_wait(&barrier);
+  uint64_t with_caches = in_use();
+  attach();
+  struct mallometer_counters start = counters();
+  if (are_read) {
+    CHECK_EQUAL(start.baseline_error_bytes, 0);
+    CHECK(start.baseline_bytes + (1 << 20) < with_caches);
+  } else {
+    CHECK(start.baseline_error_bytes >= THREADS * 200000 && start.baseline_error_bytes <= THREADS * 250000);
+  }
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  struct mallometer_counters met = counters();
+  CHECK(met.baseline_error_bytes < (are_read ? 1 : 65536 + THREADS * 7280));
+  CHECK(met.baseline_bytes + (1 << 20) < with_caches);
+  CHECK(met.live_bytes + (1 << 20) < with_caches);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  int64_t difference = (int64_t)(in_use() - counters().live_bytes);
+  printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
+  /* The own cache is in glibc's figure, and what a thread's first event changed of its own is in ours. */
+  CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
+  detach();
+}
+
+static volatile bool stop;
+
+static int events_between_pauses;
+
+/* With pauses, or the thread that attaches gets no arena's lock. */
+static void *allocate_often(void *seed) {
+  uint32_t random = (uint32_t)(uintptr_t)seed;
+  void *objects[OBJECTS] = {0};
+  for (int i = 0; !stop; i++) {
+    if (i % events_between_pauses == 0) usleep(100);
+    random = random * 1103515245u + 12345u;
+    unsigned k = (random >> 8) % OBJECTS;
+    free(objects[k]);
+    objects[k] = malloc(1 + (random >> 12) % 1500);
+  }
+  for (int i = 0; i < OBJECTS; i++) free(objects[i]);
+  return NULL;
+}
+
+/* Not at once where a thread is still ending. */
+static void check_until_exact(void) {
+  for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
+    check();
+    usleep(10000);
+  }
+}
+
+/* When the threads are gone the baseline is known exactly: then it shows by how much live bytes were wrong. */
+static void busy_threads_are_within_the_error(bool is_corrected) {
+  events_between_pauses = is_corrected ? 50000 : 500;
+  enum { BUSY = 4, ROUNDS = 20 };
+  pthread_t threads[BUSY];
+  int small = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    stop = false;
+    for (uintptr_t i = 0; i < BUSY; i++) {
+      CHECK_EQUAL(pthread_create(&threads[i], NULL, allocate_often, (void *)(i * 77 + 1)), 0);
+    }
+    usleep(20000);
+    attach();
+    int64_t error = (int64_t)counters().baseline_error_bytes;
+    stop = true;
+    for (int i = 0; i < BUSY; i++) pthread_join(threads[i], NULL);
+    if (is_corrected) {
+      check_until_exact();
+      printf("error %" PRId64 " at first\n", error);
+      error = 0;
+    }
+    CHECK_EQUAL(counters().baseline_error_bytes, error);
+    int64_t live = (int64_t)counters().live_bytes;
+    detach();
+    attach();
+    check_until_exact();
+    CHECK_EQUAL(counters().baseline_error_bytes, 0);
+    int64_t difference = (int64_t)counters().baseline_bytes - live;
+    printf("live bytes are %" PRId64 " off, of %" PRId64 ", with an error of %" PRId64 "\n", difference, live, error);
+    CHECK(difference >= -error && difference <= error);
+    small += error < (1 << 20);
+    detach();
+  }
+  CHECK(small >= ROUNDS / 2); /* the rest is for a machine that is busy otherwise */
+}
+
+/* ---- Free chunks --------------------------------------------------------------------------------------- */
+
+static void free_chunks(size_t count, size_t size, bool known) {
+  void **objects = calloc(2 * count, sizeof *objects);
+  for (size_t i = 0; i < 2 * count; i++) objects[i] = malloc(size);
+  for (size_t i = 0; i < 2 * count; i += 2) free(objects[i]);
+  attach();
+  struct mallometer_counters s = counters();
+  printf("%zu free chunks of %zu bytes: flags %u, baseline %" PRIu64 " with an error of %" PRIu64 "\n", count, size,
+         s.flags, s.baseline_bytes, s.baseline_error_bytes);
+  CHECK_EQUAL(s.flags, known ? 0 : MALLOMETER_BASELINE_UNKNOWN);
+  CHECK((s.baseline_bytes > count * size) == known);
+  CHECK((s.baseline_error_bytes > count * size) == !known);
+  for (size_t i = 1; i < 2 * count; i += 2) free(objects[i]);
+  free(objects);
+  CHECK((int64_t)counters().live_bytes >= 0 && counters().live_bytes < 1 << 20);
+  detach();
+}
+
+/* The first word of each object leads into the heap, as that of a free one in a fast bin does. */
+static void linked_objects(size_t count) {
+  void **list = NULL;
+  for (size_t i = 0; i < count; i++) {
+    void **object = calloc(1, 40);
+    *object = list;
+    list = object;
+  }
+  attach();
+  CHECK_EQUAL(counters().flags, 0);
+  CHECK(counters().baseline_bytes > count * 40);
+  detach();
+}
+
+static void *free_chunks_of_thread(void *unused) {
+  free_chunks(200000, 200, false);
+  return unused;
+}
+
+/* Heaps that are larger, or more, than there are windows for. */
+static void free_chunks_behind(size_t gib) {
+  mallopt(M_MMAP_MAX, 0);
+  for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, free_chunks_of_thread, NULL), 0);
+  pthread_join(thread, NULL);
+}
+
+static pthread_barrier_t all_have_arenas;
+
+static void *use_arena(void *unused) {
+  CHECK(malloc((size_t)60 << 20));
+  pthread_barrier_wait(&all_have_arenas);
+  return unused;
+}
+
+static void *free_chunks_of_first_arena(void *unused) {
+  free(malloc(2000));
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  free_chunks(60000, 200, false);
+  return unused;
+}
+
+/* Each new heap lies below the others. */
+static void free_chunks_behind_arenas(unsigned arenas) {
+  pthread_t threads[arenas], first;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_ARENA_MAX, (int)arenas + 2);
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_barrier_init(&all_have_arenas, NULL, arenas);
+  CHECK_EQUAL(pthread_create(&first, NULL, free_chunks_of_first_arena, NULL), 0);
+  pthread_barrier_wait(&barrier);
+  for (unsigned i = 0; i < arenas; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, use_arena, NULL), 0);
+  for (unsigned i = 0; i < arenas; i++) pthread_join(threads[i], NULL);
+  pthread_barrier_wait(&barrier);
+  pthread_join(first, NULL);
+}
+
+/* The main arena then goes on where it cannot be found. */
+static void break_cannot_grow(void) {
+  char *end = sbrk(0);
+  CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
+  free_chunks(5000, 200, false);
+}
+
+static void no_chunk_below_break(void) {
+  void *object = malloc(100);
+  char *end = sbrk(0);
+  if ((char *)object < end && end - (char *)object < 1 << 24) {
+    printf("not available: glibc.malloc.hugetlb\n");
+    exit(77);
+  }
+  free_chunks(5000, 200, false);
+}
+
+/* ---- Memory that is none of malloc's ------------------------------------------------------------------- */
+
+/* The probe looks at every 64 MiB; it must not touch what nobody touched, nor read files. */
+static void leaves_untouched(size_t bytes, int flags, int file, bool known) {
+  const size_t step = (size_t)64 << 20;
+  char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
+  if (memory == MAP_FAILED) {
+    printf("not available: so much address space\n");
+    exit(77);
+  }
+  attach();
+  CHECK_EQUAL(counters().flags, known ? 0 : MALLOMETER_BASELINE_UNKNOWN);
+  uintptr_t at = ((uintptr_t)memory + step - 1) & ~(step - 1);
+  for (; at < (uintptr_t)memory + bytes; at += step) {
+    unsigned char is_there;
+    CHECK_EQUAL(mincore((void *)at, 4096, &is_there), 0);
+    CHECK_EQUAL(is_there & 1, 0);
+  }
+  munmap(memory, bytes);
+  detach();
+}
+
+static int sparse_file(size_t bytes) {
+  int file = (int)syscall(SYS_memfd_create, "sparse", 0);
+  CHECK(file >= 0);
+  CHECK_EQUAL(ftruncate(file, (off_t)bytes), 0);
+  return file;
+}
+
+/* A child that gave up its rights must not read on in its parent's memory. */
+static void child_has_no_memory_of_parent(void) {
+  char path[64], target[256];
+  for (int file = 3; file < 64; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    if (strstr(target, "/mem") || strstr(target, "/pagemap")) _exit(1);
+  }
+  _exit(0);
+}
+
+static void *fork_often(void *unused) {
+  while (!stop) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) child_has_no_memory_of_parent();
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_EQUAL(status, 0);
+  }
+  return unused;
+}
+
+static void children_have_no_memory_of_parent(void) {
+  pthread_t thread;
+  CHECK_EQUAL(pthread_create(&thread, NULL, fork_often, NULL), 0);
+  for (int i = 0; i < 50; i++) {
+    attach();
+    CHECK_EQUAL(counters().flags, 0);
+    detach();
+  }
+  stop = true;
+  pthread_join(thread, NULL);
+}
+
+/* ---- Drift --------------------------------------------------------------------------------------------- */
+
+extern void __libc_free(void *object);
+
+static void frees_past_the_library_show(bool are_read) {
+  if (!are_read) filter_lists_of_threads();
+  enum { BIG = 1000 };
+  static void *objects[BIG];
+  attach();
+  for (int i = 0; i < BIG; i++) objects[i] = malloc(50000);
+  attach();
+  CHECK(report().drift_bound_bytes < (are_read ? 1 << 17 : 1 << 20));
+  CHECK((report().drift_bound_bytes > 200000) == !are_read);
+  CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
+  CHECK_EQUAL(strlen(report().reason), 0);
+  for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
+  for (int i = 0; i < 6000 && report().drift_bytes >= 0; i++) { /* not at once: it takes its time */
+    usleep(10000);
+    attach();
+  }
+  CHECK(report().drift_bytes < -(int64_t)BIG * 50000 + 500000);
+  CHECK(strstr(report().reason, "incomplete"));
+  printf("%s\n", report().reason);
+  detach();
+}
+
+static void sleep_in_handler(int signal) {
+  (void)signal;
+  usleep(50000);
+}
+
+/* What takes long without the processor, such as waiting for a lock, must be as seldom as what takes the processor. */
+static void slow_comparison_is_seldom(void) {
+  void *object = malloc((size_t)10 << 20);
+  attach();
+  signal(SIGALRM, sleep_in_handler);
+  struct itimerval soon = {.it_value.tv_usec = 500};
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  check();
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  CHECK((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= 40);
+  int64_t drift = report().drift_bytes;
+  __libc_free(object);
+  for (int i = 0; i < 300; i++) {
+    usleep(10000);
+    check();
+    CHECK_EQUAL(report().drift_bytes, drift);
+  }
+  detach();
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc == 3);
+  open_library(argv[1]);
+#define CASE(text, ...)             \
+  if (strcmp(argv[2], text) == 0) { \
+    __VA_ARGS__;                    \
+    return 0;                       \
+  }
+  CASE("caches", caches_are_no_part_of_it(true))
+  CASE("caches_that_threads_tell", caches_are_no_part_of_it(false))
+  CASE("busy_threads", busy_threads_are_within_the_error(false))
+  CASE("busier_threads", busy_threads_are_within_the_error(true))
+  CASE("unseen_frees", frees_past_the_library_show(true))
+  CASE("unseen_frees_and_caches", frees_past_the_library_show(false))
+  CASE("forks", children_have_no_memory_of_parent())
+  CASE("slow_comparison", slow_comparison_is_seldom())
+  CASE("few_free_chunks", free_chunks(5000, 200, true))
+  CASE("many_free_chunks", free_chunks(200000, 200, false))
+  CASE("many_in_fast_bins", free_chunks(200000, 40, false))
+  CASE("linked_objects", linked_objects(200000))
+  CASE("free_chunks_behind_a_large_heap", free_chunks_behind(24))
+  CASE("free_chunks_behind_many_arenas", free_chunks_behind_arenas(300))
+  CASE("break_that_cannot_grow", break_cannot_grow())
+  CASE("large_pages", no_chunk_below_break())
+  const size_t gib = (size_t)1 << 30;
+  CASE("untouched_memory", leaves_untouched(100 * gib, MAP_PRIVATE | MAP_ANONYMOUS, -1, true))
+  CASE("untouched_file", leaves_untouched(100 * gib, MAP_SHARED, sparse_file(100 * gib), true))
+  CASE("untouched_private_file", leaves_untouched(100 * gib, MAP_PRIVATE, sparse_file(100 * gib), true))
+  CASE("too_much_memory", leaves_untouched(2048 * gib, MAP_PRIVATE | MAP_ANONYMOUS, -1, false))
+  CASE("many_of_thread", {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, free_chunks_of_thread, NULL), 0);
+    pthread_join(thread, NULL);
+  })
+  fprintf(stderr, "no such case: %s\n", argv[2]);
+  return 1;
+}

@@ -1,0 +1,35 @@
+package io.mallometer.agent.command;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Has a JVM that runs already count. */
+@Command(
+    name = "attach",
+    description = {
+      "Has a JVM that was started without the library count native memory from now on, until detach"
+          + " or its end.",
+      "What was allocated before is known as a sum. Refused if MALLOMETER_ATTACH=off is in the JVM's"
+          + " environment."
+    })
+final class AttachCommand implements Callable<Integer> {
+
+  @Mixin private Target target = new Target();
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Json counting = source.post("attach").json();
+      Output out = Output.standard();
+      boolean attached = counting.at("mode").text().equals("attached");
+      out.line(
+          source.name()
+              + " "
+              + counting.at("sentence").text()
+              + (attached ? "" : ", from its start on"));
+      out.line("next: " + Commands.called() + " top " + target.given()).flush();
+    }
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,27 @@
+package io.mallometer.agent.command;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Ends what {@link AttachCommand}, an agent or the starter began. */
+@Command(
+    name = "detach",
+    description =
+        "Ends the counting in a JVM that began with an attach, whoever attached; counters end with"
+            + " it. A preloaded library counts until the process ends.")
+final class DetachCommand implements Callable<Integer> {
+
+  @Mixin private Target target = new Target();
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Json ended = source.post("detach").json();
+      Output.standard()
+          .line(source.name() + " is not counted any more; it " + ended.at("sentence").text())
+          .flush();
+    }
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.view;
+
+import io.mallometer.Baseline;
+import io.mallometer.NativeCounters;
+import io.mallometer.SiteSummary;
+import io.mallometer.Snapshot;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was allocated before mallometer attached. It is part of live bytes until it is freed, and of
+ * no call site.
+ *
+ * @param bytes what was in use at the attach; null if unknown
+ * @param errorBytes how much more or less that may have been; if it is unknown, the most
+ * @param liveBytes what of it is still in use, estimated; null if unknown
+ * @param text the same in words
+ */
+public record AllocatedBefore(
+    @Nullable Long bytes, long errorBytes, @Nullable Long liveBytes, String text) {
+
+  /** Null without attach. */
+  static @Nullable AllocatedBefore of(Snapshot snapshot) {
+    if (snapshot.process().isEmpty() || snapshot.self().attachment().isEmpty()) {
+      return null;
+    }
+    Baseline baseline = snapshot.process().map(NativeCounters::baseline).get();
+    return new AllocatedBefore(
+        NativeMemoryView.wholeOrNull(baseline.bytes()),
+        (long) baseline.errorBytes(),
+        snapshot
+            .sites()
+            .map(SiteSummary::allocatedBeforeBytes)
+            .map(NativeMemoryView::wholeOrNull)
+            .orElse(null),
+        baseline.sentence());
+  }
+}

@@ -1,0 +1,291 @@
+package io.mallometer.preload;
+
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import io.mallometer.Attachment;
+import io.mallometer.LeakOptions;
+import io.mallometer.LeakProfile;
+import io.mallometer.Mallometer;
+import io.mallometer.MallometerOptions;
+import io.mallometer.NativeCounters;
+import io.mallometer.Snapshot;
+import io.mallometer.Status;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * A program to which mallometer attaches while it works. Its first argument says what is looked at.
+ *
+ * <ul>
+ *   <li>{@code cycles N}: attaches and detaches so often, while the JVM is under the stress of
+ *       {@link SitesUnderStress}, and native libraries are loaded in the middle
+ *   <li>{@code compare SECONDS}: counts the same as a library that was preloaded to count
+ *       everything
+ *   <li>{@code together COUNT}: so many class loaders attach at once
+ *   <li>{@code watch SECONDS}: whether what glibc has in use is what was counted, and is not any
+ *       more once the program allocates past the library
+ * </ul>
+ */
+public final class AttachedUnderLoad {
+
+  private static final MallometerOptions WITHOUT_LEAKS =
+      MallometerOptions.defaults()
+          .withLeaks(new LeakOptions(false, LeakProfile.SERVICE, 1, List.of(), Optional.empty()));
+
+  private static final int A_MINUTE = 60;
+
+  /** 20 MiB, of which none is mapped singly. */
+  private static final int UNSEEN_OBJECTS = 200;
+
+  private static final long UNSEEN_BYTES = 100 << 10;
+
+  /** So that an hour of load leaves the machine to others. */
+  private static final int PAUSE_MILLIS = 200;
+
+  private AttachedUnderLoad() {}
+
+  /** Prints what it found, and "done". */
+  public static void main(String[] arguments) throws Exception {
+    int amount = Integer.parseInt(arguments[1]);
+    switch (arguments[0]) {
+      case "cycles" -> cycles(amount);
+      case "compare" -> compare(amount);
+      case "together" -> together(amount);
+      default -> watch(amount);
+    }
+    System.out.println("done");
+    System.out.flush();
+    System.exit(0); // whatever a library has left running
+  }
+
+  // ---- There and back
+
+  private static void cycles(int count) throws Exception {
+    SitesUnderStress.startEverything();
+    try (Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)))) {
+      Thread libraries = new Thread(AttachedUnderLoad::loadLibraries, "libraries");
+      libraries.setDaemon(true);
+      double longestLock = 0;
+      for (int i = 0; i < count; i++) {
+        if (i == count / 2) {
+          libraries.start();
+        }
+        expect(mallometer.attach(), true);
+        longestLock = Math.max(longestLock, lockSeconds(mallometer));
+        long counted = countedOfTen(mallometer);
+        if (counted < 10) {
+          throw new AssertionError(counted + " of 10 allocations were counted");
+        }
+        if (!mallometer.poll().self().attachment().map(Attachment::complete).orElse(false)) {
+          throw new AssertionError(mallometer.snapshot().self());
+        }
+        expect(mallometer.detach(), false);
+      }
+      libraries.join();
+      System.out.printf(Locale.ROOT, "cycles=%d longest lock %.1f ms%n", count, longestLock * 1e3);
+    }
+  }
+
+  private static void loadLibraries() {
+    try {
+      new NativeLoad().runOnce();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void expect(Status status, boolean active) {
+    if (status.active() != active) {
+      throw new AssertionError(status);
+    }
+  }
+
+  private static double lockSeconds(Mallometer mallometer) {
+    return mallometer.snapshot().self().attachment().map(Attachment::lockSeconds).orElse(0.0);
+  }
+
+  private static long countedOfTen(Mallometer mallometer) {
+    try (var bracket = mallometer.hookThread()) {
+      for (int i = 0; i < 10; i++) {
+        NativeWork.freeMemory(NativeWork.allocateMemory(100));
+      }
+      return bracket.statistics().orElseThrow().allocations();
+    }
+  }
+
+  // ---- By several at once
+
+  private static void together(int count) throws Exception {
+    List<Supplier<String>> copies = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      copies.add(SitesUnderStress.inAnotherClassLoader(Copy.class));
+    }
+    try (Mallometer afterwards = Mallometer.open(WITHOUT_LEAKS)) {
+      List<CompletableFuture<String>> attached = new ArrayList<>();
+      for (Supplier<String> copy : copies) {
+        attached.add(CompletableFuture.supplyAsync(copy, task -> new Thread(task).start()));
+      }
+      for (CompletableFuture<String> one : attached) {
+        System.out.println("copy " + one.get());
+      }
+      System.out.println("copy " + told(afterwards.poll()));
+    }
+  }
+
+  private static String told(Snapshot snapshot) {
+    Duration age = Duration.between(snapshot.self().since().orElse(Instant.EPOCH), Instant.now());
+    return snapshot.status() + (age.toMinutes() == 0 ? " a moment ago" : " since " + age);
+  }
+
+  /** One that attaches. */
+  public static final class Copy implements Supplier<String> {
+    private final Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS);
+
+    @Override
+    public String get() {
+      mallometer.attach();
+      return told(mallometer.snapshot());
+    }
+  }
+
+  // ---- Beside an exact count
+
+  /** Allocations, frees, and the bytes of each. */
+  private record Counted(long allocations, long frees, long allocatedBytes, long freedBytes) {
+
+    long liveBytes() {
+      return allocatedBytes - freedBytes;
+    }
+
+    Counted minus(Counted earlier) {
+      return new Counted(
+          allocations - earlier.allocations,
+          frees - earlier.frees,
+          allocatedBytes - earlier.allocatedBytes,
+          freedBytes - earlier.freedBytes);
+    }
+  }
+
+  /** Both counts of one moment. */
+  private record Both(Counted exact, Counted ours) {}
+
+  private static void compare(int seconds) throws Exception {
+    try (Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS)) {
+      NativeLoad load = new NativeLoad();
+      expect(mallometer.attach(), true);
+      Both before = both(mallometer);
+      long end = System.nanoTime() + seconds * 1_000_000_000L;
+      while (System.nanoTime() < end) {
+        load.runOnce();
+        Thread.sleep(seconds > A_MINUTE ? PAUSE_MILLIS : 0);
+      }
+      Both after = both(mallometer);
+      Counted exact = after.exact().minus(before.exact());
+      Counted ours = after.ours().minus(before.ours());
+      tell("allocations", exact.allocations(), ours.allocations());
+      tell("frees", exact.frees(), ours.frees());
+      tell("allocated bytes", exact.allocatedBytes(), ours.allocatedBytes());
+      tell("freed bytes", exact.freedBytes(), ours.freedBytes());
+      System.out.println("drift of live bytes=" + (ours.liveBytes() - exact.liveBytes()));
+    }
+  }
+
+  private static void tell(String what, long exact, long ours) {
+    System.out.printf(
+        Locale.ROOT,
+        "%s: %d of %d, %.4f %%, missing=%d%n",
+        what,
+        ours,
+        exact,
+        100.0 * ours / exact,
+        exact - ours);
+  }
+
+  /** Between two equal exact counts nothing happened; the JVM is never quiet for long. */
+  private static Both both(Mallometer mallometer) throws Exception {
+    NativeLibrary process = NativeLibrary.getProcess();
+    try (Memory struct = new Memory(4 * Long.BYTES)) {
+      for (int attempt = 0; attempt < 10_000; attempt++) {
+        Counted before = exact(process, struct);
+        NativeCounters counters = mallometer.poll().process().orElseThrow();
+        if (exact(process, struct).equals(before)) {
+          return new Both(
+              before,
+              new Counted(
+                  counters.allocations(),
+                  counters.frees(),
+                  counters.allocatedBytes(),
+                  counters.freedBytes()));
+        }
+        Thread.sleep(1);
+      }
+    }
+    throw new AssertionError("the JVM is never quiet");
+  }
+
+  private static Counted exact(NativeLibrary process, Memory struct) {
+    process.getFunction("exact_counters_read").invokeVoid(new Object[] {struct});
+    return new Counted(
+        struct.getLong(0), struct.getLong(8), struct.getLong(16), struct.getLong(24));
+  }
+
+  // ---- Beside glibc
+
+  private static void watch(int seconds) throws Exception {
+    try (Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS)) {
+      NativeLoad load = new NativeLoad();
+      load.runOnce();
+      expect(mallometer.attach(), true);
+      long end = System.nanoTime() + seconds * 1_000_000_000L;
+      long told = System.nanoTime();
+      while (System.nanoTime() < end) {
+        load.runOnce();
+        Thread.sleep(PAUSE_MILLIS);
+        if (System.nanoTime() - told > 60_000_000_000L) {
+          told = System.nanoTime();
+          tellDrift(mallometer.poll());
+        }
+      }
+      tellDrift(mallometer.poll());
+      allocatePastTheLibrary();
+      for (int i = 0; i < A_MINUTE && gaps(mallometer.poll()).isEmpty(); i++) {
+        Thread.sleep(1_000);
+      }
+      System.out.println("gaps: " + gaps(mallometer.snapshot()));
+    }
+  }
+
+  /** As a program may that has taken the address of malloc before the attach. */
+  private static void allocatePastTheLibrary() {
+    Function malloc = NativeLibrary.getInstance("c").getFunction("__libc_malloc");
+    for (int i = 0; i < UNSEEN_OBJECTS; i++) {
+      malloc.invokePointer(new Object[] {UNSEEN_BYTES});
+    }
+  }
+
+  private static String gaps(Snapshot snapshot) {
+    return snapshot.self().attachment().orElseThrow().gaps();
+  }
+
+  private static void tellDrift(Snapshot snapshot) {
+    NativeCounters counters = snapshot.process().orElseThrow();
+    Attachment attachment = snapshot.self().attachment().orElseThrow();
+    System.out.printf(
+        Locale.ROOT,
+        "allocations=%d live=%.0f baseline=%.0f error=%.0f drift=%.0f bound=%.0f%n",
+        counters.allocations(),
+        counters.liveBytes(),
+        counters.baseline().bytes(),
+        counters.baseline().errorBytes(),
+        attachment.driftBytes(),
+        attachment.driftBoundBytes());
+  }
+}

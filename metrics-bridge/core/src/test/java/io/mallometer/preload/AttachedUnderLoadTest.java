@@ -1,0 +1,141 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.ChildJvm.Result;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Attaching to JVMs at work: for some seconds on this JDK; with {@code -Dsoak.cycles=N} N times
+ * there and back on each JDK and under each of its collectors, with {@code -Dsoak.seconds=N} for N
+ * seconds beside an exact count and as long again beside glibc's own.
+ */
+class AttachedUnderLoadTest {
+
+  private static final int SOAK_CYCLES = Integer.getInteger("soak.cycles", 0);
+  private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
+
+  /** The library is looked after every 5 s. */
+  private static final int FIRST_COMPARISON_SECONDS = 6;
+
+  private static final int COPIES = 4;
+
+  private static final Path EXACT_COUNTER =
+      Path.of("../../interposer/target/cmake/test/libexact_counter.so").toAbsolutePath();
+
+  @TempDir private Path directory;
+
+  /** A JDK and its collector. */
+  record Run(Path jdk, String collector) {}
+
+  static List<Path> jdks() {
+    return SOAK_CYCLES > 0 || SOAK_SECONDS > 0
+        ? ChildJvm.jdksSince(17)
+        : List.of(Path.of(System.getProperty("java.home")));
+  }
+
+  static Stream<Run> runs() {
+    List<String> collectors =
+        SOAK_CYCLES > 0
+            ? List.of("G1", "Z", "Shenandoah", "Parallel", "Serial")
+            : List.of("G1", "Z");
+    return jdks().stream()
+        .flatMap(jdk -> collectors.stream().map(collector -> new Run(jdk, collector)))
+        .filter(run -> CallSitesUnderStressTest.starts(run.jdk(), option(run)));
+  }
+
+  private static String option(Run run) {
+    return "-XX:+Use" + run.collector() + "GC";
+  }
+
+  @ParameterizedTest
+  @MethodSource("runs")
+  void comesAndGoesWhileTheJvmIsUnderStress(Run run) throws Exception {
+    int cycles = SOAK_CYCLES > 0 ? SOAK_CYCLES : 20;
+    String output =
+        output(
+            program(run.jdk()).options(option(run)).timeout(Duration.ofSeconds(60 + cycles)),
+            "cycles",
+            cycles);
+    System.out.println(
+        run + "\n" + output.lines().filter(line -> line.startsWith("cycles")).toList());
+
+    assertThat(output).contains("cycles=" + cycles + " ");
+  }
+
+  @Test
+  void classLoadersThatAttachAtOnceAllCount() throws Exception {
+    String output = output(program(Path.of(System.getProperty("java.home"))), "together", COPIES);
+
+    assertThat(output.lines().filter(line -> line.startsWith("copy ")))
+        .as(output)
+        .hasSize(COPIES + 1)
+        .containsOnly("copy ACTIVE (attached) a moment ago");
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void seesEveryCallThatAnExactPreloadSees(Path jdk) throws Exception {
+    assumeTrue(Files.exists(EXACT_COUNTER), "the C tests are not built");
+    int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : 3;
+    String output =
+        output(
+            program(jdk).preload(EXACT_COUNTER).timeout(Duration.ofSeconds(seconds + 100)),
+            "compare",
+            seconds);
+    System.out.println(jdk + "\n" + output);
+
+    assertThat(output)
+        .containsPattern("(?m)^allocations: \\d{5,} of \\d+, 100.0000 %, missing=0$")
+        .containsPattern("(?m)^frees: \\d{5,} of \\d+, 100.0000 %, missing=0$")
+        .containsPattern("(?m)^allocated bytes: \\d{8,} of \\d+, 100.0000 %, missing=0$")
+        .containsPattern("(?m)^freed bytes: \\d{8,} of \\d+, 100.0000 %, missing=0$")
+        .contains("drift of live bytes=0\n");
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void findsThatGlibcHasInUseWhatWasCountedUnlessItWasNot(Path jdk) throws Exception {
+    int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : FIRST_COMPARISON_SECONDS;
+    String output =
+        output(program(jdk).timeout(Duration.ofSeconds(seconds + 100)), "watch", seconds);
+    System.out.println(jdk + "\n" + output);
+    Matcher told = Pattern.compile("drift=(-?\\d+) bound=(\\d+)").matcher(output);
+    assertThat(told.find()).as(output).isTrue();
+    do {
+      assertThat(Math.abs(Long.parseLong(told.group(1))))
+          .as(output)
+          .isLessThanOrEqualTo(Long.parseLong(told.group(2)));
+    } while (told.find());
+    assertThat(output).contains("gaps: what glibc has in use differs by ");
+  }
+
+  private ChildJvm program(Path jdk) {
+    return new ChildJvm()
+        .java(jdk)
+        .environment("MALLOMETER_ATTACH", "auto")
+        .options("-Xmx256m", "-XX:-CreateCoredumpOnCrash", "-XX:MaxMetaspaceSize=128m")
+        .options("-XX:ErrorFile=" + directory.resolve("hs_err.log"));
+  }
+
+  private String output(ChildJvm program, String what, int amount) throws Exception {
+    Result result = program.run(AttachedUnderLoad.class, what, Integer.toString(amount));
+    String output = result.output();
+    assertThat(directory.resolve("hs_err.log")).as(output).doesNotExist();
+    assertThat(result.exitCode()).as(output).isZero();
+    assertThat(output).contains("done");
+    return output;
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.spring;
+
+import org.springframework.core.env.Environment;
+
+/** When an application that was started without the library begins to count native memory. */
+public enum AttachMode {
+  /** After the application's context is refreshed, on a thread that nothing waits for. */
+  AUTO,
+
+  /**
+   * In parallel with the start of Spring Boot, before beans are created, which waits for it for at
+   * most a second.
+   */
+  EARLY,
+
+  /** Never. */
+  OFF,
+
+  /**
+   * From the first instruction on: the process executes itself once more, with the library
+   * preloaded. Where that is refused, the same as {@link #AUTO}.
+   *
+   * <p>The code of the main method before {@code SpringApplication.run} runs twice, and piped input
+   * that it read is lost.
+   */
+  RELAUNCH;
+
+  /**
+   * The mode of an application, for callers that are compiled for Java 8 and cannot see a record.
+   *
+   * @throws org.springframework.boot.context.properties.bind.BindException if the property has a
+   *     value that is none
+   */
+  static AttachMode of(Environment environment) {
+    return AttachSetting.of(environment).mode();
+  }
+}

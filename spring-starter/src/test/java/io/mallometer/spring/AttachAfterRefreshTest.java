@@ -1,0 +1,149 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Mallometer;
+import io.mallometer.SelfReport;
+import io.mallometer.State;
+import io.mallometer.Status;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Which contexts attach, and what they leave, over a library that refuses. */
+@ExtendWith(OutputCaptureExtension.class)
+class AttachAfterRefreshTest {
+
+  private static final AttachSetting AUTO = new AttachSetting(AttachMode.AUTO, "");
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private Mallometer mallometer;
+
+  private void refusesBecause(String reason) {
+    library.becomes(new Status(State.UNAVAILABLE, reason, ""));
+    mallometer = library.open();
+  }
+
+  @AfterEach
+  void noThreadIsLeft() {
+    mallometer.close();
+    assertThat(Thread.getAllStackTraces().keySet())
+        .noneMatch(thread -> thread.getName().equals(AttachAfterRefresh.THREAD));
+  }
+
+  @Test
+  void contextsOfOneProcessSayOnceWhyNothingIsCounted(CapturedOutput output) throws Exception {
+    refusesBecause("two contexts");
+
+    for (int i = 0; i < 2; i++) {
+      try (GenericApplicationContext context = context(AUTO)) {
+        context.refresh();
+        awaitThread();
+      }
+    }
+
+    assertThat(output.getAll().lines().filter(line -> line.contains("two contexts"))).hasSize(1);
+  }
+
+  @Test
+  void contextThatIsRefreshedInThisOneDoesNotAttach(CapturedOutput output) throws Exception {
+    refusesBecause("child");
+
+    try (GenericApplicationContext parent = new GenericApplicationContext()) {
+      AttachAfterRefresh attach = new AttachAfterRefresh(mallometer, AUTO, parent);
+      parent.refresh();
+      parent.addApplicationListener(attach);
+      try (GenericApplicationContext child = new GenericApplicationContext(parent)) {
+        child.refresh();
+      }
+      awaitThread();
+      assertThat(output).doesNotContain("child");
+
+      parent.publishEvent(new ContextRefreshedEvent(parent));
+      awaitThread();
+      attach.close();
+      assertThat(output).contains("Native memory is not counted: child");
+    }
+  }
+
+  @Test
+  void nothingIsTriedWhereItIsSwitchedOff(CapturedOutput output) {
+    library.becomes(new Status(State.UNAVAILABLE, "absent", "LD_PRELOAD=/x java"));
+    mallometer = library.open();
+
+    try (GenericApplicationContext context =
+        context(new AttachSetting(AttachMode.OFF, "mallometer.attach=off"))) {
+      context.refresh();
+      assertThat(output).contains("not counted: mallometer.attach=off, and absent. What to do: ");
+    }
+  }
+
+  @Test
+  void nothingIsSaidWhereTheLibraryCounts(CapturedOutput output) {
+    mallometer = library.open();
+
+    try (GenericApplicationContext context = context(AUTO)) {
+      context.refresh();
+    }
+
+    assertThat(output).doesNotContain("Native memory");
+  }
+
+  @Test
+  void contextsOfOneProcessSayOnceThatItWasRelaunched(CapturedOutput output) {
+    mallometer = new HandFedInterposer(FaceContract.counters(true, 32_768), relaunched()).open();
+
+    for (int i = 0; i < 2; i++) {
+      try (GenericApplicationContext context =
+          context(new AttachSetting(AttachMode.RELAUNCH, ""))) {
+        context.refresh();
+      }
+    }
+
+    assertThat(output.getAll().lines().filter(line -> line.contains("Native memory is counted")))
+        .singleElement()
+        .asString()
+        .endsWith(" (relaunched)");
+  }
+
+  private static SelfReport relaunched() {
+    SelfReport preloaded = FaceContract.selfReport();
+    return new SelfReport(
+        preloaded.build(),
+        preloaded.allocator(),
+        SelfReport.RELAUNCHED,
+        preloaded.since(),
+        preloaded.attachment(),
+        preloaded.byteUnit(),
+        preloaded.footprintBytes(),
+        preloaded.overheadSeconds(),
+        preloaded.pollSeconds(),
+        preloaded.threadsWithoutBlock(),
+        preloaded.hugeThresholdBytes(),
+        preloaded.sampling(),
+        preloaded.missing(),
+        preloaded.remark());
+  }
+
+  private static void awaitThread() throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals(AttachAfterRefresh.THREAD)) {
+        thread.join(20_000);
+      }
+    }
+  }
+
+  private GenericApplicationContext context(AttachSetting setting) {
+    GenericApplicationContext context = new GenericApplicationContext();
+    context.registerBean(
+        AttachAfterRefresh.class, () -> new AttachAfterRefresh(mallometer, setting, context));
+    return context;
+  }
+}

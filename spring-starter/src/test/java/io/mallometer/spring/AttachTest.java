@@ -1,0 +1,178 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The dependency is all it takes: applications that were started without the library. */
+@Tag("context")
+class AttachTest {
+
+  private static final String NOTICE = "Native memory is ";
+
+  /** What the Deflaters of {@link AttachedApplication} take at least, of 53 MB. */
+  private static final double KEPT = 50e6;
+
+  @TempDir Path directory;
+
+  @Test
+  void applicationCountsWithTheDependencyAlone() throws Exception {
+    ChildProcess application = run("");
+
+    assertAttached(application);
+    assertThat(number(application, "at first: native_malloc_allocated_bytes_total"))
+        .isBetween(1.0, KEPT);
+    assertThat(detail(application, "allocatedBeforeBytes")).isGreaterThan(KEPT);
+  }
+
+  @Test
+  void earlyCountsWhatBeansAllocate() throws Exception {
+    ChildProcess application = run("--mallometer.attach=early");
+
+    assertAttached(application);
+    assertThat(number(application, "at first: native_malloc_allocated_bytes_total"))
+        .isGreaterThan(KEPT);
+    assertThat(detail(application, "allocatedBeforeBytes")).isBetween(1.0, KEPT);
+    assertThat(application.lines("beans have waited")).hasSize(1);
+  }
+
+  @Test
+  void relaunchedProcessStaysAndCountsFromItsFirstInstruction() throws Exception {
+    ChildProcess application = run(OneShotApplication.class, "--mallometer.attach=relaunch");
+
+    assertThat(application.exitCode()).as(application.output()).isZero();
+    List<String> beginnings = application.lines("main of process ");
+    assertThat(beginnings).as(application.output()).hasSize(2);
+    assertThat(beginnings.get(1)).isEqualTo(beginnings.get(0));
+    assertThat(application.lines("mallometer_build{"))
+        .singleElement()
+        .asString()
+        .contains("mode=\"relaunched\"");
+    assertThat(application.lines(NOTICE))
+        .singleElement()
+        .asString()
+        .contains(" INFO ")
+        .containsPattern("Native memory is counted since 20\\d\\d-[-0-9T:]+Z \\(relaunched\\)$");
+    assertThat(application.output()).doesNotContain("not relaunched");
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#oldest")
+  void whereARelaunchIsRefusedTheApplicationSaysSoAndAttaches() throws Exception {
+    ChildProcess application = run("--mallometer.attach=relaunch");
+
+    assertAttached(application);
+    assertThat(application.lines("The process is not relaunched"))
+        .singleElement()
+        .asString()
+        .contains(" WARN ", "a socket is open, descriptor ");
+  }
+
+  /** Each of two contexts could say so. */
+  private static void assertAttached(ChildProcess application) {
+    assertThat(application.exitCode()).as(application.output()).isZero();
+    assertThat(application.lines(NOTICE))
+        .singleElement()
+        .asString()
+        .contains(" INFO ", "(attached); ", " MiB ± ", " were allocated before")
+        .contains("mallometer.attach=relaunch, or LD_PRELOAD=/");
+    assertThat(application.lines("at first: mallometer_build{"))
+        .singleElement()
+        .asString()
+        .contains("mode=\"attached\"");
+    double live = number(application, "at first: native_malloc_live_bytes");
+    assertThat(live).isPositive();
+    assertThat(number(application, "then: native_malloc_live_bytes") - live)
+        .isBetween(KEPT, 2 * KEPT);
+    assertThat(application.lines("health "))
+        .singleElement()
+        .asString()
+        .containsPattern("\"mode\":\"attached\",\"since\":\"20\\d\\d-[-0-9T:.]+Z\"");
+  }
+
+  @ParameterizedTest
+  @EnabledIf("io.mallometer.spring.Matrix#oldest")
+  @CsvSource({
+    "Off, 'MALLOMETER_ATTACH=Off, and the library is not preloaded. What to do: '",
+    "of, 'MALLOMETER_ATTACH=of is none of auto, early, off and relaunch, and the library is not '"
+  })
+  void variableKeepsTheApplicationFromAttachingAndNotFromStarting(String value, String reason)
+      throws Exception {
+    ChildProcess application =
+        ChildProcess.run(
+            directory,
+            command(
+                List.of("env", AttachSetting.VARIABLE + "=" + value),
+                OneShotApplication.class,
+                "--mallometer.attach=early"));
+
+    assertThat(application.exitCode()).as(application.output()).isZero();
+    assertThat(application.lines(NOTICE))
+        .singleElement()
+        .asString()
+        .contains(" INFO ", "Native memory is not counted: " + reason, "LD_PRELOAD=/");
+    assertThat(application.lines("mallometer_active 0.0")).hasSize(1);
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#oldest")
+  void mistypedPropertyKeepsTheApplicationFromStarting() throws Exception {
+    ChildProcess application = run("--mallometer.attach=of");
+
+    assertThat(application.exitCode()).isNotZero();
+    assertThat(application.output())
+        .contains("APPLICATION FAILED TO START", "mallometer.attach", "\"of\"")
+        .contains("AUTO", "EARLY", "OFF", "RELAUNCH");
+  }
+
+  private ChildProcess run(String argument) throws Exception {
+    return run(AttachedApplication.class, argument);
+  }
+
+  private ChildProcess run(Class<?> program, String argument) throws Exception {
+    return ChildProcess.run(
+        directory,
+        command(
+            List.of("env", "-u", AttachSetting.VARIABLE),
+            program,
+            "--management.endpoints.web.exposure.include=prometheus,health",
+            "--management.endpoint.health.show-details=always",
+            argument));
+  }
+
+  private static List<String> command(
+      List<String> environment, Class<?> program, String... arguments) {
+    List<String> command = new ArrayList<>(environment);
+    command.addAll(
+        List.of(
+            ChildProcess.java(),
+            "-Dspring.devtools.restart.enabled=false",
+            "-cp",
+            System.getProperty("java.class.path"),
+            program.getName()));
+    Stream.of(arguments).filter(argument -> !argument.isEmpty()).forEach(command::add);
+    return command;
+  }
+
+  private static double number(ChildProcess application, String series) {
+    List<String> lines = application.lines(series + " ");
+    assertThat(lines).as(application.output()).hasSize(1);
+    return Double.parseDouble(lines.get(0).substring(lines.get(0).lastIndexOf(' ') + 1));
+  }
+
+  private static double detail(ChildProcess application, String name) {
+    String health = application.lines("health ").get(0);
+    assertThat(health).contains("\"" + name + "\":");
+    String from = health.substring(health.indexOf("\"" + name + "\":") + name.length() + 3);
+    return Double.parseDouble(from.split("[,}]")[0]);
+  }
+}

@@ -1,0 +1,108 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.Deflater;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.event.ApplicationPreparedEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+
+/**
+ * A program of its own with two applications, the first of which keeps native memory in a bean.
+ * Prints its scrape, and again after it has kept as much once more.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+public class AttachedApplication {
+
+  /** Each takes some 260 KiB of native memory. */
+  static final int DEFLATERS = 200;
+
+  private static final long LONGEST_WAIT_NANOS = 1_000_000_000;
+
+  private static final List<Deflater> kept = new ArrayList<>();
+
+  private static long contextPrepared;
+
+  /** After an attach beside the start, however long that takes. */
+  @Bean
+  String keeper() throws InterruptedException {
+    awaitEndOf(BackgroundStart.THREAD);
+    keep();
+    return "keeps";
+  }
+
+  private static void keep() {
+    for (int i = 0; i < DEFLATERS; i++) {
+      kept.add(new Deflater());
+    }
+  }
+
+  /** The open port forbids a relaunch. */
+  public static void main(String[] arguments) throws IOException, InterruptedException {
+    try (ServerSocket port = new ServerSocket(0);
+        RunningApplication first = RunningApplication.start(application(), arguments);
+        ConfigurableApplicationContext second = Contexts.application().run(arguments)) {
+      System.out.println("keeps a port: " + port.isBound());
+      awaitEndOf(BackgroundStart.THREAD);
+      awaitEndOf(AttachAfterRefresh.THREAD);
+      print("at first", first.scrape());
+      keep();
+      second.getBean(Mallometer.class).poll();
+      print("then", first.scrape());
+      System.out.println("health " + first.get("/actuator/health/nativeMemory"));
+    }
+  }
+
+  private static SpringApplication application() {
+    SpringApplication application = new SpringApplication(AttachedApplication.class);
+    application.addListeners(
+        new WhenPrepared(Ordered.HIGHEST_PRECEDENCE, () -> contextPrepared = System.nanoTime()),
+        new WhenPrepared(Ordered.LOWEST_PRECEDENCE, AttachedApplication::tellWhatIsCounted));
+    return application;
+  }
+
+  /** Opening a facade takes long in itself, so the time comes first. */
+  private static void tellWhatIsCounted() {
+    long waited = System.nanoTime() - contextPrepared;
+    try (Mallometer mallometer = Mallometer.open()) {
+      System.out.println(
+          waited >= LONGEST_WAIT_NANOS || mallometer.status().active()
+              ? "beans have waited"
+              : "beans have not waited");
+    }
+  }
+
+  /** Before or after the listeners of Spring Boot and of the starter. */
+  private record WhenPrepared(int getOrder, Runnable action)
+      implements ApplicationListener<ApplicationPreparedEvent>, Ordered {
+
+    @Override
+    public void onApplicationEvent(ApplicationPreparedEvent event) {
+      action.run();
+    }
+  }
+
+  private static void awaitEndOf(String name) throws InterruptedException {
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().equals(name)) {
+        thread.join(60_000);
+      }
+    }
+  }
+
+  private static void print(String when, Map<String, Double> scrape) {
+    new TreeMap<>(scrape)
+        .forEach((series, value) -> System.out.println(when + ": " + series + " " + value));
+  }
+}

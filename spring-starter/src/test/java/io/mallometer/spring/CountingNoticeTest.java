@@ -1,0 +1,173 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Attachment;
+import io.mallometer.Baseline;
+import io.mallometer.ByteUnit;
+import io.mallometer.FaceContract;
+import io.mallometer.NativeCounters;
+import io.mallometer.SelfReport;
+import io.mallometer.Snapshot;
+import io.mallometer.State;
+import io.mallometer.Status;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What the log says about counting, and what health and info tell of an attach. */
+class CountingNoticeTest {
+
+  private static final Attachment COMPLETE = new Attachment(300, 0, 0, 0.002, 0, 0);
+
+  @Test
+  void attachIsOneLine() {
+    Snapshot attached = attached(new Baseline(88_185_241, 314_573), COMPLETE);
+
+    assertThat(CountingNotice.attached(attached, ", or LD_PRELOAD=/x.so"))
+        .isEqualTo(
+            "Native memory is counted since 2026-01-02T03:04:05Z (attached); 84.1 MiB ± 307 KiB"
+                + " were allocated before the attach. To count from the first instruction:"
+                + " mallometer.attach=relaunch, or LD_PRELOAD=/x.so");
+  }
+
+  @Test
+  void unknownBaselineIsBounded() {
+    Snapshot attached = attached(new Baseline(Double.NaN, 300 << 20), COMPLETE);
+
+    assertThat(CountingNotice.attached(attached, ""))
+        .contains(
+            "(attached); what was allocated before the attach is unknown, at most 300 MiB."
+                + " To count");
+  }
+
+  @Test
+  void whatIsNotSeenIsNumbered() {
+    Baseline baseline = new Baseline(1 << 20, 0);
+
+    assertThat(
+            CountingNotice.attached(attached(baseline, new Attachment(1, 2, 30, 0.002, 0, 0)), ""))
+        .contains(
+            ". Incomplete: 2 pointers to malloc could not be changed,"
+                + " 30 calls of malloc are not seen. To count");
+    assertThat(
+            CountingNotice.attached(
+                attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)), ""))
+        .contains(
+            ". Incomplete: what glibc has in use differs by 9.0 MiB from what was counted. To");
+  }
+
+  @Test
+  void refusalSaysWhyAndWhatToDo() {
+    assertThat(
+            CountingNotice.refused(
+                new Status(State.UNAVAILABLE, "native access is denied", "Allow it")))
+        .isEqualTo("Native memory is not counted: native access is denied. What to do: Allow it");
+  }
+
+  @Test
+  void whereItIsSwitchedOffAttachingAndPreloadingAreOffered() {
+    AttachSetting off = new AttachSetting(AttachMode.OFF, "mallometer.attach=off");
+
+    assertThat(
+            CountingNotice.off(
+                new Status(State.UNAVAILABLE, "the library is not preloaded", "LD_PRELOAD=/x java"),
+                off))
+        .isEqualTo(
+            "Native memory is not counted: mallometer.attach=off, and the library is not preloaded."
+                + " What to do: Set it to auto, or preload the library: LD_PRELOAD=/x java");
+    assertThat(
+            CountingNotice.off(
+                new Status(State.UNAVAILABLE, "there is no library for macos", "Run it in Linux"),
+                off))
+        .isEqualTo(
+            "Native memory is not counted: there is no library for macos."
+                + " What to do: Run it in Linux");
+  }
+
+  @Test
+  void healthAndInfoTellOfAnAttach() {
+    Snapshot attached = attached();
+
+    assertThat(NativeMemoryDetails.health(attached))
+        .containsAllEntriesOf(
+            Map.of(
+                "mode", "attached",
+                "since", "2026-01-02T03:04:05.600Z",
+                "allocatedBeforeBytes", 88_000_000L))
+        .doesNotContainKey("incomplete");
+    assertThat(
+            NativeMemoryDetails.health(
+                attached(new Baseline(1, 0), new Attachment(1, 0, 3, 0.002, 0, 0))))
+        .containsEntry("incomplete", "3 calls of malloc are not seen");
+    assertThat(NativeMemoryDetails.info(attached))
+        .containsEntry("mode", "attached")
+        .containsEntry("since", "2026-01-02T03:04:05.600Z");
+  }
+
+  @Test
+  void unknownAndPreloadedHaveNothingFromBefore() {
+    Snapshot unknown = attached(new Baseline(Double.NaN, 300_000), COMPLETE);
+    Snapshot preloaded =
+        new Snapshot(
+            Instant.EPOCH,
+            Status.counting(),
+            Optional.of(FaceContract.counters(true, 32_768)),
+            FaceContract.selfReport());
+    Snapshot absent =
+        Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "no library", ""));
+
+    assertThat(NativeMemoryDetails.health(unknown)).doesNotContainKey("allocatedBeforeBytes");
+    assertThat(NativeMemoryDetails.health(preloaded))
+        .containsEntry("mode", "preload")
+        .doesNotContainKey("allocatedBeforeBytes");
+    assertThat(NativeMemoryDetails.health(absent))
+        .containsEntry("mode", "none")
+        .doesNotContainKeys("since", "allocatedBeforeBytes");
+  }
+
+  /** Of a process in which everything that an attach can tell is known. */
+  static Snapshot attached() {
+    return attached(new Baseline(88_000_000, 300_000), COMPLETE);
+  }
+
+  private static Snapshot attached(Baseline baseline, Attachment attachment) {
+    NativeCounters counted = FaceContract.counters(true, 32_768);
+    NativeCounters counters =
+        new NativeCounters(
+            counted.allocationsBySize(),
+            counted.frees(),
+            counted.failed(),
+            counted.requestedBytes(),
+            counted.allocatedBytes(),
+            counted.freedBytes(),
+            counted.peakBytes(),
+            counted.peakErrorBytes(),
+            counted.largestRequestBytes(),
+            counted.hugeAllocations(),
+            counted.threads(),
+            counted.liveBytes() + baseline.bytes(),
+            baseline,
+            true);
+    SelfReport self =
+        new SelfReport(
+            "0.1.0",
+            "glibc 2.36",
+            SelfReport.ATTACHED,
+            Optional.of(Instant.parse("2026-01-02T03:04:05.600Z")),
+            Optional.of(attachment),
+            ByteUnit.GLIBC_CHUNK,
+            0,
+            0,
+            0,
+            0,
+            0,
+            SelfReport.Sampling.OFF,
+            List.of(),
+            "");
+    return new Snapshot(
+        Instant.EPOCH, Status.counting(SelfReport.ATTACHED), Optional.of(counters), self);
+  }
+}
