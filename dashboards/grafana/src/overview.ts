@@ -13,7 +13,7 @@ const ofSelectedPods = `and on (namespace, pod) mallometer_active{${shown}}`;
 
 const verdict = [
   names('State', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty for that instance.', SIXTH, {
-    expression: `max by (state) (mallometer_state{${shown}}) == 1 or max by (state) (label_replace(mallometer_build{mode=~"attached|relaunched", ${shown}}, "state", "$1", "mode", "(.*)"))`,
+    expression: `max by (state) (mallometer_state{${shown}}) == 1 or max by (state) (label_join(mallometer_build{mode=~"attached|relaunched", ${shown}}, "state", "", "mode"))`,
     legend: '{{state}}',
   }).links([runbook('inactive.md')]),
   figure(
