@@ -1,5 +1,6 @@
 package io.mallometer;
 
+import io.mallometer.model.NativeCounters;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,31 @@
 package io.mallometer;
 
+import io.mallometer.engine.AutomaticTrim;
+import io.mallometer.engine.DiagnosisRules;
+import io.mallometer.engine.LargeAllocationWatch;
+import io.mallometer.engine.LeakNews;
+import io.mallometer.engine.LeakWatch;
+import io.mallometer.engine.OwnThread;
+import io.mallometer.engine.Poller;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.LargeAllocationListener;
+import io.mallometer.model.LastLife;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.Recording;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteTrends;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import io.mallometer.model.TrimReport;
 import io.mallometer.process.Checkpoints;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
@@ -61,7 +86,7 @@ public final class Mallometer implements AutoCloseable {
 
   private boolean closed;
 
-  Mallometer(Poller poller, MallometerOptions options) {
+  public Mallometer(Poller poller, MallometerOptions options) {
     this.poller = poller;
     this.options = options;
     if (options.recordPath().isPresent()) {
@@ -191,9 +216,9 @@ public final class Mallometer implements AutoCloseable {
    * @param leastShare 0 to 1
    */
   public Subscription trimEvery(Duration interval, double leastShare) {
-    AutomaticTrim trims = new AutomaticTrim(this, interval, leastShare);
+    AutomaticTrim trims = new AutomaticTrim(this::snapshot, this::trim, interval, leastShare);
     trims.start();
-    return trims;
+    return trims::close;
   }
 
   /**

@@ -3,129 +3,110 @@ package io.mallometer;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Arrows between packages point down only. */
+/** The order of the packages: each knows only those before it, and no face knows another. */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArrowsTest {
 
-  private static final String[] FACES = {
-    "io.mallometer.jmx..",
-    "io.mallometer.jfr..",
-    "io.mallometer.micrometer..",
-    "io.mallometer.prometheus.."
-  };
+  private static final String ROOT = "io.mallometer";
+
+  /** The lowest first. */
+  private static final List<String> LAYERS =
+      List.of(
+          ROOT + ".text",
+          ROOT + ".model",
+          ROOT + ".meter",
+          ROOT + ".report",
+          ROOT + ".symbol",
+          ROOT + ".interposer",
+          ROOT + ".process",
+          ROOT + ".history",
+          ROOT + ".leak",
+          ROOT + ".engine",
+          ROOT);
+
+  private static final List<String> FACES =
+      List.of(
+          ROOT + ".jfr",
+          ROOT + ".jmx",
+          ROOT + ".micrometer",
+          ROOT + ".page",
+          ROOT + ".prometheus",
+          ROOT + ".view");
+
+  /** All that a face may know of the project: the facade, what it hands out, and how to show it. */
+  private static final List<String> SHOWN =
+      List.of(ROOT, ROOT + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
+
+  @ArchTest
+  static void everyPackageHasItsPlace(JavaClasses all) {
+    assertThat(all.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
+        .containsExactlyInAnyOrderElementsOf(
+            Stream.concat(LAYERS.stream(), FACES.stream()).toList());
+  }
+
+  @ArchTest
+  static void aLayerKnowsOnlyThoseBelowIt(JavaClasses all) {
+    for (int i = 0; i < LAYERS.size(); i++) {
+      List<String> above = new ArrayList<>(LAYERS.subList(i + 1, LAYERS.size()));
+      above.addAll(FACES);
+      noClasses()
+          .that()
+          .resideInAPackage(LAYERS.get(i))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(above.toArray(String[]::new))
+          .check(all);
+    }
+  }
+
+  @ArchTest
+  static void aFaceKnowsOnlyTheFacadeAndWhatItShows(JavaClasses all) {
+    for (String face : FACES) {
+      List<String> hidden = new ArrayList<>(LAYERS);
+      hidden.addAll(FACES);
+      hidden.removeAll(SHOWN);
+      hidden.remove(face);
+      noClasses()
+          .that()
+          .resideInAPackage(face)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(hidden.toArray(String[]::new))
+          .check(all);
+    }
+  }
+
+  @ArchTest
+  static final ArchRule packagesAreFreeOfCycles =
+      slices().matching(ROOT + ".(*)").should().beFreeOfCycles();
 
   @ArchTest
   static final ArchRule onlyTheInterposerPackageKnowsJna =
       noClasses()
           .that()
-          .resideOutsideOfPackage("io.mallometer.interposer")
+          .resideOutsideOfPackage(ROOT + ".interposer")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
 
   @ArchTest
-  static final ArchRule facesKnowTheRecordsOnly =
-      noClasses()
-          .that()
-          .resideInAnyPackage(FACES)
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage(
-              "io.mallometer.interposer..",
-              "io.mallometer.process..",
-              "io.mallometer.history..",
-              "io.mallometer.leak..");
-
-  @ArchTest
-  static final ArchRule symbolsKnowTheRecordsAndTheJdkOnly =
-      classes()
-          .that()
-          .resideInAPackage("io.mallometer.symbol")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.symbol", "org.jspecify..");
-
-  @ArchTest
-  static final ArchRule verdictsKnowTheRecordsAndNamesOnly =
-      classes()
-          .that()
-          .resideInAPackage("io.mallometer.leak")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "java..",
-              "io.mallometer",
-              "io.mallometer.leak",
-              "io.mallometer.symbol",
-              "org.jspecify..");
-
-  @ArchTest
-  static final ArchRule reportsKnowTheRecordsOnly =
-      classes()
-          .that()
-          .resideInAPackage("io.mallometer.report")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage("java..", "io.mallometer", "io.mallometer.report", "org.jspecify..");
-
-  @ArchTest
-  static final ArchRule viewsKnowTheRecordsAndReportsOnly =
-      classes()
-          .that()
-          .resideInAPackage("io.mallometer.view")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "java..",
-              "io.mallometer",
-              "io.mallometer.report",
-              "io.mallometer.view",
-              "org.jspecify..");
-
-  @ArchTest
-  static final ArchRule thePageIsAStaticDocument =
-      classes()
-          .that()
-          .resideInAPackage("io.mallometer.page")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "java..", "io.mallometer.report", "io.mallometer.page", "org.jspecify..");
-
-  @ArchTest
-  static final ArchRule facesDoNotKnowEachOther =
-      slices()
-          .matching("io.mallometer.(jmx|jfr|micrometer|prometheus)..")
-          .should()
-          .notDependOnEachOther();
-
-  @ArchTest
-  static final ArchRule recordsAndFacadeKnowNoFace =
-      noClasses()
-          .that()
-          .resideInAnyPackage(
-              "io.mallometer",
-              "io.mallometer.interposer",
-              "io.mallometer.process",
-              "io.mallometer.symbol",
-              "io.mallometer.report",
-              "io.mallometer.history",
-              "io.mallometer.leak")
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage(FACES);
-
-  @ArchTest
   static final ArchRule onlyTheFaceForFlightRecorderNeedsItsModule =
       noClasses()
           .that()
-          .resideOutsideOfPackage("io.mallometer.jfr")
+          .resideOutsideOfPackage(ROOT + ".jfr")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
@@ -153,15 +134,7 @@ class ArrowsTest {
   static final ArchRule eachOptionalLibraryIsKnownToItsFaceOnly =
       classes()
           .that()
-          .resideInAnyPackage(
-              "io.mallometer",
-              "io.mallometer.interposer",
-              "io.mallometer.process",
-              "io.mallometer.symbol",
-              "io.mallometer.report",
-              "io.mallometer.history",
-              "io.mallometer.leak",
-              "io.mallometer.jmx")
+          .resideOutsideOfPackages(ROOT + ".jfr", ROOT + ".micrometer", ROOT + ".prometheus")
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(

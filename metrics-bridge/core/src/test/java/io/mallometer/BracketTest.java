@@ -2,6 +2,10 @@ package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;

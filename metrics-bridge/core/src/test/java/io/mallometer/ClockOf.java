@@ -7,11 +7,11 @@ import java.time.ZoneOffset;
 import java.util.function.Supplier;
 
 /** A clock that shows what a test says. */
-final class ClockOf extends Clock {
+public final class ClockOf extends Clock {
 
   private final Supplier<Instant> time;
 
-  ClockOf(Supplier<Instant> time) {
+  public ClockOf(Supplier<Instant> time) {
     this.time = time;
   }
 

@@ -2,6 +2,25 @@ package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,7 +1,20 @@
 package io.mallometer;
 
+import io.mallometer.engine.Poller;
 import io.mallometer.history.BlackBox;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Recording;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;

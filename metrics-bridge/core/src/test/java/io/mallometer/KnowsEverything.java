@@ -1,6 +1,19 @@
 package io.mallometer;
 
 import io.mallometer.history.BlackBox;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Recording;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,6 +3,12 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.mallometer.engine.Poller;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
 import io.mallometer.process.MemorySource;
 import io.mallometer.prometheus.NativeMemoryCollector;
 import io.prometheus.client.Collector.MetricFamilySamples;

@@ -1,6 +1,11 @@
 package io.mallometer;
 
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.Optional;
 

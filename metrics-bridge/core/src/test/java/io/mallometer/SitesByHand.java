@@ -1,5 +1,11 @@
 package io.mallometer;
 
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.SiteOrder;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,13 @@
 package io.mallometer;
 
+import io.mallometer.model.Estimate;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;

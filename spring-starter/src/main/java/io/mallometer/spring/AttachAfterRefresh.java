@@ -1,8 +1,8 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;

@@ -1,11 +1,11 @@
 package io.mallometer.spring;
 
-import io.mallometer.Baseline;
-import io.mallometer.NativeCounters;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
-import io.mallometer.Status;
 import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
 import java.io.IOException;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.atomic.AtomicReference;

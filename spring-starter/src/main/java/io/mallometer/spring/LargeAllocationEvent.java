@@ -1,7 +1,7 @@
 package io.mallometer.spring;
 
-import io.mallometer.LargeAllocation;
 import io.mallometer.Mallometer;
+import io.mallometer.model.LargeAllocation;
 import java.io.Serial;
 import java.time.Clock;
 import java.time.ZoneOffset;

@@ -1,9 +1,9 @@
 package io.mallometer.spring;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakProfile;
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakProfile;
+import io.mallometer.model.MallometerOptions;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package io.mallometer.spring;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.Attachment;
-import io.mallometer.Baseline;
-import io.mallometer.CgroupMemory;
-import io.mallometer.LeakSummary;
-import io.mallometer.NativeCounters;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Mallometer;
 import io.mallometer.PublicNames;
-import io.mallometer.SizeDistribution;
+import io.mallometer.model.SizeDistribution;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;

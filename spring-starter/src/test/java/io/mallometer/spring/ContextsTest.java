@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
-import io.mallometer.LargeAllocation;
 import io.mallometer.Mallometer;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.LargeAllocation;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;

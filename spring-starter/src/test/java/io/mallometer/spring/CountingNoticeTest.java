@@ -2,15 +2,15 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Attachment;
-import io.mallometer.Baseline;
-import io.mallometer.ByteUnit;
 import io.mallometer.FaceContract;
-import io.mallometer.NativeCounters;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

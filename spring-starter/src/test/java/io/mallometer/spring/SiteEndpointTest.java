@@ -2,12 +2,12 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.io.IOException;

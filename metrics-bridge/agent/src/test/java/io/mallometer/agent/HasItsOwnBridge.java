@@ -1,8 +1,8 @@
 package io.mallometer.agent;
 
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.Status;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Status;
 import java.time.Duration;
 
 /** An application that brings the bridge and does not attach: says each status that it sees. */

@@ -1,12 +1,14 @@
 package io.mallometer.history;
 
-import io.mallometer.Baseline;
-import io.mallometer.CgroupMemory;
-import io.mallometer.LastLife;
-import io.mallometer.NativeCounters;
-import io.mallometer.Recording;
-import io.mallometer.Snapshot;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.LastLife;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Recording;
+import io.mallometer.model.Snapshot;
+import io.mallometer.text.Log;
+import io.mallometer.text.Words;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
@@ -32,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * recording is off from then on. In a JVM with several class loaders the first of them writes.
  */
 public final class BlackBox {
+
+  private static final Log LOG = Log.of(BlackBox.class);
 
   /** Names the file in the properties of the JVM, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
@@ -99,7 +103,7 @@ public final class BlackBox {
       }
     }
     if (!wanted.map(Path::toAbsolutePath).equals(Optional.of(absolute))) {
-      log(Level.WARNING, "Recorded elsewhere already, so not into " + absolute);
+      LOG.warn("Recorded elsewhere already, so not into " + absolute);
     }
   }
 
@@ -253,12 +257,13 @@ public final class BlackBox {
                   ending.alarming(),
                   "This process " + ending.sentence(),
                   BlackBoxReport.of(life, aftermath)));
-      log(
+      LOG.log(
           ending.alarming() ? Level.WARNING : Level.INFO,
-          "The last run (process %d, until %s) %s. In full: bin/mallometer report %s"
-              .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous));
+          "The previous run (process %d, until %s) %s. In full: bin/mallometer report %s"
+              .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
+          null);
     } catch (IOException | RuntimeException e) {
-      log(Level.INFO, "How the last run ended cannot be read: " + e.getMessage());
+      LOG.info("How the previous run ended cannot be read: " + e.getMessage());
     }
   }
 
@@ -359,7 +364,7 @@ public final class BlackBox {
     closeFile();
     opened = true;
     recording = Recording.failed(path, reason);
-    log(Level.WARNING, "No black box: " + reason);
+    LOG.warn("No black box: " + reason);
   }
 
   private void closeFile() {
@@ -381,17 +386,8 @@ public final class BlackBox {
           ? Optional.empty()
           : Optional.of(Path.of(text).toAbsolutePath());
     } catch (InvalidPathException e) {
-      log(Level.WARNING, VARIABLE + " is no path: " + e.getReason());
+      LOG.warn(VARIABLE + " is no path: " + e.getReason());
       return Optional.empty();
-    }
-  }
-
-  /** A logger that throws must not end the poller. */
-  private static void log(Level level, String message) {
-    try {
-      System.getLogger(BlackBox.class.getName()).log(level, message);
-    } catch (RuntimeException | LinkageError e) {
-      return;
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.mallometer.history;
 
+import io.mallometer.text.Words;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

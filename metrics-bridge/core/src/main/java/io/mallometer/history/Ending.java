@@ -1,5 +1,6 @@
 package io.mallometer.history;
 
+import io.mallometer.text.Words;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.ToDoubleFunction;

@@ -1,8 +1,8 @@
 package io.mallometer.history;
 
-import io.mallometer.HistoryPoint;
-import io.mallometer.Snapshot;
 import io.mallometer.history.FallingResolution.Span;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.mallometer.history;
 
-import io.mallometer.MemoryMoment;
-import io.mallometer.Snapshot;
 import io.mallometer.history.FallingResolution.Span;
+import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,13 +1,13 @@
 package io.mallometer.history;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Grouping;
-import io.mallometer.SiteChange;
-import io.mallometer.SiteChanges;
-import io.mallometer.SiteGroup;
-import io.mallometer.SiteTrends;
 import io.mallometer.history.FallingResolution.Span;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteTrends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.mallometer.history;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.SiteOrder;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.SiteOrder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;

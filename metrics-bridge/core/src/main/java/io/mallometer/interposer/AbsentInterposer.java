@@ -1,10 +1,10 @@
 package io.mallometer.interposer;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.NativeCounters;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
-import io.mallometer.Status;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.Optional;
 

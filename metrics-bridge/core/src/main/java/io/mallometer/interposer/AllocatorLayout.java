@@ -1,7 +1,7 @@
 package io.mallometer.interposer;
 
-import io.mallometer.AllocatorKind;
-import io.mallometer.AllocatorStatistics;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.mallometer.interposer;
 
 import com.sun.jna.NativeLibrary;
-import io.mallometer.SelfReport;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.mallometer.interposer;
 
-import io.mallometer.Baseline;
-import io.mallometer.NativeCounters;
-import io.mallometer.SizeDistribution;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
 import java.nio.ByteBuffer;
 
 /**

@@ -1,6 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.LargeAllocation;
+import io.mallometer.model.LargeAllocation;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;

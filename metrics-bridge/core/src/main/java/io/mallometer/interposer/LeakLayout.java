@@ -1,9 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.Observation;
-import io.mallometer.leak.Durations;
-import io.mallometer.leak.SampledObject;
-import io.mallometer.leak.SiteUse;
+import io.mallometer.model.Observation;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,17 +1,15 @@
 package io.mallometer.interposer;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.Attachment;
-import io.mallometer.CallSites;
-import io.mallometer.LargeAllocation;
-import io.mallometer.NativeCounters;
-import io.mallometer.Recording;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
-import io.mallometer.leak.Evidence;
-import io.mallometer.leak.UseOfSite;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Recording;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;

@@ -1,7 +1,7 @@
 package io.mallometer.interposer;
 
-import io.mallometer.SiteNaming;
-import io.mallometer.StackFrame;
+import io.mallometer.model.StackFrame;
+import io.mallometer.symbol.SiteNaming;
 import io.mallometer.symbol.StringPool;
 import java.util.Arrays;
 import java.util.List;

@@ -1,10 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.StackFrame;
-import io.mallometer.leak.Evidence;
-import io.mallometer.leak.SampledObject;
-import io.mallometer.leak.SiteUse;
-import io.mallometer.leak.UseOfSite;
+import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

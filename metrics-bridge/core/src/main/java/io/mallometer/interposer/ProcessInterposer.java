@@ -1,13 +1,11 @@
 package io.mallometer.interposer;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.CallSites;
-import io.mallometer.NativeCounters;
-import io.mallometer.Recording;
-import io.mallometer.Snapshot;
-import io.mallometer.Status;
-import io.mallometer.leak.Evidence;
-import io.mallometer.leak.UseOfSite;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Recording;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,13 +1,13 @@
 package io.mallometer.interposer;
 
-import io.mallometer.ByteUnit;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.SiteNaming;
-import io.mallometer.StackFrame;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import io.mallometer.symbol.MappedModules;
 import io.mallometer.symbol.ModuleImages;
 import io.mallometer.symbol.RecordedModule;
+import io.mallometer.symbol.SiteNaming;
 import io.mallometer.symbol.Symbolizer;
 import java.nio.ByteBuffer;
 import java.time.Instant;

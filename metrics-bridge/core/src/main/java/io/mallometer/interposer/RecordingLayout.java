@@ -1,6 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.Recording;
+import io.mallometer.model.Recording;
 import java.nio.ByteBuffer;
 
 /**

@@ -1,8 +1,8 @@
 package io.mallometer.interposer;
 
-import io.mallometer.Attachment;
-import io.mallometer.ByteUnit;
-import io.mallometer.SelfReport;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.SelfReport;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.CallSite;
+import io.mallometer.model.CallSite;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 

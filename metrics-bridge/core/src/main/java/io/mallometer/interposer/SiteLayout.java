@@ -1,6 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.Estimate;
+import io.mallometer.model.Estimate;
 import io.mallometer.symbol.RecordedMethod;
 import io.mallometer.symbol.RecordedModule;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package io.mallometer.jfr;
 
-import io.mallometer.CallSite;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.StackFrame;
 import java.util.stream.Collectors;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;

@@ -1,9 +1,9 @@
 package io.mallometer.jfr;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.CgroupMemory;
-import io.mallometer.NativeCounters;
-import io.mallometer.Snapshot;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Snapshot;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;

@@ -1,8 +1,7 @@
 package io.mallometer.jfr;
 
 import io.mallometer.Mallometer;
-import java.lang.System.Logger.Level;
-import org.jspecify.annotations.Nullable;
+import io.mallometer.text.Log;
 
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
@@ -20,6 +19,8 @@ public final class NativeMemoryEvents implements AutoCloseable {
   /** The name of the event with one call site. */
   public static final String CALL_SITE = "io.mallometer.CallSite";
 
+  private static final Log LOG = Log.of(NativeMemoryEvents.class);
+
   private final AutoCloseable events;
 
   private NativeMemoryEvents(AutoCloseable events) {
@@ -29,13 +30,13 @@ public final class NativeMemoryEvents implements AutoCloseable {
   /** Registers the events. Never throws: what prevents it is logged. */
   public static NativeMemoryEvents register(Mallometer mallometer) {
     if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
-      log(Level.DEBUG, "This runtime has no Flight Recorder", null);
+      LOG.debug("This runtime has no Flight Recorder", null);
       return new NativeMemoryEvents(() -> {});
     }
     try {
       return new NativeMemoryEvents(PeriodicEvents.register(mallometer));
     } catch (RuntimeException | LinkageError e) {
-      log(Level.WARNING, "Flight Recorder will not show native memory", e);
+      LOG.warn("Flight Recorder will not show native memory", e);
       return new NativeMemoryEvents(() -> {});
     }
   }
@@ -46,12 +47,7 @@ public final class NativeMemoryEvents implements AutoCloseable {
     try {
       events.close();
     } catch (Exception | LinkageError e) {
-      log(Level.WARNING, "Flight Recorder keeps the events of native memory", e);
+      LOG.warn("Flight Recorder keeps the events of native memory", e);
     }
-  }
-
-  /** Looked up when there is something to say, as that starts the JDK's logging. */
-  private static void log(Level level, String message, @Nullable Throwable e) {
-    System.getLogger(NativeMemoryEvents.class.getName()).log(level, message, e);
   }
 }

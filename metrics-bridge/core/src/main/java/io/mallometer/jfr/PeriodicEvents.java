@@ -1,8 +1,8 @@
 package io.mallometer.jfr;
 
-import io.mallometer.CallSite;
 import io.mallometer.Mallometer;
-import io.mallometer.SiteOrder;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.SiteOrder;
 import java.util.List;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;

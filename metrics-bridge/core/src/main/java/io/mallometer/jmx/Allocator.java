@@ -1,10 +1,10 @@
 package io.mallometer.jmx;
 
-import io.mallometer.AllocatorKind;
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.LargeAllocation;
 import io.mallometer.Mallometer;
-import io.mallometer.TrimReport;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.TrimReport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.mallometer.jmx;
 
-import io.mallometer.Attachment;
-import io.mallometer.Baseline;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.Baseline;
 import org.jspecify.annotations.Nullable;
 
 /**

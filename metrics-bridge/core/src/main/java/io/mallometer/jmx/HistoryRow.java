@@ -1,6 +1,6 @@
 package io.mallometer.jmx;
 
-import io.mallometer.HistoryPoint;
+import io.mallometer.model.HistoryPoint;
 import org.jspecify.annotations.Nullable;
 
 /**

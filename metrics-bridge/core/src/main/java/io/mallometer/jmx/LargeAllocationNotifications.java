@@ -1,8 +1,8 @@
 package io.mallometer.jmx;
 
-import io.mallometer.LargeAllocation;
-import io.mallometer.LargeAllocationListener;
 import io.mallometer.Mallometer;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.LargeAllocationListener;
 import java.util.Locale;
 import java.util.Map;
 import javax.management.MBeanNotificationInfo;

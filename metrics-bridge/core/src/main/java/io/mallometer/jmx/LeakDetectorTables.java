@@ -1,13 +1,13 @@
 package io.mallometer.jmx;
 
-import io.mallometer.LastUse;
-import io.mallometer.LeakReport;
-import io.mallometer.LeakSummary;
 import io.mallometer.Mallometer;
-import io.mallometer.SiteSummary;
-import io.mallometer.SiteVerdict;
-import io.mallometer.StackFrame;
-import io.mallometer.Verdict;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
-import io.mallometer.SiteVerdict;
+import io.mallometer.model.SiteVerdict;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.management.MBeanNotificationInfo;

@@ -1,7 +1,6 @@
 package io.mallometer.jmx;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
+import io.mallometer.text.Log;
 import java.util.function.Supplier;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Registration implements AutoCloseable {
 
-  private static final Logger LOGGER = System.getLogger(NativeMemoryMBeans.class.getName());
+  private static final Log LOG = Log.of(NativeMemoryMBeans.class);
 
   private final MBeanServer server;
   private final ObjectName name;
@@ -68,9 +67,9 @@ final class Registration implements AutoCloseable {
       try {
         server.unregisterMBean(name);
       } catch (InstanceNotFoundException e) {
-        LOGGER.log(Level.DEBUG, "Somebody unregistered {0} first", name);
+        LOG.debug(name + " was unregistered by other code", e);
       } catch (JMException | RuntimeException e) {
-        LOGGER.log(Level.WARNING, "Cannot unregister " + name, e);
+        LOG.warn("Cannot unregister " + name, e);
       }
     }
   }
@@ -79,7 +78,7 @@ final class Registration implements AutoCloseable {
     try {
       return bean.get();
     } catch (RuntimeException | LinkageError e) {
-      LOGGER.log(Level.WARNING, "Cannot make " + name, e);
+      LOG.warn("Cannot make " + name, e);
       return null;
     }
   }
@@ -91,9 +90,9 @@ final class Registration implements AutoCloseable {
     try {
       server.registerMBean(bean, name);
     } catch (InstanceAlreadyExistsException e) {
-      LOGGER.log(Level.DEBUG, "{0} is registered already; waiting until it is free", name);
+      LOG.debug(name + " is registered already; waiting until it is free", e);
     } catch (JMException | RuntimeException e) {
-      LOGGER.log(Level.WARNING, "Cannot register " + name, e);
+      LOG.warn("Cannot register " + name, e);
     }
   }
 
@@ -109,7 +108,7 @@ final class Registration implements AutoCloseable {
     try {
       server.addNotificationListener(MBeanServerDelegate.DELEGATE_NAME, whenFreed, null, null);
     } catch (JMException | RuntimeException e) {
-      LOGGER.log(Level.DEBUG, "Cannot watch for a free name", e);
+      LOG.debug("Cannot watch for a free name", e);
     }
   }
 
@@ -117,9 +116,9 @@ final class Registration implements AutoCloseable {
     try {
       server.removeNotificationListener(MBeanServerDelegate.DELEGATE_NAME, whenFreed);
     } catch (ListenerNotFoundException e) {
-      LOGGER.log(Level.DEBUG, "Was not watching for a free name");
+      LOG.debug("Was not watching for a free name", e);
     } catch (JMException | RuntimeException e) {
-      LOGGER.log(Level.DEBUG, "Cannot stop watching for a free name", e);
+      LOG.debug("Cannot stop watching for a free name", e);
     }
   }
 

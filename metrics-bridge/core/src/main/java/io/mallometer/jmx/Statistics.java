@@ -1,6 +1,6 @@
 package io.mallometer.jmx;
 
-import io.mallometer.NativeCounters;
+import io.mallometer.model.NativeCounters;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,14 @@
 package io.mallometer.leak;
 
-import io.mallometer.CallSite;
-import io.mallometer.LeakEvidence;
-import io.mallometer.SiteOrder;
-import io.mallometer.SiteVerdict;
-import io.mallometer.StackFrame;
-import io.mallometer.Verdict;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.interposer.SiteUse;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.SiteOrder;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

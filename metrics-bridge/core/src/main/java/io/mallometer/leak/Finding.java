@@ -1,7 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.SiteVerdict;
-import io.mallometer.Verdict;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
 import java.util.Comparator;
 
 /**

@@ -1,6 +1,6 @@
 package io.mallometer.leak;
 
-import io.mallometer.Verdict;
+import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;

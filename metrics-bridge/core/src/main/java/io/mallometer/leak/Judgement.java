@@ -1,7 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.Estimate;
-import io.mallometer.Verdict;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**

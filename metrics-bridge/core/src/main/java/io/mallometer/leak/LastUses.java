@@ -1,6 +1,6 @@
 package io.mallometer.leak;
 
-import io.mallometer.LastUse;
+import io.mallometer.model.LastUse;
 
 /** Where the objects of call sites were last used, by the number of the site. */
 public interface LastUses {

@@ -1,10 +1,11 @@
 package io.mallometer.leak;
 
-import io.mallometer.CallSites;
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakReport;
-import io.mallometer.Observation;
-import io.mallometer.SiteVerdict;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,9 @@
 package io.mallometer.leak;
 
-import io.mallometer.Estimate;
-import io.mallometer.Verdict;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.interposer.SiteUse;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -1,7 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
 import java.util.Arrays;
 
 /**

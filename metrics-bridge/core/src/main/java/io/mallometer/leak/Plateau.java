@@ -1,5 +1,8 @@
 package io.mallometer.leak;
 
+import io.mallometer.interposer.Durations;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.interposer.SiteUse;
 import java.util.List;
 
 /**

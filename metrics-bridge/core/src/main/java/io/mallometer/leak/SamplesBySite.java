@@ -1,5 +1,6 @@
 package io.mallometer.leak;
 
+import io.mallometer.interposer.SampledObject;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.StackFrame;
-import io.mallometer.Verdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
 import io.mallometer.symbol.JavaNames;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

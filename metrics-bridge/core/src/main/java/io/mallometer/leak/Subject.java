@@ -1,7 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.CallSite;
-import io.mallometer.Verdict;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

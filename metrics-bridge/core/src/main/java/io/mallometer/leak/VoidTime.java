@@ -1,6 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.Observation;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.model.Observation;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;

@@ -1,6 +1,7 @@
 package io.mallometer.leak;
 
-import io.mallometer.Observation;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.model.Observation;
 
 /**
  * The time over which sites are judged.

@@ -1,8 +1,9 @@
 package io.mallometer.micrometer;
 
 import io.mallometer.Mallometer;
-import io.mallometer.Meter;
-import io.mallometer.Snapshot;
+import io.mallometer.meter.Meter;
+import io.mallometer.model.Snapshot;
+import io.mallometer.text.Log;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.Id;
@@ -11,8 +12,6 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.noop.NoopGauge;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -41,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
-  private static final Logger LOGGER = System.getLogger(NativeMemoryMetrics.class.getName());
+  private static final Log LOG = Log.of(NativeMemoryMetrics.class);
 
   private final Mallometer mallometer;
   private final Tags tags;
@@ -163,7 +162,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     /** Somebody removed a meter, which may have been one of these. */
     private volatile boolean disturbed;
 
-    private boolean failed;
+    private final Log.Once failure = LOG.once();
 
     Binding(MeterRegistry registry) {
       this.registry = registry;
@@ -177,10 +176,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
         update();
         complete = true;
       } catch (RuntimeException | LinkageError e) {
-        if (!failed) {
-          failed = true;
-          LOGGER.log(Level.WARNING, "Not all meters of native memory are in " + registry, e);
-        }
+        failure.warn("Not all meters of native memory are in " + registry, e);
       }
     }
 

@@ -1,6 +1,6 @@
 package io.mallometer.page;
 
-import io.mallometer.report.InlineText;
+import io.mallometer.text.InlineText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -1,11 +1,11 @@
 package io.mallometer.process;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ChargedPart;
-import io.mallometer.MemoryBudget;
-import io.mallometer.MemoryBudget.Line;
-import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

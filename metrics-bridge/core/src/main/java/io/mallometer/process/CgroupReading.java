@@ -1,8 +1,8 @@
 package io.mallometer.process;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.CgroupMemory.Pressure;
-import io.mallometer.ChargedPart;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.CgroupMemory.Pressure;
+import io.mallometer.model.ChargedPart;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.HashMap;

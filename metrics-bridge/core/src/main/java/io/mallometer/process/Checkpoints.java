@@ -1,6 +1,6 @@
 package io.mallometer.process;
 
-import java.lang.System.Logger.Level;
+import io.mallometer.text.Log;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -90,16 +90,7 @@ public final class Checkpoints {
     try {
       work.run();
     } catch (Throwable e) {
-      warn("mallometer cannot " + purpose, e);
-    }
-  }
-
-  /** A logger that throws must not reach the JVM either. */
-  private static void warn(String message, Throwable e) {
-    try {
-      System.getLogger(Checkpoints.class.getName()).log(Level.WARNING, message, e);
-    } catch (Throwable ignored) {
-      return;
+      Log.of(Checkpoints.class).warn("mallometer cannot " + purpose, e);
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.mallometer.process;
 
-import io.mallometer.ProcessMemory;
-import io.mallometer.Snapshot;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 

@@ -1,11 +1,11 @@
 package io.mallometer.process;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.MemoryBudget;
-import io.mallometer.NativeCounters;
-import io.mallometer.ProcessMemory;
-import io.mallometer.ResidentMemory;
-import io.mallometer.Snapshot;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

@@ -1,6 +1,6 @@
 package io.mallometer.process;
 
-import io.mallometer.ResidentPart;
+import io.mallometer.model.ResidentPart;
 import io.mallometer.process.MappingKinds.Kind;
 import java.util.ArrayList;
 import java.util.EnumMap;

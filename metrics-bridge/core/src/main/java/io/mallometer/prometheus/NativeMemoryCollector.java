@@ -1,10 +1,10 @@
 package io.mallometer.prometheus;
 
 import io.mallometer.Mallometer;
-import io.mallometer.Meter;
-import io.mallometer.NativeCounters;
-import io.mallometer.SizeDistribution;
-import io.mallometer.Snapshot;
+import io.mallometer.meter.Meter;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
 import io.prometheus.client.Collector;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.mallometer.prometheus;
 
 import io.mallometer.Mallometer;
-import io.mallometer.Meter;
-import io.mallometer.NativeCounters;
-import io.mallometer.SizeDistribution;
+import io.mallometer.meter.Meter;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;

@@ -1,8 +1,10 @@
 package io.mallometer.report;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
+import io.mallometer.text.InlineText;
+import io.mallometer.text.JsonWriter;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,6 @@
 package io.mallometer.report;
 
-import io.mallometer.LeakReport;
+import io.mallometer.model.LeakReport;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,8 +1,8 @@
 package io.mallometer.report;
 
-import io.mallometer.LeakReport;
-import io.mallometer.SiteVerdict;
-import io.mallometer.StackFrame;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.util.List;
 

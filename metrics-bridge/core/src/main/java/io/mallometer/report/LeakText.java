@@ -1,11 +1,11 @@
 package io.mallometer.report;
 
-import io.mallometer.Estimate;
-import io.mallometer.LastUse;
-import io.mallometer.LeakReport;
-import io.mallometer.Observation;
-import io.mallometer.SiteVerdict;
-import io.mallometer.StackFrame;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

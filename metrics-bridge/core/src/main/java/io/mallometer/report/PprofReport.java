@@ -1,8 +1,8 @@
 package io.mallometer.report;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package io.mallometer.report;
 
-import io.mallometer.CallSites;
+import io.mallometer.model.CallSites;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;

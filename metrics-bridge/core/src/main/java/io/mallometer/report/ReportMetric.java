@@ -1,7 +1,7 @@
 package io.mallometer.report;
 
-import io.mallometer.CallSite;
-import io.mallometer.Estimate;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
 import java.util.Optional;
 import java.util.stream.Stream;
 

@@ -1,7 +1,7 @@
 package io.mallometer.report;
 
-import io.mallometer.CallSite;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /** Stacks as formats want them that have no word for an empty one. */

@@ -1,6 +1,6 @@
 package io.mallometer.symbol;
 
-import io.mallometer.StackFrame;
+import io.mallometer.model.StackFrame;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

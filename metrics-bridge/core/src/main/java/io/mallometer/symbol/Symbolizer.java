@@ -1,6 +1,6 @@
 package io.mallometer.symbol;
 
-import io.mallometer.StackFrame;
+import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

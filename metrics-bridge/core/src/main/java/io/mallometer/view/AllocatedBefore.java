@@ -1,9 +1,9 @@
 package io.mallometer.view;
 
-import io.mallometer.Baseline;
-import io.mallometer.NativeCounters;
-import io.mallometer.SiteSummary;
-import io.mallometer.Snapshot;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.Snapshot;
 import org.jspecify.annotations.Nullable;
 
 /**

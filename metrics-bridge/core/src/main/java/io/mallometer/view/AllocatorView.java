@@ -1,10 +1,10 @@
 package io.mallometer.view;
 
-import io.mallometer.Advice;
-import io.mallometer.AllocatorKind;
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.LargeAllocation;
-import io.mallometer.Snapshot;
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.Snapshot;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;

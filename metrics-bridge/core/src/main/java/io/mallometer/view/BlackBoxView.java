@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
-import io.mallometer.LastLife;
 import io.mallometer.Mallometer;
+import io.mallometer.model.LastLife;
 import org.jspecify.annotations.Nullable;
 
 /**

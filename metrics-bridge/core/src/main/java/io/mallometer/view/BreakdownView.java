@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
-import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
-import io.mallometer.Snapshot;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.Snapshot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

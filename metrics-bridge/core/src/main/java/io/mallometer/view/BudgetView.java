@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
-import io.mallometer.MemoryBudget;
-import io.mallometer.ProcessMemory;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.ProcessMemory;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

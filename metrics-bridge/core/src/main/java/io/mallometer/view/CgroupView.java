@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ProcessMemory;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ProcessMemory;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

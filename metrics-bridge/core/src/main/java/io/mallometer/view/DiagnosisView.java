@@ -1,6 +1,6 @@
 package io.mallometer.view;
 
-import io.mallometer.Diagnosis;
+import io.mallometer.model.Diagnosis;
 import java.util.List;
 import java.util.Locale;
 

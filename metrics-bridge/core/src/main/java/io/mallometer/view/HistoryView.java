@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
-import io.mallometer.HistoryPoint;
 import io.mallometer.Mallometer;
-import io.mallometer.Recording;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.Recording;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

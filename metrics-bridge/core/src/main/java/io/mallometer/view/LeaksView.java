@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
-import io.mallometer.LastUse;
-import io.mallometer.LeakReport;
-import io.mallometer.SiteVerdict;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

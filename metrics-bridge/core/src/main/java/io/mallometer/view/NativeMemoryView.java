@@ -1,13 +1,13 @@
 package io.mallometer.view;
 
-import io.mallometer.Attachment;
-import io.mallometer.LeakSummary;
-import io.mallometer.NativeCounters;
-import io.mallometer.Observation;
-import io.mallometer.SelfReport;
-import io.mallometer.SiteSummary;
-import io.mallometer.SizeDistribution;
-import io.mallometer.Snapshot;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;

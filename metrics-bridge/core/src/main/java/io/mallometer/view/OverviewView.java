@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
 import io.mallometer.Mallometer;
-import io.mallometer.ProcessMemory;
-import io.mallometer.Snapshot;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
 import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
-import io.mallometer.SiteChange;
-import io.mallometer.SiteChanges;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;

@@ -1,9 +1,9 @@
 package io.mallometer.view;
 
-import io.mallometer.CallSites;
-import io.mallometer.Grouping;
-import io.mallometer.SiteGroup;
-import io.mallometer.SiteOrder;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteOrder;
 import io.mallometer.view.SitesView.Interval;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

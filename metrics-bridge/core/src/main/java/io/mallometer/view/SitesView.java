@@ -1,9 +1,9 @@
 package io.mallometer.view;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.SiteOrder;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.SiteOrder;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

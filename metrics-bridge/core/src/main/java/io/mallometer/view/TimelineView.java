@@ -1,9 +1,9 @@
 package io.mallometer.view;
 
-import io.mallometer.ChargedPart;
-import io.mallometer.HistoryPoint;
-import io.mallometer.MemoryMoment;
-import io.mallometer.ResidentPart;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.ResidentPart;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

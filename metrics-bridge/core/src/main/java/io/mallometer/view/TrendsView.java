@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
-import io.mallometer.CallSite;
-import io.mallometer.SiteTrends;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.SiteTrends;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

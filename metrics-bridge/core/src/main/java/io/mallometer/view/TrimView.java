@@ -1,6 +1,6 @@
 package io.mallometer.view;
 
-import io.mallometer.TrimReport;
+import io.mallometer.model.TrimReport;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.mallometer.view;
 
-import io.mallometer.report.JsonWriter;
+import io.mallometer.text.JsonWriter;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.annotation.ElementType;

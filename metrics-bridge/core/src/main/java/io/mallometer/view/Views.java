@@ -1,16 +1,16 @@
 package io.mallometer.view;
 
-import io.mallometer.CallSites;
-import io.mallometer.Choice;
-import io.mallometer.Grouping;
-import io.mallometer.LeakReport;
 import io.mallometer.Mallometer;
-import io.mallometer.ProcessMemory;
-import io.mallometer.Snapshot;
-import io.mallometer.TrimReport;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.TrimReport;
 import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
+import io.mallometer.text.Choice;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
 import java.time.Clock;

@@ -67,7 +67,7 @@ class BlackBoxOfARealJvmTest {
     Process next = start(true, "exit");
     assertThat(next.waitFor()).isEqualTo(7);
     assertThat(output(next))
-        .contains("The last run (process " + killed.pid() + ", until ")
+        .contains("The previous run (process " + killed.pid() + ", until ")
         .contains("ended without a goodbye");
     assertThat(Ending.of(RecordedLife.read(box), Aftermath.unknown()).sentence())
         .startsWith("exited with code 7");

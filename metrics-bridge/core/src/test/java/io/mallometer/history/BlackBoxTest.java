@@ -3,20 +3,20 @@ package io.mallometer.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ChargedPart;
 import io.mallometer.Logged;
-import io.mallometer.ProcessMemory;
-import io.mallometer.Recording;
-import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
-import io.mallometer.SelfReport;
 import io.mallometer.SilentInterposer;
-import io.mallometer.SiteSummary;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Recording;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -188,7 +188,7 @@ class BlackBoxTest {
     assertThat(logged.messages())
         .singleElement()
         .asString()
-        .startsWith("The last run (process 4711, until 2026-01-01 12:40:00 UTC)")
+        .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
         .contains("at 99 % of the limit of 2.0 GiB")
         .contains("malloc live 1.9 GiB, +1.4 GiB in 40 min")
         .endsWith("bin/mallometer report " + path + ".previous");

@@ -1,9 +1,9 @@
 package io.mallometer.history;
 
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.Recording;
 import io.mallometer.SimulatedCheckpoints;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Recording;
 import io.mallometer.process.Checkpoints;
 import java.time.Duration;
 import java.time.Instant;

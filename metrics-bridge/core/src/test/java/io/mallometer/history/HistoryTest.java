@@ -2,10 +2,10 @@ package io.mallometer.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.HistoryPoint;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;

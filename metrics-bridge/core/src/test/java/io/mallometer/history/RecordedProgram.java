@@ -1,8 +1,8 @@
 package io.mallometer.history;
 
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.Recording;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Recording;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,13 +2,13 @@ package io.mallometer.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Grouping;
-import io.mallometer.SiteChange;
-import io.mallometer.SiteChanges;
-import io.mallometer.SiteTrends;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteTrends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

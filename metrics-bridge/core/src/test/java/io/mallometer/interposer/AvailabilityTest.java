@@ -2,8 +2,8 @@ package io.mallometer.interposer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package io.mallometer.interposer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.AllocatorKind;
+import io.mallometer.model.AllocatorKind;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,9 +27,10 @@ class LayoutTest {
   private static final Map<String, Integer> BELIEVED =
       Map.ofEntries(
           Map.entry("MALLOMETER_ABI_VERSION", Availability.ABI_VERSION),
-          Map.entry("MALLOMETER_SIZE_CLASSES", io.mallometer.SizeDistribution.CLASSES),
+          Map.entry("MALLOMETER_SIZE_CLASSES", io.mallometer.model.SizeDistribution.CLASSES),
           Map.entry(
-              "MALLOMETER_FIRST_LARGE_CLASS", io.mallometer.SizeDistribution.FIRST_LARGE_CLASS),
+              "MALLOMETER_FIRST_LARGE_CLASS",
+              io.mallometer.model.SizeDistribution.FIRST_LARGE_CLASS),
           Map.entry("MALLOMETER_INCOMPLETE", CountersLayout.INCOMPLETE),
           Map.entry("MALLOMETER_SINCE_START", CountersLayout.SINCE_START),
           Map.entry("MALLOMETER_STATE_COUNTING", ReportLayout.STATE_COUNTING),
@@ -194,7 +195,7 @@ class LayoutTest {
           of("observation", "can_watch", LeakLayout.CAN_WATCH),
           of("observation", "reason", LeakLayout.REASON),
           of("observation", "watch_reason", LeakLayout.WATCH_REASON),
-          Map.entry("MALLOMETER_DURATION_BUCKETS", io.mallometer.leak.Durations.BUCKETS),
+          Map.entry("MALLOMETER_DURATION_BUCKETS", io.mallometer.interposer.Durations.BUCKETS),
           Map.entry("sizeof(struct mallometer_durations)", LeakLayout.DURATIONS_BYTES),
           of("durations", "count", LeakLayout.DURATION_COUNT),
           of("durations", "weight", LeakLayout.DURATION_WEIGHT),

@@ -1,7 +1,7 @@
 package io.mallometer.interposer;
 
 import io.mallometer.Mallometer;
-import io.mallometer.NativeCounters;
+import io.mallometer.model.NativeCounters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -2,7 +2,7 @@ package io.mallometer.interposer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite.Ages;
+import io.mallometer.model.CallSite.Ages;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

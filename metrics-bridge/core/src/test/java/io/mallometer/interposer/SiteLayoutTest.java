@@ -3,7 +3,7 @@ package io.mallometer.interposer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.mallometer.Estimate;
+import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 

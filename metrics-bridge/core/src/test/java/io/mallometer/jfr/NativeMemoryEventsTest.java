@@ -2,12 +2,12 @@ package io.mallometer.jfr;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
 import io.mallometer.ChildJvm;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

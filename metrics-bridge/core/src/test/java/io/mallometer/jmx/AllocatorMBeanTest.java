@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
-import io.mallometer.LargeAllocation;
 import io.mallometer.Mallometer;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.util.List;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.mallometer.CallSites;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSites;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,9 +2,10 @@ package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakReport;
-import io.mallometer.SiteVerdict;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

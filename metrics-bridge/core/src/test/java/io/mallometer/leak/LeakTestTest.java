@@ -2,7 +2,10 @@ package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Verdict;
+import io.mallometer.interposer.Durations;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.interposer.SiteUse;
+import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;

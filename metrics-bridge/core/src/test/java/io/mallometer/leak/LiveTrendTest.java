@@ -3,10 +3,10 @@ package io.mallometer.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.SelfReport;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.SelfReport;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

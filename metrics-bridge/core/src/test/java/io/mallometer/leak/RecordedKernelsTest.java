@@ -2,10 +2,10 @@ package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakReport;
-import io.mallometer.SiteVerdict;
-import io.mallometer.Verdict;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

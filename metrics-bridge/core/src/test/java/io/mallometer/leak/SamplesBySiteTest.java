@@ -2,6 +2,7 @@ package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.interposer.SampledObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,11 +1,15 @@
 package io.mallometer.leak;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.Observation;
 import io.mallometer.SitesByHand;
-import io.mallometer.StackFrame;
+import io.mallometer.interposer.Durations;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.interposer.SampledObject;
+import io.mallometer.interposer.SiteUse;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.Observation;
+import io.mallometer.model.StackFrame;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

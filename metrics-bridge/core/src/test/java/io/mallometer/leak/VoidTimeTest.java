@@ -2,7 +2,8 @@ package io.mallometer.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Observation;
+import io.mallometer.interposer.Evidence;
+import io.mallometer.model.Observation;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Mallometer;
-import io.mallometer.SelfReport;
-import io.mallometer.Status;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Status;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 

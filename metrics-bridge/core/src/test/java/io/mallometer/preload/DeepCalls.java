@@ -1,9 +1,9 @@
 package io.mallometer.preload;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
 import io.mallometer.Mallometer;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.util.List;
 

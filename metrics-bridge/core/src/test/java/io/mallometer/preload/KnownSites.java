@@ -1,12 +1,12 @@
 package io.mallometer.preload;
 
 import com.sun.jna.Pointer;
-import io.mallometer.ByteUnit;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.StackFrame;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.mallometer.preload;
 
-import io.mallometer.CallSite;
-import io.mallometer.StackFrame;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;

@@ -2,7 +2,7 @@ package io.mallometer.preload;
 
 import com.sun.management.ThreadMXBean;
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
+import io.mallometer.model.MallometerOptions;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,12 +1,12 @@
 package io.mallometer.preload;
 
-import io.mallometer.AllocatorStatistics;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Snapshot;
-import io.mallometer.StackFrame;
+import io.mallometer.interposer.Evidence;
 import io.mallometer.interposer.Interposer;
-import io.mallometer.leak.Evidence;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

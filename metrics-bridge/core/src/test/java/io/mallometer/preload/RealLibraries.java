@@ -2,10 +2,10 @@ package io.mallometer.preload;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Memory;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;

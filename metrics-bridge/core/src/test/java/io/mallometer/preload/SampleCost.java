@@ -1,7 +1,7 @@
 package io.mallometer.preload;
 
 import io.mallometer.Mallometer;
-import io.mallometer.SelfReport;
+import io.mallometer.model.SelfReport;
 import java.util.zip.Deflater;
 
 /**

@@ -1,9 +1,9 @@
 package io.mallometer.preload;
 
-import io.mallometer.LeakOptions;
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;

@@ -2,12 +2,12 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ChargedPart;
-import io.mallometer.MemoryBudget;
-import io.mallometer.MemoryBudget.Line;
-import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
 import io.mallometer.process.BudgetTable.Growing;
 import java.time.Instant;
 import java.util.Map;

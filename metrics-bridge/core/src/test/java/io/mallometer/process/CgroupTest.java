@@ -2,8 +2,8 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ChargedPart;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

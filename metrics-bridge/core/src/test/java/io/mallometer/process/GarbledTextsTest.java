@@ -2,8 +2,8 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CgroupMemory;
-import io.mallometer.ResidentPart;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ResidentPart;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;

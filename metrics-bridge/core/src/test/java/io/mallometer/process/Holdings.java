@@ -1,8 +1,8 @@
 package io.mallometer.process;
 
-import io.mallometer.ResidentMemory;
-import io.mallometer.ResidentPart;
 import io.mallometer.interposer.Interposer;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;

@@ -6,10 +6,10 @@ import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import io.mallometer.ChildJvm;
-import io.mallometer.ResidentMemory;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

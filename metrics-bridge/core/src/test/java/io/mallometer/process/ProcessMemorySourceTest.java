@@ -2,14 +2,14 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Baseline;
 import io.mallometer.FaceContract;
-import io.mallometer.ProcessMemory;
-import io.mallometer.ResidentPart;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
-import io.mallometer.State;
-import io.mallometer.Status;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,7 +2,7 @@ package io.mallometer.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.ResidentPart;
+import io.mallometer.model.ResidentPart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,10 +2,10 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.StackFrame;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.mallometer.report;
 
-import io.mallometer.ByteUnit;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.StackFrame;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.StackFrame;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -2,9 +2,9 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

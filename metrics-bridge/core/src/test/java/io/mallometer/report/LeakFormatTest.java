@@ -2,9 +2,9 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.LeakReport;
-import io.mallometer.Verdict;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Verdict;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

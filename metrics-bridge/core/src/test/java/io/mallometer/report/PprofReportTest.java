@@ -2,8 +2,8 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSites;
-import io.mallometer.StackFrame;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSites;
+import io.mallometer.model.CallSites;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.mallometer.ByteUnit;
-import io.mallometer.CallSite;
-import io.mallometer.CallSites;
-import io.mallometer.Estimate;
-import io.mallometer.StackFrame;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.StackFrame;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

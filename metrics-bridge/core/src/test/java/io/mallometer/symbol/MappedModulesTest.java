@@ -3,7 +3,7 @@ package io.mallometer.symbol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.jna.NativeLibrary;
-import io.mallometer.StackFrame;
+import io.mallometer.model.StackFrame;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

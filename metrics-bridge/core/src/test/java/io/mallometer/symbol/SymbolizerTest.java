@@ -2,7 +2,7 @@ package io.mallometer.symbol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.StackFrame;
+import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

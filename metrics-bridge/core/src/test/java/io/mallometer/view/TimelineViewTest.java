@@ -2,9 +2,9 @@ package io.mallometer.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.ChargedPart;
-import io.mallometer.MemoryMoment;
-import io.mallometer.ResidentPart;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.ResidentPart;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

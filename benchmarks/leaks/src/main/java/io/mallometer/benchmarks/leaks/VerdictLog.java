@@ -1,13 +1,13 @@
 package io.mallometer.benchmarks.leaks;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakReport;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.Observation;
-import io.mallometer.SiteVerdict;
-import io.mallometer.StackFrame;
-import io.mallometer.Verdict;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

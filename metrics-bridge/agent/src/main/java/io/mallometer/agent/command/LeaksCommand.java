@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.history.Words;
+import io.mallometer.text.Words;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.history.Words;
+import io.mallometer.text.Words;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -1,8 +1,8 @@
 package io.mallometer.agent.payload;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakProfile;
-import io.mallometer.MallometerOptions;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakProfile;
+import io.mallometer.model.MallometerOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.mallometer.agent.payload;
 
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
 import io.mallometer.view.View;
 import java.time.Instant;
 import java.time.LocalDateTime;

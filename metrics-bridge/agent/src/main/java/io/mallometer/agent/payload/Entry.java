@@ -1,10 +1,10 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.SelfReport;
-import io.mallometer.Snapshot;
 import io.mallometer.interposer.Relaunch;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
 import io.mallometer.process.Checkpoints;
 import java.io.IOException;
 import java.io.OutputStream;

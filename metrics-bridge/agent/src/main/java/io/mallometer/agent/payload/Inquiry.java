@@ -1,9 +1,9 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
-import io.mallometer.MallometerOptions;
-import io.mallometer.SelfReport;
-import io.mallometer.Status;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Status;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.View;

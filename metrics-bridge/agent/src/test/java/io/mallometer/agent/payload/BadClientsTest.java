@@ -2,11 +2,11 @@ package io.mallometer.agent.payload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.CallSite;
 import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;

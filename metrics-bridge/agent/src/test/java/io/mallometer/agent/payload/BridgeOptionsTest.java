@@ -3,9 +3,9 @@ package io.mallometer.agent.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mallometer.LeakOptions;
-import io.mallometer.LeakProfile;
-import io.mallometer.MallometerOptions;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakProfile;
+import io.mallometer.model.MallometerOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

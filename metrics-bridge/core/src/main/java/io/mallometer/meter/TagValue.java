@@ -1,0 +1,37 @@
+package io.mallometer.meter;
+
+import io.mallometer.model.SelfReport;
+import java.util.regex.Pattern;
+
+/**
+ * Names as they may stand in the tags of meters: each value is a series for good, so nothing may be
+ * in it that differs from one process to the next.
+ */
+public final class TagValue {
+
+  /** Characters. */
+  static final int LONGEST = 200;
+
+  private static final Pattern ADDRESS = Pattern.compile("[+/]?0x[0-9a-fA-F]+");
+  private static final Pattern UNSPEAKABLE = Pattern.compile("[\\p{C}\\p{Z}&&[^ ]]");
+  private static final String ELLIPSIS = "...";
+
+  private TagValue() {}
+
+  /** A name without addresses and control characters, cut if it is too long; never empty. */
+  public static String of(String name) {
+    String clean =
+        UNSPEAKABLE.matcher(ADDRESS.matcher(name).replaceAll("")).replaceAll("?").strip();
+    if (clean.isEmpty()) {
+      return SelfReport.UNKNOWN;
+    }
+    return clean.length() <= LONGEST ? clean : cut(clean);
+  }
+
+  /** Never between the two halves of a character. */
+  private static String cut(String name) {
+    int end = LONGEST - ELLIPSIS.length();
+    return name.substring(0, Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end)
+        + ELLIPSIS;
+  }
+}

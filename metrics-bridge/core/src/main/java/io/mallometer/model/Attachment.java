@@ -1,0 +1,55 @@
+package io.mallometer.model;
+
+import io.mallometer.text.Words;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How mallometer came into a process that ran already.
+ *
+ * @param words pointers to malloc and its relatives that lead to mallometer now
+ * @param wordsRefused those that the system did not let change, whose calls are not counted
+ * @param callsUnseen places from which the program calls malloc past all such pointers
+ * @param lockSeconds for how long threads that load libraries had to wait
+ * @param driftBytes by how much what glibc has in use exceeds what was counted; 0 until that was
+ *     compared
+ * @param driftBoundBytes up to which difference threads' caches explain it
+ */
+public record Attachment(
+    int words,
+    int wordsRefused,
+    int callsUnseen,
+    double lockSeconds,
+    double driftBytes,
+    double driftBoundBytes) {
+
+  /** What is known to be missed, in words; empty if nothing is. */
+  public String gaps() {
+    if (complete()) {
+      return "";
+    }
+    List<String> gaps = new ArrayList<>();
+    if (wordsRefused > 0) {
+      gaps.add(wordsRefused + " pointers to malloc could not be changed");
+    }
+    if (callsUnseen > 0) {
+      gaps.add(callsUnseen + " calls of malloc are not seen");
+    }
+    if (drifts()) {
+      gaps.add(
+          "what glibc has in use differs by "
+              + Words.bytes(Math.abs(driftBytes))
+              + " from what was counted");
+    }
+    return String.join(", ", gaps);
+  }
+
+  private boolean drifts() {
+    return driftBytes != 0 && !(Math.abs(driftBytes) <= driftBoundBytes);
+  }
+
+  /** Whether no call is known to be missed. */
+  public boolean complete() {
+    return wordsRefused == 0 && callsUnseen == 0 && !drifts();
+  }
+}

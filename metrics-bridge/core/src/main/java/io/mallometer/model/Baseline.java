@@ -1,0 +1,31 @@
+package io.mallometer.model;
+
+import io.mallometer.text.Words;
+
+/**
+ * What was live already when mallometer attached to the process, and is part of {@link
+ * NativeCounters#liveBytes()} as long as it is not freed.
+ *
+ * @param bytes live bytes at the attach; 0 if counting began with the process, {@code NaN} if they
+ *     are unknown
+ * @param errorBytes how many bytes more or less that may have been; where {@code bytes} is unknown,
+ *     the most that may have been live
+ */
+public record Baseline(double bytes, double errorBytes) {
+
+  /** Of a process that was counted from its start. */
+  public static final Baseline NONE = new Baseline(0, 0);
+
+  /** Whether it is known, and with it what is live. */
+  public boolean known() {
+    return !Double.isNaN(bytes);
+  }
+
+  /** In words, such as {@code 84.1 MiB ± 300 KiB were allocated before the attach}. */
+  public String sentence() {
+    String error = Words.bytes(errorBytes);
+    return known()
+        ? Words.bytes(bytes) + " ± " + error + " were allocated before the attach"
+        : "what was allocated before the attach is unknown, at most " + error;
+  }
+}

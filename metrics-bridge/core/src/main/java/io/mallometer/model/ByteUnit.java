@@ -1,0 +1,30 @@
+package io.mallometer.model;
+
+/** What one byte of allocated, freed and live memory means. */
+public enum ByteUnit {
+  /** {@code malloc_usable_size()} of the object, asked of the allocator at each event. */
+  USABLE("usable"),
+
+  /**
+   * The same for glibc, read from the chunk header; objects that glibc maps singly count 8 bytes
+   * more.
+   */
+  GLIBC_CHUNK("chunk"),
+
+  /** The requested size, kept in a header before each object. */
+  REQUESTED("requested"),
+
+  /** The library is not there to ask, or names a unit that this version does not know. */
+  UNKNOWN("unknown");
+
+  private final String tag;
+
+  ByteUnit(String tag) {
+    this.tag = tag;
+  }
+
+  /** The name as it appears in the tag {@code accounting} of the meter {@code mallometer.build}. */
+  public String tag() {
+    return tag;
+  }
+}

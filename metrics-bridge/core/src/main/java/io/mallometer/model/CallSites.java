@@ -1,0 +1,150 @@
+package io.mallometer.model;
+
+import io.mallometer.text.Words;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One reading of all call sites, immutable.
+ *
+ * @param time when they were read
+ * @param sites the sites, most live bytes first
+ * @param samples allocations that were looked at since counting began
+ * @param dropped by reason, such as {@code no-site}, {@code not-followed}: samples that are not or
+ *     not wholly in the sites
+ * @param byteUnit what one byte is
+ * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
+ * @param origin since when allocations are in the sites, and what was allocated before
+ */
+public record CallSites(
+    Instant time,
+    List<CallSite> sites,
+    long samples,
+    Map<String, Long> dropped,
+    ByteUnit byteUnit,
+    String reason,
+    Origin origin) {
+
+  /** What glibc takes for each object beyond its usable size. */
+  static final int SIZE_WORD = 8;
+
+  /**
+   * Since when allocations are in the sites. Those that were made before an attach are in none, so
+   * their live bytes are what the sites do not explain.
+   *
+   * @param mode how the library came to count, as {@link SelfReport#mode()}
+   * @param since when counting began; empty if it did not
+   * @param allocatedBeforeBytes live bytes that were allocated before an attach, estimated: 0
+   *     without attach, {@code NaN} if unknown
+   * @param freedBeforeBytes bytes of such allocations that were freed since the attach, estimated;
+   *     0 without attach
+   */
+  public record Origin(
+      String mode, Optional<Instant> since, double allocatedBeforeBytes, double freedBeforeBytes) {
+
+    /** Of sites in which everything is that the process allocated. */
+    public static final Origin START = new Origin(SelfReport.PRELOAD, Optional.empty(), 0, 0);
+
+    /** Whether what the process allocated before is in no site. */
+    public boolean attached() {
+      return mode.equals(SelfReport.ATTACHED);
+    }
+
+    /** The beginning in words; empty if everything is in the sites. */
+    public String sentence() {
+      if (!attached()) {
+        return "";
+      }
+      return "Attached%s: allocations before are in no call site%s"
+          .formatted(
+              since.map(time -> " at " + time.truncatedTo(ChronoUnit.SECONDS)).orElse(""),
+              Double.isNaN(allocatedBeforeBytes)
+                  ? ""
+                  : ", about " + Words.bytes(allocatedBeforeBytes) + " of live memory");
+    }
+  }
+
+  /** Sites in which everything is that the process allocated. */
+  public CallSites(
+      Instant time,
+      List<CallSite> sites,
+      long samples,
+      Map<String, Long> dropped,
+      ByteUnit byteUnit,
+      String reason) {
+    this(time, sites, samples, dropped, byteUnit, reason, Origin.START);
+  }
+
+  public CallSites {
+    sites = List.copyOf(sites);
+    dropped = Map.copyOf(dropped);
+  }
+
+  /** No sites, and why. */
+  public static CallSites none(Instant time, String reason) {
+    return new CallSites(time, List.of(), 0, Map.of(), ByteUnit.UNKNOWN, reason);
+  }
+
+  /** This reading with other sites: fewer, or in another order. */
+  public CallSites with(List<CallSite> others) {
+    return new CallSites(time, others, samples, dropped, byteUnit, reason, origin);
+  }
+
+  /**
+   * This reading of all sites, with what is not in them.
+   *
+   * @param counted the counters of about the same moment
+   */
+  public CallSites since(SelfReport self, NativeCounters counted) {
+    Origin known =
+        self.mode().equals(SelfReport.ATTACHED)
+            ? afterAttach(self, counted)
+            : new Origin(self.mode(), self.since(), 0, 0);
+    return new CallSites(time, sites, samples, dropped, byteUnit, reason, known);
+  }
+
+  /** Both figures are estimates as the sites are, so they are kept within what is possible. */
+  private Origin afterAttach(SelfReport self, NativeCounters counted) {
+    double bytes = 0;
+    double objects = 0;
+    for (CallSite site : sites) {
+      bytes += site.liveBytes().value();
+      objects += site.liveObjects().value();
+    }
+    Baseline baseline = counted.baseline();
+    double most = baseline.known() ? baseline.bytes() + baseline.errorBytes() : Double.NaN;
+    double live = counted.liveBytes() - bytes - SIZE_WORD * objects;
+    double net = counted.allocatedBytes() - counted.freedBytes();
+    return new Origin(
+        self.mode(), self.since(), Math.max(0, Math.min(live, most)), Math.max(0, bytes - net));
+  }
+
+  /** The sites that {@link CallSite#mentions mention} a text. */
+  public CallSites mentioning(String text) {
+    return with(sites.stream().filter(site -> site.mentions(text)).toList());
+  }
+
+  /** The sites by a figure, largest first. */
+  public List<CallSite> sortedBy(SiteOrder order) {
+    return sites.stream().sorted(order.comparator()).toList();
+  }
+
+  /** The site of a number; empty if there is none. */
+  public Optional<CallSite> site(int number) {
+    return sites.stream().filter(site -> site.number() == number).findFirst();
+  }
+
+  /** The sites taken together, most live bytes first. */
+  public List<SiteGroup> groupedBy(Grouping grouping) {
+    Map<String, SiteGroup> groups = new LinkedHashMap<>();
+    for (CallSite site : sites) {
+      String key = grouping.keyOf(site);
+      groups.merge(key, SiteGroup.of(key, site), SiteGroup::plus);
+    }
+    return groups.values().stream().sorted(SiteOrder.LIVE.comparator()).toList();
+  }
+}

@@ -1,0 +1,30 @@
+package io.mallometer.model;
+
+/** What the kernel charges to a memory cgroup, whose limit decides about an out-of-memory kill. */
+public enum ChargedPart {
+  /** Anonymous memory of this process. */
+  THIS_PROCESS("this-process"),
+  /** Anonymous memory of the other processes in the cgroup, and of those that ended. */
+  OTHER_PROCESSES("other-processes"),
+  /** Cached and mapped files; the kernel drops what is clean under pressure. */
+  PAGE_CACHE("page-cache"),
+  /** Kernel stacks, page tables, slabs. */
+  KERNEL("kernel"),
+  /** Network buffers. */
+  SOCKETS("sockets"),
+  /** Files in tmpfs and shared memory, which cannot be dropped. */
+  TMPFS("tmpfs"),
+  /** What the kernel charged ahead or does not itemise. */
+  OTHER("other");
+
+  private final String tag;
+
+  ChargedPart(String tag) {
+    this.tag = tag;
+  }
+
+  /** The name that people see in tags and tables. */
+  public String tag() {
+    return tag;
+  }
+}

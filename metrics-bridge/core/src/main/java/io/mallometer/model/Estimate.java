@@ -1,0 +1,63 @@
+package io.mallometer.model;
+
+/**
+ * A sum that was estimated from samples, with its uncertainty.
+ *
+ * <p>Samples of rare events are distributed to the right of their mean, so the 95 % interval is not
+ * the normal distribution's: a gamma distribution with the estimate's mean and variance stands for
+ * it, as Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in Medicine 16,
+ * 1997). With {@code c = variance / value} and {@code m = value / c}, the number of equal samples
+ * that would be as uncertain, it reaches from {@code c/2} times the 2.5 % quantile of chi squared
+ * with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 % quantile with {@code 2(m+2)};
+ * the 2, where Fay and Feuer have 1, makes up for the variance being estimated as well. Quantiles
+ * are Wilson and Hilferty's.
+ *
+ * @param value the estimate, without bias
+ * @param variance the estimate's variance, itself estimated; 0 if the value is exact
+ * @param samples how many samples it stands on
+ */
+public record Estimate(double value, double variance, long samples) {
+
+  /** Nothing of anything. */
+  public static final Estimate ZERO = new Estimate(0, 0, 0);
+
+  /** The 97.5 % quantile of the normal distribution. */
+  private static final double Z = 1.959963984540054;
+
+  /** With this many expected events, none happens with a probability of 2.5 %. */
+  private static final double NONE_BY_CHANCE = 3.688879454113936;
+
+  /** The sum of two independent estimates. */
+  public Estimate plus(Estimate other) {
+    return new Estimate(value + other.value, variance + other.variance, samples + other.samples);
+  }
+
+  /** The lower end of the 95 % interval. */
+  public double low() {
+    if (!(variance > 0) || !(value > 0)) {
+      return value;
+    }
+    double scale = variance / value;
+    return scale / 2 * chiSquared(-Z, 2 * value / scale);
+  }
+
+  /**
+   * The upper end of the 95 % interval. Where there are no samples, the root of the variance is
+   * what one would stand for.
+   */
+  public double high() {
+    if (!(variance > 0)) {
+      return value;
+    }
+    if (!(value > 0)) {
+      return NONE_BY_CHANCE * Math.sqrt(variance);
+    }
+    double scale = variance / value;
+    return scale / 2 * chiSquared(Z, 2 * (value / scale + 2));
+  }
+
+  private static double chiSquared(double normalQuantile, double degrees) {
+    double spread = 2 / (9 * degrees);
+    return degrees * Math.pow(Math.max(0, 1 - spread + normalQuantile * Math.sqrt(spread)), 3);
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.model;
+
+import java.util.function.Function;
+
+/** By what call sites are taken together. */
+public enum Grouping {
+  /** The name of the site: {@code Class.method} or {@code library!symbol}. */
+  SITE("site", CallSite::name),
+  /** The library that asked for the memory. */
+  LIBRARY("library", CallSite::library),
+  /** The innermost Java method, else the innermost function. */
+  FRAME("frame", CallSite::topFrame),
+  /** The package of the innermost Java method, else the library of the innermost function. */
+  PACKAGE("package", CallSite::topPackage);
+
+  /** The key of sites of which the grouping knows nothing. */
+  public static final String UNKNOWN = "[unknown]";
+
+  private final String id;
+  private final Function<CallSite, String> key;
+
+  Grouping(String id, Function<CallSite, String> key) {
+    this.id = id;
+    this.key = key;
+  }
+
+  /** The name in addresses and options. */
+  public String id() {
+    return id;
+  }
+
+  /** The group that a site is in; never empty. */
+  public String keyOf(CallSite site) {
+    String known = key.apply(site);
+    return known.isEmpty() ? UNKNOWN : known;
+  }
+}

@@ -1,0 +1,16 @@
+package io.mallometer.model;
+
+/** Is told of requests above {@link SelfReport#hugeThresholdBytes()}. */
+@FunctionalInterface
+public interface LargeAllocationListener {
+
+  /**
+   * A request was seen, up to a poll interval after it was made. Called on a thread of mallometer's
+   * on which nothing waits but other listeners.
+   *
+   * @param allocation the request
+   * @param missedBefore requests between the one told before and this one that are not known any
+   *     more, because more came in than are kept
+   */
+  void onLargeAllocation(LargeAllocation allocation, long missedBefore);
+}

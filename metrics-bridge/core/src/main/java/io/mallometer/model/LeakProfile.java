@@ -1,0 +1,46 @@
+package io.mallometer.model;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What kind of program it is: for how long a program of that kind may leave an object alone that it
+ * still needs. That is only the least idle time at which an object is suspected: what a site's
+ * objects do raises it.
+ */
+public enum LeakProfile {
+  /** Periodic work: all data is reached within some periods. */
+  REAL_TIME(Duration.ofSeconds(30)),
+
+  /** Waits for people, who come back within a minute or two. */
+  INTERACTIVE(Duration.ofMinutes(2)),
+
+  /** Answers requests; connections, sessions and caches wait for minutes. */
+  SERVICE(Duration.ofMinutes(5)),
+
+  /** Works in phases, and what one phase made may wait for a later one. */
+  BATCH(Duration.ofMinutes(30));
+
+  private final Duration floor;
+
+  LeakProfile(Duration floor) {
+    this.floor = floor;
+  }
+
+  /** The least idle time at which an object is suspected. */
+  public Duration floor() {
+    return floor;
+  }
+
+  /** The name in configuration: {@code real-time}, {@code interactive}, {@code service}, ... */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** The profile with that name; empty if none has it. */
+  public static Optional<LeakProfile> byId(String id) {
+    return Stream.of(values()).filter(profile -> profile.id().equals(id)).findFirst();
+  }
+}

@@ -1,0 +1,57 @@
+package io.mallometer.model;
+
+import io.mallometer.model.SiteSummary.Share;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How many sites leak, and what the worst of them keep, in few names: what the meters show. Sites
+ * of which somebody said that they are fine are not in it.
+ *
+ * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
+ * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
+ *
+ * @param time when the sites were judged
+ * @param leaking sites with the verdict {@link Verdict#LEAK}
+ * @param growing sites with the verdict {@link Verdict#GROWING}
+ * @param pools sites with the verdict {@link Verdict#POOL}
+ * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
+ *     SiteSummary#OTHER}; empty if none leaks
+ * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
+ * @param worstInWords the name whose call sites keep most, all of them together; empty if none
+ *     leaks
+ */
+public record LeakSummary(
+    Instant time,
+    int leaking,
+    int growing,
+    int pools,
+    List<Share> suspected,
+    List<SiteVerdict> worst,
+    Optional<String> worstInWords) {
+
+  /** As many names come in. */
+  public static final int TOP = 5;
+
+  /** Among as many first a name stays that is in. */
+  public static final int STAYING = 8;
+
+  /** As many are recorded. */
+  public static final int WORST = 5;
+
+  public LeakSummary {
+    suspected = List.copyOf(suspected);
+    worst = List.copyOf(worst);
+  }
+
+  /** How many sites have a verdict. */
+  public int sites(Verdict verdict) {
+    return switch (verdict) {
+      case LEAK -> leaking;
+      case GROWING -> growing;
+      case POOL -> pools;
+      case HEALTHY -> throw new IllegalArgumentException("healthy sites are not counted");
+    };
+  }
+}

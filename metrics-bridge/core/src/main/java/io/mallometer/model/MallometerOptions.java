@@ -1,0 +1,85 @@
+package io.mallometer.model;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How to read the native library.
+ *
+ * @param pollInterval time between two polls. Facades share one poller: the shortest interval of
+ *     those that are open holds. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter one is raised
+ *     to it
+ * @param minimumTrimInterval the least time between two trims; a trim that comes earlier is refused
+ * @param recordPath the file in which to record the last hour, so that it is known after the
+ *     process was killed; empty for none, unless the environment variable MALLOMETER_BLACKBOX names
+ *     one. A process records into one file: the first that is asked for, or the variable's
+ * @param applicationPackages packages, with all below them, of the application's own classes: the
+ *     innermost frame of one of these names a call site. Empty if they are not known. Facades share
+ *     their readings, so the packages of all that were ever opened hold
+ * @param leaks whether and how leaks are looked for. Facades share the observation: the options of
+ *     the one that was opened last hold, and the names of healthy sites of all
+ */
+public record MallometerOptions(
+    Duration pollInterval,
+    Duration minimumTrimInterval,
+    Optional<Path> recordPath,
+    List<String> applicationPackages,
+    LeakOptions leaks) {
+
+  /** Five seconds: three polls within a usual scrape interval of 15 s. */
+  public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
+
+  /** Ten milliseconds, many times what a poll takes in a process of some hundred threads. */
+  public static final Duration SHORTEST_POLL_INTERVAL = Duration.ofMillis(10);
+
+  /** A minute: a trim keeps other threads from allocating for a while. */
+  public static final Duration DEFAULT_MINIMUM_TRIM_INTERVAL = Duration.ofMinutes(1);
+
+  public MallometerOptions {
+    if (pollInterval.compareTo(SHORTEST_POLL_INTERVAL) < 0) {
+      pollInterval = SHORTEST_POLL_INTERVAL;
+    }
+    applicationPackages = List.copyOf(applicationPackages);
+  }
+
+  /** The defaults: a poll every five seconds, a trim a minute, leaks of a service. */
+  public static MallometerOptions defaults() {
+    return new MallometerOptions(
+        DEFAULT_POLL_INTERVAL,
+        DEFAULT_MINIMUM_TRIM_INTERVAL,
+        Optional.empty(),
+        List.of(),
+        LeakOptions.defaults());
+  }
+
+  /** These options with another poll interval. */
+  public MallometerOptions withPollInterval(Duration pollInterval) {
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+  }
+
+  /** These options with another least time between two trims. */
+  public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+  }
+
+  /** These options with a file to record into. */
+  public MallometerOptions withRecordPath(Path recordPath) {
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, Optional.of(recordPath), applicationPackages, leaks);
+  }
+
+  /** These options with other packages of the application. */
+  public MallometerOptions withApplicationPackages(List<String> packages) {
+    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath, packages, leaks);
+  }
+
+  /** These options with another way to look for leaks. */
+  public MallometerOptions withLeaks(LeakOptions leaks) {
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+  }
+}

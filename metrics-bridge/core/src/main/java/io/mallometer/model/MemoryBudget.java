@@ -1,0 +1,34 @@
+package io.mallometer.model;
+
+import java.util.List;
+
+/**
+ * What this process may come to need by its configuration, against the limit of its cgroup.
+ *
+ * @param lines the table
+ * @param totalBytes the sum of the lines
+ * @param limitBytes the cgroup's limit; {@code NaN} without one
+ * @param verdict what follows from it, one sentence
+ */
+public record MemoryBudget(List<Line> lines, double totalBytes, double limitBytes, String verdict) {
+
+  /**
+   * One claim on memory.
+   *
+   * @param item what claims it, such as {@code java-heap}
+   * @param bytes how much it may take
+   * @param basis where the figure comes from: {@code configured}, or {@code measured} for what has
+   *     no bound of its own
+   * @param detail the setting, or what was measured
+   */
+  public record Line(String item, long bytes, String basis, String detail) {}
+
+  public MemoryBudget {
+    lines = List.copyOf(lines);
+  }
+
+  /** The limit without the total: negative if it is too small; {@code NaN} without a limit. */
+  public double headroomBytes() {
+    return limitBytes - totalBytes;
+  }
+}

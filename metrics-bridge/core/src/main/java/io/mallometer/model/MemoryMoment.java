@@ -1,0 +1,36 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where the memory was at one moment of the last hour.
+ *
+ * @param time when it was read
+ * @param resident resident bytes by part, as of the latest split then; empty before the first
+ * @param charged what the kernel charged the cgroup, by part; empty outside one
+ * @param limitBytes the cgroup's limit; {@code NaN} without one
+ */
+public record MemoryMoment(
+    Instant time,
+    Map<ResidentPart, Long> resident,
+    Map<ChargedPart, Long> charged,
+    double limitBytes) {
+
+  public MemoryMoment {
+    resident = Map.copyOf(resident);
+    charged = Map.copyOf(charged);
+  }
+
+  /** What a snapshot says. */
+  public static MemoryMoment of(Snapshot snapshot) {
+    Optional<ResidentMemory> resident = snapshot.memory().resident();
+    Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
+    return new MemoryMoment(
+        snapshot.time(),
+        resident.isPresent() ? resident.get().bytes() : Map.of(),
+        cgroup.isPresent() ? cgroup.get().bytes() : Map.of(),
+        cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN);
+  }
+}

@@ -1,0 +1,88 @@
+package io.mallometer.model;
+
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How the observation of objects goes: whether their use is seen, and what that costs.
+ *
+ * @param state whether it works
+ * @param reason what is off and why; empty if nothing is
+ * @param method by what accessed bits are cleared: {@code cold}, {@code clear_refs}; empty while
+ *     off
+ * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
+ * @param epochEndNanos when the latest epoch ended that says something, by the same clock; 0 before
+ * @param epochSeconds how long the present epoch is to be
+ * @param epochs epochs that ended
+ * @param voidEpochs those of them in which the kernel itself cleared accessed bits: they say
+ *     nothing
+ * @param cpuSeconds processor time that it took
+ * @param arenaBytes address space that is reserved for slots
+ * @param residentBytes what of it slots take in whole pages
+ * @param limitBytes what they may take beyond the bytes of their objects
+ * @param slots by size, smallest first
+ * @param placed sampled objects that were put into slots
+ * @param notPlaced those for which no slot or memory was left
+ * @param tooLarge those that are larger than the largest slot
+ * @param watchReason why the place of the last use cannot be looked for; empty if it can
+ */
+public record Observation(
+    State state,
+    String reason,
+    String method,
+    long startedNanos,
+    long epochEndNanos,
+    double epochSeconds,
+    long epochs,
+    long voidEpochs,
+    double cpuSeconds,
+    long arenaBytes,
+    long residentBytes,
+    long limitBytes,
+    List<Slots> slots,
+    long placed,
+    long notPlaced,
+    long tooLarge,
+    String watchReason) {
+
+  /** Whether use is seen. */
+  public enum State {
+    /** Nobody asked for it, or the environment forbids it. */
+    OFF,
+    /** What the system can do is being tried out. */
+    STARTING,
+    /** It is seen. */
+    ON,
+    /** It cannot be seen here; the reason says why. */
+    FAILED;
+
+    /** The name as it appears in JSON. */
+    public String tag() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Slots of one size.
+   *
+   * @param bytes their size
+   * @param count how many there are
+   * @param inUse how many of them hold an object
+   */
+  public record Slots(long bytes, int count, int inUse) {}
+
+  public Observation {
+    slots = List.copyOf(slots);
+  }
+
+  /** Nothing is observed. */
+  public static Observation off(String reason) {
+    return new Observation(
+        State.OFF, reason, "", 0, 0, Double.NaN, 0, 0, 0, 0, 0, 0, List.of(), 0, 0, 0, reason);
+  }
+
+  /** Whether at least one epoch told something. */
+  public boolean hasSeen() {
+    return state == State.ON && startedNanos != 0 && epochEndNanos > startedNanos;
+  }
+}

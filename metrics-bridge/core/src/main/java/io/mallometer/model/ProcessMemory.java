@@ -1,0 +1,27 @@
+package io.mallometer.model;
+
+import java.util.Optional;
+
+/**
+ * Where the memory of the process goes as the operating system sees it; known with and without the
+ * native library. What cannot be read on this system is empty.
+ *
+ * @param residentBytes the resident set at the latest poll; {@code NaN} if unknown
+ * @param resident the latest split of the resident set, some seconds older than the rest
+ * @param cgroup the memory cgroup at the latest poll; empty outside one
+ * @param budget the budget at the latest split
+ */
+public record ProcessMemory(
+    double residentBytes,
+    Optional<ResidentMemory> resident,
+    Optional<CgroupMemory> cgroup,
+    Optional<MemoryBudget> budget) {
+
+  private static final ProcessMemory UNKNOWN =
+      new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
+
+  /** Nothing was read, or nothing can be. */
+  public static ProcessMemory unknown() {
+    return UNKNOWN;
+  }
+}

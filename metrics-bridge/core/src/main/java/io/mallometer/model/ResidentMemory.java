@@ -1,0 +1,41 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The resident memory of the process, split by what it is.
+ *
+ * @param time when it was read; the split is made less often than the counters are read
+ * @param totalBytes the resident set: the sum of all mappings, and of all parts
+ * @param bytes resident bytes by part. A part that cannot be told apart on this JVM is absent; its
+ *     memory is in another part, in doubt in {@link ResidentPart#UNEXPLAINED}
+ * @param presumedBytes what of {@link ResidentPart#GC_AND_JVM} nothing identifies: anonymous memory
+ *     that counts as the JVM's because its tables may be as large
+ * @param copiedFileBytes what of {@link ResidentPart#MAPPED_FILES} the process has written, such as
+ *     relocated data of libraries and class data archives: its own pages, which the kernel cannot
+ *     read from the file again
+ * @param nativeMemoryTracking whether the JVM's own figures were there to help
+ * @param mappings how many mappings were read
+ * @param costSeconds processor time that this split took
+ */
+public record ResidentMemory(
+    Instant time,
+    long totalBytes,
+    Map<ResidentPart, Long> bytes,
+    long presumedBytes,
+    long copiedFileBytes,
+    boolean nativeMemoryTracking,
+    int mappings,
+    double costSeconds) {
+
+  public ResidentMemory {
+    bytes = Map.copyOf(bytes);
+  }
+
+  /** Resident bytes of a part; empty if it could not be told apart. */
+  public Optional<Long> of(ResidentPart part) {
+    return Optional.ofNullable(bytes.get(part));
+  }
+}

@@ -1,0 +1,52 @@
+package io.mallometer.model;
+
+/**
+ * What resident memory is: every page of the process belongs to exactly one part, so that the parts
+ * add up to the resident set size.
+ */
+public enum ResidentPart {
+  /** The reserved range of the Java heap. */
+  JAVA_HEAP("java-heap"),
+  /** Class metadata outside the compressed class space. */
+  METASPACE("metaspace"),
+  /** The compressed class space. */
+  CLASS_SPACE("class-space"),
+  /** Compiled and generated code. */
+  CODE_CACHE("code-cache"),
+  /** Stacks of all threads, Java or not. */
+  THREAD_STACKS("thread-stacks"),
+  /**
+   * The collector's tables and other structures of the JVM; with native memory tracking also what
+   * the JVM itself allocated by malloc.
+   */
+  GC_AND_JVM("gc-and-jvm"),
+  /** Direct buffers as the JVM counts them; they come from malloc and are in no other part. */
+  DIRECT_BUFFERS("direct-buffers"),
+  /**
+   * Memory of malloc that is in use, without the two parts above; known while mallometer counts.
+   */
+  MALLOC_LIVE("malloc-live"),
+  /** Memory of malloc that is free or bookkeeping; known while mallometer counts. */
+  MALLOC_RETAINED("malloc-retained"),
+  /** Memory of malloc, in use or not, when mallometer does not count. */
+  MALLOC("malloc"),
+  /** Files: libraries, jars, class data archives, mapped buffers. */
+  MAPPED_FILES("mapped-files"),
+  /** Memory shared with other processes that no file on a disk backs. */
+  SHARED_MEMORY("shared-memory"),
+  /** The native library and its counters. */
+  MALLOMETER("mallometer"),
+  /** What nothing above accounts for. */
+  UNEXPLAINED("unexplained");
+
+  private final String tag;
+
+  ResidentPart(String tag) {
+    this.tag = tag;
+  }
+
+  /** The name that people see in tags and tables. */
+  public String tag() {
+    return tag;
+  }
+}

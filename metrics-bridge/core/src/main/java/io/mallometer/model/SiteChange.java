@@ -1,0 +1,75 @@
+package io.mallometer.model;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What changed of a call site between two moments. What is not known of one of them is {@code NaN}:
+ * of more than 4,096 sites only the largest are kept.
+ *
+ * @param number the site's number
+ * @param name who allocates
+ * @param library the library that asked for the memory
+ * @param frames the stack, innermost first
+ * @param liveBytesBefore bytes in use at the first moment, estimated
+ * @param liveBytesAfter bytes in use at the second
+ * @param liveObjectsBefore objects in use at the first moment, estimated
+ * @param liveObjectsAfter objects in use at the second
+ * @param allocatedBytes bytes allocated in between, estimated
+ */
+public record SiteChange(
+    int number,
+    String name,
+    String library,
+    List<StackFrame> frames,
+    double liveBytesBefore,
+    double liveBytesAfter,
+    double liveObjectsBefore,
+    double liveObjectsAfter,
+    double allocatedBytes) {
+
+  /** By growth of the live bytes; what is unknown comes last. */
+  public static final Comparator<SiteChange> MOST_GROWTH_FIRST =
+      mostFirst(SiteChange::liveBytesGrowth);
+
+  /** By growth of the live objects; what is unknown comes last. */
+  public static final Comparator<SiteChange> MOST_OBJECTS_FIRST =
+      mostFirst(SiteChange::liveObjectsGrowth);
+
+  /** By the bytes allocated in between; what is unknown comes last. */
+  public static final Comparator<SiteChange> MOST_ALLOCATED_FIRST =
+      mostFirst(SiteChange::allocatedBytes);
+
+  public SiteChange {
+    frames = List.copyOf(frames);
+  }
+
+  /** By how much the bytes in use grew; negative if they shrank. */
+  public double liveBytesGrowth() {
+    return liveBytesAfter - liveBytesBefore;
+  }
+
+  /** By how much the objects in use grew; negative if they shrank. */
+  public double liveObjectsGrowth() {
+    return liveObjectsAfter - liveObjectsBefore;
+  }
+
+  /** Whether name, library or any frame contains a text, whatever the case of its letters. */
+  public boolean mentions(String text) {
+    return CallSite.mentions(text, name, library, frames);
+  }
+
+  private static Comparator<SiteChange> mostFirst(ToDoubleFunction<SiteChange> figure) {
+    return Comparator.comparingDouble(
+        change -> {
+          double value = figure.applyAsDouble(change);
+          return Double.isNaN(value) ? Double.POSITIVE_INFINITY : -value;
+        });
+  }
+
+  /** Whether anything is different, or unknown. */
+  public boolean moved() {
+    return liveBytesGrowth() != 0 || liveObjectsGrowth() != 0 || allocatedBytes != 0;
+  }
+}

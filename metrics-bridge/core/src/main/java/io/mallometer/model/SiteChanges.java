@@ -1,0 +1,27 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What changed of the call sites between two moments of the last hour.
+ *
+ * @param from the first moment, of those that are kept the nearest to the one asked for; empty if
+ *     nothing is known
+ * @param to the second moment, likewise
+ * @param changes the sites of which anything is different, most growth first
+ * @param reason why nothing is known; empty if it is
+ */
+public record SiteChanges(
+    Optional<Instant> from, Optional<Instant> to, List<SiteChange> changes, String reason) {
+
+  public SiteChanges {
+    changes = List.copyOf(changes);
+  }
+
+  /** Nothing is known, and why. */
+  public static SiteChanges none(String reason) {
+    return new SiteChanges(Optional.empty(), Optional.empty(), List.of(), reason);
+  }
+}

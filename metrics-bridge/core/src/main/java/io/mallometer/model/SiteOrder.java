@@ -1,0 +1,40 @@
+package io.mallometer.model;
+
+import java.util.Comparator;
+import java.util.function.ToDoubleFunction;
+
+/** By which figure call sites are sorted, largest first; what is unknown comes last. */
+public enum SiteOrder {
+  /** Bytes in use. */
+  LIVE("live", figures -> figures.liveBytes().value()),
+  /** Objects in use. */
+  LIVE_OBJECTS("live-objects", figures -> figures.liveObjects().value()),
+  /** Bytes allocated since the process started. */
+  ALLOCATED("allocated", figures -> figures.allocatedBytes().value()),
+  /** Objects allocated since the process started. */
+  ALLOCATED_OBJECTS("allocated-objects", figures -> figures.allocatedObjects().value()),
+  /** Bytes allocated for each second between the last two readings. */
+  RATE("rate", SiteFigures::bytesPerSecond);
+
+  private final String id;
+  private final ToDoubleFunction<SiteFigures> figure;
+
+  SiteOrder(String id, ToDoubleFunction<SiteFigures> figure) {
+    this.id = id;
+    this.figure = figure;
+  }
+
+  /** The name in addresses and options. */
+  public String id() {
+    return id;
+  }
+
+  /** Largest first, {@code NaN} last. */
+  public Comparator<SiteFigures> comparator() {
+    return Comparator.comparingDouble(
+        figures -> {
+          double value = figure.applyAsDouble(figures);
+          return Double.isNaN(value) ? Double.POSITIVE_INFINITY : -value;
+        });
+  }
+}

@@ -1,0 +1,59 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Who holds most of the live memory, in few names: what the meters show.
+ *
+ * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
+ * {@value #STAYING}, so that two that take turns at the boundary do not come and go with each
+ * reading. There are never more than {@value #STAYING} and {@link #OTHER}.
+ *
+ * @param time when the call sites were read
+ * @param libraries live bytes by library, most first, the last being {@link #OTHER}
+ * @param sites live bytes by site, most first, the last being {@link #OTHER}
+ * @param largestSites live bytes of the {@value #LARGEST} sites that have most, most first
+ * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
+ *     estimated: 0 without attach, {@code NaN} if unknown
+ */
+public record SiteSummary(
+    Instant time,
+    List<Share> libraries,
+    List<Share> sites,
+    List<Share> largestSites,
+    double allocatedBeforeBytes) {
+
+  /** The name of what is not among the first. */
+  public static final String OTHER = "other";
+
+  /** As many names come in. */
+  public static final int TOP = 10;
+
+  /** Among as many first a name stays that is in. */
+  public static final int STAYING = 15;
+
+  /** As many sites are recorded. */
+  public static final int LARGEST = 20;
+
+  /**
+   * Live bytes under one name, estimated.
+   *
+   * @param name at most 200 characters, without addresses and numbers that differ between two
+   *     processes
+   * @param liveBytes bytes
+   */
+  public record Share(String name, double liveBytes) {}
+
+  /** A summary of sites in which everything is that the process allocated. */
+  public SiteSummary(
+      Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
+    this(time, libraries, sites, largestSites, 0);
+  }
+
+  public SiteSummary {
+    libraries = List.copyOf(libraries);
+    sites = List.copyOf(sites);
+    largestSites = List.copyOf(largestSites);
+  }
+}

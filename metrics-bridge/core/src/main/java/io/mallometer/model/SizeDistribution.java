@@ -1,0 +1,122 @@
+package io.mallometer.model;
+
+import java.util.Arrays;
+import java.util.function.IntToLongFunction;
+
+/**
+ * How many allocations there were of each size: a histogram over 20 fixed classes of requested
+ * size.
+ *
+ * <p>Class {@code i < 19} holds requests of up to and including {@code 2^(4+i)} bytes (16 B, 32 B,
+ * ..., 4 MiB) that no smaller class holds; class 19 holds all above. Totals are sums over classes,
+ * so total, small and large always agree. Immutable; counts are exact and wrap at 2^64.
+ */
+public final class SizeDistribution {
+
+  /** The number of size classes. */
+  public static final int CLASSES = 20;
+
+  /** The first class that is not small: requests above the page size of 4096 bytes. */
+  public static final int FIRST_LARGE_CLASS = 9;
+
+  private static final int SMALLEST_LIMIT_LOG2 = 4;
+
+  private final long[] counts;
+
+  private SizeDistribution(long[] counts) {
+    this.counts = counts;
+  }
+
+  /**
+   * A distribution with these counts.
+   *
+   * @param counts allocations by class, {@value #CLASSES} of them, smallest sizes first; copied
+   * @throws IllegalArgumentException if there are not exactly {@value #CLASSES} counts
+   */
+  public static SizeDistribution of(long... counts) {
+    if (counts.length != CLASSES) {
+      throw new IllegalArgumentException(
+          "expected " + CLASSES + " counts but got " + counts.length);
+    }
+    return new SizeDistribution(counts.clone());
+  }
+
+  /**
+   * A distribution whose counts are computed: {@code countOfClass} is asked once for each class,
+   * smallest sizes first.
+   */
+  public static SizeDistribution of(IntToLongFunction countOfClass) {
+    long[] counts = new long[CLASSES];
+    for (int i = 0; i < CLASSES; i++) {
+      counts[i] = countOfClass.applyAsLong(i);
+    }
+    return new SizeDistribution(counts);
+  }
+
+  /**
+   * The largest requested size, in bytes, that a class holds; positive infinity for the last.
+   *
+   * @param sizeClass 0 to {@code CLASSES - 1}
+   */
+  public static double upperBound(int sizeClass) {
+    if (sizeClass < 0 || sizeClass >= CLASSES) {
+      throw new IndexOutOfBoundsException(sizeClass);
+    }
+    return sizeClass == CLASSES - 1
+        ? Double.POSITIVE_INFINITY
+        : 1L << (SMALLEST_LIMIT_LOG2 + sizeClass);
+  }
+
+  /** Allocations in one class, from 0 to {@code CLASSES - 1}. */
+  public long count(int sizeClass) {
+    return counts[sizeClass];
+  }
+
+  /** Allocations of all sizes. */
+  public long total() {
+    return sum(0, CLASSES);
+  }
+
+  /** Allocations of at most 4096 bytes. */
+  public long small() {
+    return sum(0, FIRST_LARGE_CLASS);
+  }
+
+  /** Allocations above 4096 bytes. */
+  public long large() {
+    return sum(FIRST_LARGE_CLASS, CLASSES);
+  }
+
+  /** The counts by class, as a new array, smallest sizes first. */
+  public long[] toArray() {
+    return counts.clone();
+  }
+
+  /** What came after {@code start}: the difference, class by class. */
+  public SizeDistribution minus(SizeDistribution start) {
+    return of(i -> counts[i] - start.counts[i]);
+  }
+
+  private long sum(int from, int to) {
+    long sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += counts[i];
+    }
+    return sum;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof SizeDistribution that && Arrays.equals(counts, that.counts);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(counts);
+  }
+
+  @Override
+  public String toString() {
+    return Arrays.toString(counts);
+  }
+}

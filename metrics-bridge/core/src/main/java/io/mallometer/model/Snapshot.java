@@ -1,0 +1,125 @@
+package io.mallometer.model;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One reading of everything, immutable. All faces show the same snapshot until the next poll.
+ *
+ * @param time when it was read
+ * @param status whether mallometer counted at that time
+ * @param process what was counted in the whole process since it started; present exactly while the
+ *     status is {@link Status#active() active}
+ * @param self what mallometer itself is and costs
+ * @param memory where the memory of the process goes as the operating system sees it; known with
+ *     and without the native library
+ * @param allocator the latest statistics of the allocator below, some seconds older than the rest;
+ *     empty without the native library
+ * @param largeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
+ *     first; the library keeps 64
+ * @param sites who holds most of the live memory, some seconds older than the rest; empty if call
+ *     sites are not recorded
+ * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
+ *     is not seen
+ */
+public record Snapshot(
+    Instant time,
+    Status status,
+    Optional<NativeCounters> process,
+    SelfReport self,
+    ProcessMemory memory,
+    Optional<AllocatorStatistics> allocator,
+    List<LargeAllocation> largeAllocations,
+    Optional<SiteSummary> sites,
+    Optional<LeakSummary> leaks) {
+
+  public Snapshot {
+    largeAllocations = List.copyOf(largeAllocations);
+  }
+
+  /** A snapshot of what the library counts alone. */
+  public Snapshot(Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
+    this(time, status, process, self, List.of());
+  }
+
+  /** A snapshot of what the library counts, with the large requests. */
+  public Snapshot(
+      Instant time,
+      Status status,
+      Optional<NativeCounters> process,
+      SelfReport self,
+      List<LargeAllocation> largeAllocations) {
+    this(
+        time,
+        status,
+        process,
+        self,
+        ProcessMemory.unknown(),
+        Optional.empty(),
+        largeAllocations,
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** A snapshot of a process whose library cannot be read. */
+  public static Snapshot absent(Instant time, Status status) {
+    return new Snapshot(time, status, Optional.empty(), SelfReport.absent());
+  }
+
+  /** This snapshot with what the operating system says. */
+  public Snapshot with(ProcessMemory known) {
+    return new Snapshot(
+        time, status, process, self, known, allocator, largeAllocations, sites, leaks);
+  }
+
+  /** This snapshot with what the allocator says. */
+  public Snapshot with(Optional<AllocatorStatistics> known) {
+    return new Snapshot(time, status, process, self, memory, known, largeAllocations, sites, leaks);
+  }
+
+  /** This snapshot with who holds the memory. */
+  public Snapshot with(SiteSummary known) {
+    return new Snapshot(
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        largeAllocations,
+        Optional.of(known),
+        leaks);
+  }
+
+  /** This snapshot with who leaks. */
+  public Snapshot with(LeakSummary known) {
+    return new Snapshot(
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        largeAllocations,
+        sites,
+        Optional.of(known));
+  }
+
+  /** How long ago this was read; zero if the clock was set back since. */
+  public Duration age(Clock clock) {
+    Duration age = Duration.between(time, clock.instant());
+    return age.isNegative() ? Duration.ZERO : age;
+  }
+
+  /**
+   * The {@link #age} in seconds; {@code NaN} when nothing was read that could grow old: neither the
+   * library nor the operating system's figures.
+   */
+  public double ageSeconds(Clock clock) {
+    boolean nothing = status.state() == State.UNAVAILABLE && memory.equals(ProcessMemory.unknown());
+    return nothing ? Double.NaN : age(clock).toNanos() / 1e9;
+  }
+}

@@ -1,0 +1,65 @@
+package io.mallometer.model;
+
+/**
+ * A function on a call stack.
+ *
+ * @param kind native or Java
+ * @param owner native: the library's name as in the tag {@code library}, such as {@code libzip.so},
+ *     empty if the address belongs to none; Java: the class, such as {@code java.util.zip.Deflater}
+ * @param name native: the demangled symbol without parameters, empty if none is known; Java: the
+ *     method
+ * @param source Java: the source file's name; empty if unknown
+ * @param line Java: the line; 0 if unknown
+ * @param offset native: bytes behind the symbol, or where none is known behind the library's load
+ *     address, or the address itself; 0 in Java
+ */
+public record StackFrame(
+    Kind kind, String owner, String name, String source, int line, long offset) {
+
+  /** Which code. */
+  public enum Kind {
+    /** Machine code of a library or of the executable. */
+    NATIVE,
+    /** A Java method, interpreted or compiled. */
+    JAVA
+  }
+
+  /** A frame of native code. */
+  public static StackFrame ofLibrary(String library, String symbol, long offset) {
+    return new StackFrame(Kind.NATIVE, library, symbol, "", 0, offset);
+  }
+
+  /** A frame of a Java method. */
+  public static StackFrame ofJava(String className, String method, String source, int line) {
+    return new StackFrame(Kind.JAVA, className, method, source, line, 0);
+  }
+
+  /**
+   * The function without the place in it: {@code java.util.zip.Deflater.init}, {@code
+   * libzip.so!deflateInit2_}, {@code libzip.so} without a symbol, {@code [unknown]} without both.
+   */
+  public String function() {
+    if (kind == Kind.JAVA) {
+      return owner + "." + name;
+    }
+    if (owner.isEmpty()) {
+      return "[unknown]";
+    }
+    return name.isEmpty() ? owner : owner + "!" + name;
+  }
+
+  /**
+   * The function and the place: {@code java.util.zip.Deflater.init(Deflater.java:123)}, {@code
+   * libzip.so!deflateInit2_+0x1f}, {@code 0x7f0012345678}.
+   */
+  @Override
+  public String toString() {
+    if (kind == Kind.NATIVE) {
+      return (owner.isEmpty() ? "" : function() + "+") + "0x" + Long.toHexString(offset);
+    }
+    if (source.isEmpty()) {
+      return function();
+    }
+    return function() + "(" + source + (line > 0 ? ":" + line : "") + ")";
+  }
+}

@@ -1,0 +1,45 @@
+package io.mallometer.model;
+
+/**
+ * Whether mallometer counts, why or why not, and what to do about it.
+ *
+ * @param state whether native allocations are counted
+ * @param reason while {@link State#ACTIVE} how the library came in, as {@link SelfReport#mode()},
+ *     followed by what is not counted if something is known not to be, such as {@code attached;
+ *     incomplete: 3 calls of malloc are not seen}; otherwise why nothing is counted, in one
+ *     sentence without a final full stop
+ * @param remedy what to do, literally where that is possible: a command line or a setting that can
+ *     be copied. Empty if there is nothing to do
+ */
+public record Status(State state, String reason, String remedy) {
+
+  /** The status while the preloaded library counts. */
+  public static Status counting() {
+    return counting(SelfReport.PRELOAD);
+  }
+
+  /** The status while the library counts that came in so. */
+  public static Status counting(String mode) {
+    return counting(mode, "");
+  }
+
+  /**
+   * The same.
+   *
+   * @param gaps what is not counted, as {@link Attachment#gaps()}; empty if nothing is known
+   */
+  public static Status counting(String mode, String gaps) {
+    return new Status(State.ACTIVE, gaps.isEmpty() ? mode : mode + "; incomplete: " + gaps, "");
+  }
+
+  /** Whether native allocations are counted now. */
+  public boolean active() {
+    return state == State.ACTIVE;
+  }
+
+  /** One line for a log: state, reason, and the remedy if there is one. */
+  @Override
+  public String toString() {
+    return state + " (" + reason + ")" + (remedy.isEmpty() ? "" : ": " + remedy);
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Records, enums and options: what every face shows and every reading returns. Immutable; a figure
+ * that is unknown is {@code NaN} or an empty {@code Optional}, never 0.
+ */
+@NullMarked
+package io.mallometer.model;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,529 @@
+package io.mallometer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.HandFedInterposer;
+import io.mallometer.Logged;
+import io.mallometer.Mallometer;
+import io.mallometer.SilentInterposer;
+import io.mallometer.SitesByHand;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import io.mallometer.process.MemorySource;
+import java.lang.ref.WeakReference;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PollerTest {
+
+  private static final MallometerOptions FAST =
+      MallometerOptions.defaults().withPollInterval(Duration.ofMillis(10));
+  private static final MallometerOptions SLOW =
+      MallometerOptions.defaults().withPollInterval(Duration.ofHours(1));
+
+  /** Of other tests in this JVM. */
+  private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+
+  private final Readings library = new Readings();
+  private final Poller poller = new Poller(library, MemorySource.none(), Clock.systemUTC());
+
+  @AfterEach
+  void noThreadIsLeft() throws InterruptedException {
+    library.failure = null;
+    for (Thread thread : pollerThreads()) {
+      thread.join(TimeUnit.SECONDS.toMillis(10));
+    }
+    assertThat(pollerThreads()).isEmpty();
+  }
+
+  /** Which a web container takes for a leak. */
+  @Test
+  void anAttachIsSeenAtOnceAndCallSitesAreRecordedFromItOn() {
+    HandFedInterposer fed =
+        new HandFedInterposer(
+            FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
+    fed.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", ""));
+    try (Mallometer mallometer = fed.open()) {
+      assertThat(mallometer.snapshot().process()).isEmpty();
+
+      fed.becomes(Status.counting(SelfReport.ATTACHED));
+      assertThat(mallometer.attach().reason()).isEqualTo("attached");
+      assertThat(mallometer.snapshot().process()).isPresent();
+      assertThat(fed.namings()).isEqualTo(1);
+
+      fed.becomes(new Status(State.UNAVAILABLE, "detached", ""));
+      mallometer.detach();
+      assertThat(mallometer.snapshot().process()).isEmpty();
+    }
+  }
+
+  /** An attach that misses calls from its beginning says so in the status that it returns. */
+  @Test
+  void whatAnAttachMissesLaterIsLoggedOnce() {
+    Attachment complete = new Attachment(50, 0, 0, 0.001, 0, 65_536);
+    Attachment lacking = new Attachment(50, 0, 3, 0.001, 0, 65_536);
+    HandFedInterposer fed = attachedTo(complete);
+    try (Mallometer mallometer = fed.open();
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      becomes(fed, lacking);
+      mallometer.poll();
+      assertThat(mallometer.status())
+          .hasToString("ACTIVE (attached; incomplete: 3 calls of malloc are not seen)");
+      becomes(fed, complete);
+      mallometer.poll();
+      becomes(fed, lacking);
+      mallometer.poll();
+      assertThat(logged.messages())
+          .containsExactly(
+              "Not every native allocation is counted: attached; incomplete: 3 calls of"
+                  + " malloc are not seen. A process that is started with the library preloaded"
+                  + " counts every call.");
+    }
+    HandFedInterposer known = attachedTo(lacking);
+    try (Mallometer mallometer = known.open();
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      mallometer.poll();
+      assertThat(logged.messages()).isEmpty();
+    }
+  }
+
+  private static HandFedInterposer attachedTo(Attachment attachment) {
+    HandFedInterposer fed =
+        new HandFedInterposer(
+            FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
+    becomes(fed, attachment);
+    return fed;
+  }
+
+  private static void becomes(HandFedInterposer fed, Attachment attachment) {
+    fed.becomes(Status.counting(SelfReport.ATTACHED, attachment.gaps()));
+    fed.reports(FaceContract.attachedReport(attachment));
+  }
+
+  @Test
+  void noThreadIsLeftWhenTheLastFacadeIsClosed() {
+    for (int i = 0; i < 200; i++) {
+      new Mallometer(poller, FAST).close();
+      assertThat(pollerThreads()).isEmpty();
+    }
+  }
+
+  @Test
+  void facadesShareOneThreadThatEndsWithTheLastOfThem() throws Exception {
+    try (Mallometer first = new Mallometer(poller, FAST)) {
+      Mallometer second = new Mallometer(poller, FAST);
+      assertThat(pollerThreads()).hasSize(1).allMatch(Thread::isDaemon);
+      second.close();
+      library.awaitReadings(3);
+      assertThat(first.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void aSystemWithoutAnotherThreadKeepsNobodyFromOpening() {
+    Poller exhausted =
+        new Poller(
+            library,
+            MemorySource.none(),
+            Clock.systemUTC(),
+            work ->
+                new Thread(work) {
+                  @Override
+                  public synchronized void start() {
+                    throw new OutOfMemoryError("unable to create native thread");
+                  }
+                });
+    try (Mallometer opened = new Mallometer(exhausted, FAST)) {
+      assertThat(opened.poll().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void theShortestIntervalOfThoseOpenHolds() throws Exception {
+    try (Mallometer slow = new Mallometer(poller, SLOW)) {
+      try (Mallometer fast = new Mallometer(poller, FAST)) {
+        assertThat(fast.snapshot()).isEqualTo(slow.snapshot());
+        library.awaitReadings(3);
+      }
+      Thread.sleep(50);
+      int settled = library.readings.get();
+      Thread.sleep(100);
+      assertThat(library.readings).hasValueLessThanOrEqualTo(settled + 1);
+    }
+  }
+
+  @Test
+  void pollingSurvivesWhateverAReadingThrows() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      for (Throwable failure :
+          List.of(
+              new IllegalStateException("refused"),
+              new UnsatisfiedLinkError("gone"),
+              new OutOfMemoryError("made up"))) {
+        library.failure = failure;
+        Instant stuck = mallometer.snapshot().time();
+        library.awaitReadings(2);
+        assertThat(mallometer.snapshot().time()).isBetween(stuck, stuck.plusSeconds(1));
+
+        library.failure = null;
+        library.awaitReadings(2);
+        assertThat(mallometer.snapshot().time()).isAfter(stuck);
+      }
+    }
+  }
+
+  @Test
+  void theThreadReadsCallSitesAndTheSnapshotShowsWhoHoldsTheMemory() throws Exception {
+    HandFedInterposer known = known();
+    try (Mallometer mallometer = over(known)) {
+      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
+        Thread.sleep(10);
+      }
+      assertThat(mallometer.snapshot().sites())
+          .hasValueSatisfying(sites -> assertThat(sites.libraries()).hasSize(3));
+      assertThat(known.siteReadings()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theThreadHoldsNoReadingOfCallSitesForWhichNobodyAsks() throws Exception {
+    HandFedInterposer known = known();
+    AtomicReference<@Nullable WeakReference<CallSites>> reading = new AtomicReference<>();
+    known.onCallSites(
+        () -> {
+          CallSites fresh = SitesByHand.three();
+          reading.set(new WeakReference<>(fresh));
+          known.knows(fresh);
+        });
+    try (Mallometer mallometer = over(known)) {
+      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
+        Thread.sleep(10);
+      }
+      known.onCallSites(() -> {});
+      known.knows(SitesByHand.three());
+      for (int i = 0; i < 100 && reading.get().get() != null; i++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertThat(reading.get().get()).isNull();
+      assertThat(mallometer.callSites().sites()).hasSize(3);
+    }
+  }
+
+  @Test
+  void newMethodsAreNamedWhileTheirClassesLiveAlsoBetweenPollsAndThoughNobodyAsks()
+      throws Exception {
+    HandFedInterposer known = known();
+    Poller seldom = new Poller(known, MemorySource.none(), Clock.systemUTC());
+    try (Mallometer mallometer = new Mallometer(seldom, SLOW)) {
+      for (int i = 0; i < 1_000 && known.namings() < 3; i++) {
+        Thread.sleep(10);
+      }
+      assertThat(known.namings()).isGreaterThanOrEqualTo(3);
+      assertThat(known.siteReadings()).isZero();
+      assertThat(mallometer.snapshot().sites()).isEmpty();
+    }
+  }
+
+  @Test
+  void countersAreReadAlsoWhereMemoryRunsOutOverTheCallSites() throws Exception {
+    HandFedInterposer exhausted = known();
+    exhausted.onCallSites(
+        () -> {
+          throw new OutOfMemoryError("made up");
+        });
+    try (Mallometer mallometer = over(exhausted)) {
+      Instant opened = mallometer.snapshot().time();
+      for (int i = 0; i < 1_000 && exhausted.siteReadings() == 0; i++) {
+        Thread.sleep(10);
+      }
+      Thread.sleep(200);
+      assertThat(mallometer.snapshot().time()).isAfter(opened);
+      assertThat(exhausted.siteReadings()).as("one to keep, one to judge").isEqualTo(2);
+    }
+  }
+
+  @Test
+  void whoAsksForCallSitesThatCannotBeReadIsToldWhy() {
+    HandFedInterposer broken = known();
+    broken.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    try (Mallometer mallometer = broken.open()) {
+      assertThat(mallometer.callSites().reason()).contains("cannot be read", "made up");
+    }
+  }
+
+  private static HandFedInterposer known() {
+    HandFedInterposer known =
+        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    known.knows(SitesByHand.three());
+    return known;
+  }
+
+  private static Mallometer over(HandFedInterposer known) {
+    return new Mallometer(new Poller(known, MemorySource.none(), Clock.systemUTC()), FAST);
+  }
+
+  @Test
+  void countersAreReadAlsoWhereMemoryRunsOutOverTheMappings() throws Exception {
+    MemorySource exhausted =
+        new MemorySource() {
+          @Override
+          public boolean present() {
+            return true;
+          }
+
+          @Override
+          public ProcessMemory read(Supplier<Snapshot> counted) {
+            throw new OutOfMemoryError("made up");
+          }
+
+          @Override
+          public OptionalLong residentBytes() {
+            return OptionalLong.empty();
+          }
+        };
+    try (Mallometer mallometer =
+        new Mallometer(new Poller(library, exhausted, Clock.systemUTC()), FAST)) {
+      Instant first = mallometer.snapshot().time();
+      library.awaitReadings(2);
+      assertThat(mallometer.snapshot().time()).isAfter(first);
+    }
+  }
+
+  @Test
+  void aFailedPollReturnsTheSnapshotThatStays() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+      Snapshot before = mallometer.snapshot();
+      library.failure = new IllegalStateException("refused");
+
+      assertThat(mallometer.poll()).isSameAs(before);
+    }
+  }
+
+  @Test
+  void aListenerThatThrowsDisturbsNobody() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+      AtomicInteger told = new AtomicInteger();
+      Mallometer.Subscription broken =
+          mallometer.onPoll(
+              snapshot -> {
+                throw new IllegalStateException("broken listener");
+              });
+      Mallometer.Subscription sound = mallometer.onPoll(snapshot -> told.incrementAndGet());
+
+      mallometer.poll();
+      sound.close();
+      mallometer.poll();
+      broken.close();
+
+      assertThat(told).hasValue(1);
+    }
+  }
+
+  @Test
+  void aListenerThatKeepsThrowingIsLoggedOnce() {
+    try (Mallometer mallometer = new Mallometer(poller, SLOW);
+        Logged logged = new Logged(Mallometer.class.getName())) {
+      for (int i = 0; i < 2; i++) {
+        mallometer.onPoll(
+            snapshot -> {
+              throw new AssertionError("broken listener");
+            });
+      }
+      mallometer.poll();
+      mallometer.poll();
+
+      assertThat(logged.messages())
+          .hasSize(2)
+          .allMatch(message -> message.startsWith("A poll listener threw an exception"));
+    }
+  }
+
+  @Test
+  void closingTheFacadeEndsItsListenersAndTheirsOnly() {
+    try (Mallometer staying = new Mallometer(poller, SLOW)) {
+      Mallometer closing = new Mallometer(poller, SLOW);
+      AtomicInteger told = new AtomicInteger();
+      Mallometer.Subscription early = closing.onPoll(snapshot -> told.addAndGet(100));
+      staying.onPoll(snapshot -> told.incrementAndGet());
+      closing.close();
+      Mallometer.Subscription late = closing.onPoll(snapshot -> told.addAndGet(100));
+
+      staying.poll();
+      early.close();
+      late.close();
+      staying.poll();
+
+      assertThat(told).hasValue(2);
+    }
+  }
+
+  @Test
+  void aClosedFacadesRegistryIsNotHeld() throws Exception {
+    Mallometer mallometer = new Mallometer(poller, SLOW);
+    WeakReference<Object> registry = subscribeWithARegistry(mallometer);
+    mallometer.close();
+    for (int i = 0; i < 100 && registry.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+
+    assertThat(registry.get()).isNull();
+    assertThat(mallometer.snapshot()).isSameAs(poller.latest());
+  }
+
+  private static WeakReference<Object> subscribeWithARegistry(Mallometer mallometer) {
+    Object registry = new Object();
+    mallometer.onPoll(snapshot -> assertThat(registry).isNotNull());
+    return new WeakReference<>(registry);
+  }
+
+  @Test
+  void interruptingTheThreadDoesNotEndIt() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      pollerThreads().forEach(Thread::interrupt);
+      library.awaitReadings(3);
+      assertThat(mallometer.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void nothingIsReadBetweenSuspendAndResumeHoweverOftenTheyAreCalled() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      for (int i = 0; i < 2; i++) {
+        library.awaitReadings(2);
+        poller.suspend();
+        poller.suspend();
+        int readings = library.readings.get();
+        Thread.sleep(100);
+        assertThat(library.readings).hasValue(readings);
+
+        poller.resume();
+        poller.resume();
+        library.awaitReadings(2);
+      }
+      assertThat(mallometer.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void whileSuspendedTheLibraryObservesNoUse() throws Exception {
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      library.awaitReadings(3);
+      assertThat(library.observes).isTrue();
+      poller.suspend();
+      assertThat(library.observes).isFalse();
+      poller.resume();
+      assertThat(mallometer.status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
+    try (Mallometer staying = new Mallometer(poller, FAST)) {
+      Mallometer closing = new Mallometer(poller, FAST);
+      closing.close();
+      closing.close();
+      library.awaitReadings(3);
+      assertThat(staying.snapshot().status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void withoutALibraryThereIsNoThread() {
+    library.present = false;
+    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+      assertThat(pollerThreads()).isEmpty();
+      assertThat(mallometer.snapshot()).isNotNull();
+    }
+  }
+
+  private List<Thread> pollerThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("mallometer-poller"))
+        .filter(thread -> !before.contains(thread))
+        .toList();
+  }
+
+  /** Counts readings, and fails as told. */
+  private static final class Readings extends SilentInterposer {
+    final AtomicInteger readings = new AtomicInteger();
+    volatile boolean present = true;
+    volatile @Nullable Throwable failure;
+    volatile boolean observes;
+
+    Readings() {
+      super(Status.counting());
+    }
+
+    void awaitReadings(int more) throws InterruptedException {
+      int enough = readings.get() + more;
+      for (int i = 0; i < 1_000 && readings.get() < enough; i++) {
+        Thread.sleep(10);
+      }
+      assertThat(readings).hasValueGreaterThanOrEqualTo(enough);
+    }
+
+    @Override
+    public boolean present() {
+      return present;
+    }
+
+    @Override
+    public Snapshot read(Instant time) {
+      readings.incrementAndGet();
+      if (failure instanceof Error error) {
+        throw error;
+      }
+      if (failure instanceof RuntimeException exception) {
+        throw exception;
+      }
+      return new Snapshot(time, Status.counting(), process(), FaceContract.selfReport());
+    }
+
+    @Override
+    public Optional<NativeCounters> process() {
+      return Optional.of(FaceContract.counters(true, Double.NaN));
+    }
+
+    @Override
+    public void observeUse(Duration shortestEpoch) {
+      observes = true;
+    }
+
+    @Override
+    public void ignoreUse() {
+      observes = false;
+    }
+
+    @Override
+    public Optional<AllocatorStatistics> allocator(Instant time) {
+      return Optional.of(FaceContract.allocator(Double.NaN));
+    }
+  }
+}

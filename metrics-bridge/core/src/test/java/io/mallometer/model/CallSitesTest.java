@@ -1,0 +1,139 @@
+package io.mallometer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.FaceContract;
+import io.mallometer.SitesByHand;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Taking call sites together, choosing and sorting them. */
+class CallSitesTest {
+
+  private final CallSites three = SitesByHand.three();
+
+  @Test
+  void groupsAddUpTheirSites() {
+    SiteGroup zip = three.groupedBy(Grouping.LIBRARY).get(0);
+
+    assertThat(zip.key()).isEqualTo("libzip.so");
+    assertThat(zip.sites()).isEqualTo(2);
+    assertThat(zip.samples()).isEqualTo(80);
+    assertThat(zip.liveBytes().value()).isEqualTo(350_000);
+    assertThat(zip.liveObjects().value()).isEqualTo(35_000);
+    assertThat(zip.allocatedBytes().value()).isEqualTo(700_000);
+    assertThat(zip.allocatedObjects().value()).isEqualTo(70_000);
+    assertThat(zip.bytesPerSecond()).isNaN();
+  }
+
+  /**
+   * 30,000 and 5,000 are the roots of the variances: of the sum it is the root of their squares. A
+   * normal distribution would reach 59,611 up.
+   */
+  @Test
+  void theIntervalOfAGroupIsThatOfIndependentSums() {
+    Estimate live = three.groupedBy(Grouping.LIBRARY).get(0).liveBytes();
+
+    assertThat(live.high() - live.value()).isEqualTo(67_809.6, within(0.1));
+  }
+
+  /** 550,000 bytes in 55,000 objects are in the sites, and each object has a size word. */
+  @Test
+  void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {
+    CallSites.Origin known = origin(new Baseline(5_000_000, 300_000));
+    assertThat(known.allocatedBeforeBytes()).isEqualTo(4_700_000 - 550_000 - 8 * 55_000);
+    assertThat(known.freedBeforeBytes()).isEqualTo(550_000 + 300_000);
+    assertThat(known.sentence())
+        .isEqualTo(
+            "Attached at 2026-01-01T00:00:00Z: allocations before are in no call site, about"
+                + " 3.5 MiB of live memory");
+
+    CallSites.Origin little = origin(new Baseline(400_000, 10_000));
+    assertThat(little.allocatedBeforeBytes()).isZero();
+  }
+
+  @Test
+  void howMuchThatIsStaysUnknownWhereTheAttachCouldNotTell() {
+    CallSites.Origin unknown = origin(new Baseline(Double.NaN, 9e6));
+
+    assertThat(unknown.allocatedBeforeBytes()).isNaN();
+    assertThat(unknown.freedBeforeBytes()).isEqualTo(850_000);
+    assertThat(unknown.sentence()).endsWith("in no call site");
+    assertThat(three.origin().sentence()).isEmpty();
+  }
+
+  private CallSites.Origin origin(Baseline baseline) {
+    return three
+        .since(FaceContract.attachedReport(), FaceContract.attachedCounters(baseline))
+        .origin();
+  }
+
+  @Test
+  void groupsAreByNameLibraryFrameOrPackage() {
+    assertThat(keys(Grouping.SITE))
+        .containsExactly("com.shop.Cart.zip", "com.shop.Store.open", "com.shop.pdf.Printer.print");
+    assertThat(keys(Grouping.LIBRARY)).containsExactly("libzip.so", "librocksdbjni.so");
+    assertThat(keys(Grouping.FRAME))
+        .containsExactly("com.shop.Cart.zip", "com.shop.Store.open", "com.shop.pdf.Printer.print");
+    assertThat(keys(Grouping.PACKAGE)).containsExactly("com.shop", "com.shop.pdf");
+  }
+
+  @Test
+  void withoutAJavaFrameThePackageIsTheLibrary() {
+    assertThat(with(List.of(StackFrame.ofLibrary("libz.so", "deflate", 1))).topPackage())
+        .isEqualTo("libz.so");
+    assertThat(Grouping.PACKAGE.keyOf(with(List.of()))).isEqualTo("[unknown]");
+  }
+
+  @Test
+  void aHiddenClassIsInThePackageOfItsHost() {
+    StackFrame frame = StackFrame.ofJava("com.shop.Cart$$Lambda/0x0.7f", "run", "", 0);
+    assertThat(with(List.of(frame)).topPackage()).isEqualTo("com.shop");
+  }
+
+  @Test
+  void aTextIsFoundInNameLibraryAndEveryFrame() {
+    assertThat(three.mentioning("CART").sites()).hasSize(1);
+    assertThat(three.mentioning("rocks").sites()).hasSize(1);
+    assertThat(three.mentioning("some.java:12").sites()).hasSize(3);
+    assertThat(three.mentioning("nowhere").sites()).isEmpty();
+  }
+
+  @Test
+  void sitesAreSortedByAnyFigureAndTheUnknownComesLast() {
+    CallSite slow = SitesByHand.site(1, "a.B.c", "x", 900).withBytesPerSecond(1);
+    CallSite fast = SitesByHand.site(2, "a.B.d", "x", 100).withBytesPerSecond(9);
+    CallSite unknown = SitesByHand.site(3, "a.B.e", "x", 500);
+    CallSites sites = SitesByHand.reading(slow, fast, unknown);
+
+    assertThat(sites.sortedBy(SiteOrder.RATE)).containsExactly(fast, slow, unknown);
+    for (SiteOrder order :
+        List.of(
+            SiteOrder.LIVE,
+            SiteOrder.LIVE_OBJECTS,
+            SiteOrder.ALLOCATED,
+            SiteOrder.ALLOCATED_OBJECTS)) {
+      assertThat(sites.sortedBy(order)).containsExactly(slow, unknown, fast);
+    }
+  }
+
+  private List<String> keys(Grouping grouping) {
+    return three.groupedBy(grouping).stream().map(SiteGroup::key).toList();
+  }
+
+  private static CallSite with(List<StackFrame> frames) {
+    return new CallSite(
+        1,
+        frames,
+        "",
+        "",
+        0,
+        Estimate.ZERO,
+        Estimate.ZERO,
+        Estimate.ZERO,
+        Estimate.ZERO,
+        Double.NaN,
+        CallSite.Ages.UNKNOWN);
+  }
+}

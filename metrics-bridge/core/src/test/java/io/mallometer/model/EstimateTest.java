@@ -1,0 +1,56 @@
+package io.mallometer.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.junit.jupiter.api.Test;
+
+class EstimateTest {
+
+  @Test
+  void anExactValueIsItsOwnInterval() {
+    Estimate exact = new Estimate(4096, 0, 4);
+
+    assertThat(exact.low()).isEqualTo(4096);
+    assertThat(exact.high()).isEqualTo(4096);
+  }
+
+  /** Quantiles of chi squared from tables: 2.5 % of 20 is 9.591, 97.5 % of 24 is 39.364. */
+  @Test
+  void tenEqualSamplesAreTenEvents() {
+    Estimate ten = new Estimate(10 * 100, 10 * 100 * 100, 10);
+
+    assertThat(ten.low()).isCloseTo(50 * 9.591, within(1.0));
+    assertThat(ten.high()).isCloseTo(50 * 39.364, within(2.0));
+  }
+
+  @Test
+  void manySamplesAreNormal() {
+    Estimate many = new Estimate(1e9, 1e12, 100_000);
+
+    assertThat(many.low()).isCloseTo(1e9 - 1.96e6, within(1e4));
+    assertThat(many.high()).isCloseTo(1e9 + 1.96e6, within(1e4));
+  }
+
+  /** With 3.69 events expected none happens with a probability of 2.5 %. */
+  @Test
+  void withoutSamplesThereMayStillBeSome() {
+    Estimate none = new Estimate(0, 100 * 100, 0);
+
+    assertThat(none.low()).isZero();
+    assertThat(none.high()).isCloseTo(369, within(1.0));
+  }
+
+  @Test
+  void fewSamplesNeverReachBelowNothing() {
+    assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
+  }
+
+  @Test
+  void unknownStaysUnknown() {
+    Estimate unknown = new Estimate(Double.NaN, Double.NaN, 0);
+
+    assertThat(unknown.low()).isNaN();
+    assertThat(unknown.high()).isNaN();
+  }
+}
