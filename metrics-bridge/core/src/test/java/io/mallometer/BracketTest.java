@@ -13,30 +13,30 @@ import org.junit.jupiter.api.Test;
 
 class BracketTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(count(10), FaceContract.selfReport());
-  @AutoClose private final Mallometer mallometer = library.open();
+  @AutoClose
+  private final FakeMallometer mallometer =
+      new FakeMallometer(count(10), FaceContract.selfReport());
 
   @Test
   void aBracketCountsFromItsOpeningToItsClosing() {
-    Bracket bracket = mallometer.hook();
-    library.counts(count(13));
+    Bracket bracket = mallometer.counting().hook();
+    mallometer.setCounters(count(13));
     assertThat(allocations(bracket.statistics())).isEqualTo(3);
 
-    library.counts(count(15));
+    mallometer.setCounters(count(15));
     assertThat(allocations(bracket.unhook())).isEqualTo(5);
 
-    library.counts(count(99));
+    mallometer.setCounters(count(99));
     assertThat(allocations(bracket.statistics())).isEqualTo(5);
     assertThat(allocations(bracket.unhook())).isEqualTo(5);
   }
 
   @Test
   void bracketsOverlapWithoutDisturbingEachOther() {
-    try (Bracket outer = mallometer.hook()) {
-      library.counts(count(11));
-      try (Bracket inner = mallometer.hook()) {
-        library.counts(count(14));
+    try (Bracket outer = mallometer.counting().hook()) {
+      mallometer.setCounters(count(11));
+      try (Bracket inner = mallometer.counting().hook()) {
+        mallometer.setCounters(count(14));
         assertThat(allocations(inner.statistics())).isEqualTo(3);
       }
       assertThat(allocations(outer.statistics())).isEqualTo(4);
@@ -62,8 +62,8 @@ class BracketTest {
 
   @Test
   void aThreadsBracketAnswersItsOwnerOnly() {
-    Bracket bracket = mallometer.hookThread();
-    library.counts(count(12));
+    Bracket bracket = mallometer.counting().hookThread();
+    mallometer.setCounters(count(12));
 
     assertThat(CompletableFuture.supplyAsync(bracket::statistics).join()).isEmpty();
     assertThat(allocations(bracket.unhook())).isEqualTo(2);
@@ -72,11 +72,11 @@ class BracketTest {
 
   @Test
   void aBracketIsEmptyWhenCountingWasOffAtEitherEnd() {
-    Bracket bracket = mallometer.hook();
-    library.becomes(new Status(State.DISABLED, "switched off", ""));
+    Bracket bracket = mallometer.counting().hook();
+    mallometer.setStatus(new Status(State.DISABLED, "switched off", ""));
 
     assertThat(bracket.statistics()).isEmpty();
-    assertThat(mallometer.hook().unhook()).isEmpty();
+    assertThat(mallometer.counting().hook().unhook()).isEmpty();
   }
 
   private static long allocations(Optional<NativeCounters> counters) {

@@ -51,8 +51,8 @@ public abstract class FaceContract {
 
   private static final long[] SIZES = {3, 0, 0, 2, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 7, 5};
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(counters(true, 32_768), selfReport());
+  private final FakeMallometer mallometer =
+      new FakeMallometer(counters(true, 32_768), selfReport());
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /** Opens the face under test over a facade. Labels are to be applied to everything it shows. */
@@ -77,7 +77,8 @@ public abstract class FaceContract {
 
   @Test
   void nativeMetersAreAbsentWithoutTheLibrary() {
-    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+    mallometer.setStatus(
+        new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
 
     assertThat(ours(face(Map.of())))
         .containsExactlyInAnyOrder(
@@ -103,7 +104,7 @@ public abstract class FaceContract {
 
   @Test
   void whereMemoryGoesIsShownBesideTheCounters() {
-    library.remembers(memory(1_073_741_824));
+    mallometer.setMemory(memory(1_073_741_824));
 
     List<Published> all = new ArrayList<>(whileCounting());
     all.addAll(whereMemoryGoes());
@@ -113,8 +114,9 @@ public abstract class FaceContract {
 
   @Test
   void whereMemoryGoesIsShownWithoutTheLibraryToo() {
-    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
-    library.remembers(memory(Double.NaN));
+    mallometer.setStatus(
+        new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+    mallometer.setMemory(memory(Double.NaN));
 
     assertThat(ours(face(Map.of())))
         .containsAll(whereMemoryGoes())
@@ -124,7 +126,7 @@ public abstract class FaceContract {
 
   @Test
   void whatTheCgroupDoesNotHaveIsNotShown() {
-    library.remembers(memory(Double.NaN));
+    mallometer.setMemory(memory(Double.NaN));
 
     assertThat(ours(face(Map.of())))
         .contains(gauge("cgroup_memory_swap_bytes", 5_000))
@@ -133,7 +135,7 @@ public abstract class FaceContract {
 
   @Test
   void whatTheAllocatorSaysIsShownBesideTheCounters() {
-    library.says(allocator(7_000));
+    mallometer.setAllocator(allocator(7_000));
 
     List<Published> all = new ArrayList<>(whileCounting());
     all.addAll(whatTheAllocatorSays());
@@ -143,7 +145,7 @@ public abstract class FaceContract {
 
   @Test
   void whatTheAllocatorDoesNotTellIsNotShown() {
-    library.says(allocator(Double.NaN));
+    mallometer.setAllocator(allocator(Double.NaN));
 
     List<Published> all = new ArrayList<>(whileCounting());
     all.addAll(whatTheAllocatorSays());
@@ -152,8 +154,9 @@ public abstract class FaceContract {
 
   @Test
   void theAllocatorIsNotShownWithoutTheLibrary() {
-    library.says(allocator(7_000));
-    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
+    mallometer.setAllocator(allocator(7_000));
+    mallometer.setStatus(
+        new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
 
     assertThat(ours(face(Map.of())))
         .noneMatch(sample -> sample.name().startsWith("native_allocator_"));
@@ -169,15 +172,15 @@ public abstract class FaceContract {
 
   @Test
   void whoHoldsTheMemoryComesAndGoes() {
-    Mallometer mallometer = knowing(SitesByHand.three());
+    FakeMallometer mallometer = knowing(SitesByHand.three());
     Face face = face(mallometer, Map.of());
     assertThat(ours(face)).containsAll(whoHoldsTheMemory());
 
-    library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+    mallometer.setStatus(new Status(State.DISABLED, "switched off", "switch it on"));
     mallometer.poll();
     assertThat(ours(face)).noneMatch(sample -> sample.name().matches(".*(library|site)_live.*"));
 
-    library.becomes(Status.counting());
+    mallometer.setStatus(Status.counting());
     mallometer.poll();
     assertThat(ours(face)).containsAll(whoHoldsTheMemory());
   }
@@ -202,26 +205,26 @@ public abstract class FaceContract {
 
   @Test
   void whoLeaksComesAndGoes() {
-    Mallometer mallometer = judging(VerdictsByHand.report());
+    FakeMallometer mallometer = judging(VerdictsByHand.report());
     Face face = face(mallometer, Map.of());
     assertThat(ours(face))
         .contains(gauge("native_malloc_leak_sites", 0, "verdict", "leak"))
         .noneMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
 
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
     assertThat(ours(face))
         .contains(gauge("native_malloc_leak_sites", 1, "verdict", "leak"))
         .anyMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
 
-    library.judges(LeakReport.none(Instant.EPOCH, "the observation ended"));
+    mallometer.setLeaks(LeakReport.none(Instant.EPOCH, "the observation ended"));
     mallometer.poll();
     assertThat(ours(face)).doesNotContain(gauge("native_malloc_leak_sites", 0, "verdict", "leak"));
   }
 
   @Test
   void whatIsNotSampledHasNoSamples() {
-    library.reports(selfReport(SelfReport.Sampling.OFF, List.of()));
+    mallometer.setSelf(selfReport(SelfReport.Sampling.OFF, List.of()));
 
     assertThat(ours(face(Map.of())))
         .noneMatch(sample -> sample.name().startsWith("mallometer_samples"))
@@ -230,24 +233,24 @@ public abstract class FaceContract {
 
   @Test
   void partsComeAndGoWithWhatIsKnown() {
-    Mallometer mallometer = mallometer();
+    polled();
     Face face = face(mallometer, Map.of());
 
-    library.remembers(memory(Double.NaN));
+    mallometer.setMemory(memory(Double.NaN));
     mallometer.poll();
     assertThat(ours(face)).containsAll(whereMemoryGoes());
 
-    library.remembers(ProcessMemory.unknown());
+    mallometer.setMemory(ProcessMemory.unknown());
     mallometer.poll();
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
   @Test
   void nativeMetersComeAndGoWithCounting() {
-    Mallometer mallometer = mallometer();
+    polled();
     Face face = face(mallometer, Map.of());
 
-    library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+    mallometer.setStatus(new Status(State.DISABLED, "switched off", "switch it on"));
     mallometer.poll();
     assertThat(ours(face))
         .noneMatch(sample -> sample.name().startsWith("native_malloc_"))
@@ -256,7 +259,7 @@ public abstract class FaceContract {
             gauge("mallometer_state", 1, "state", "disabled"),
             gauge("mallometer_footprint_bytes", 40_960));
 
-    library.becomes(Status.counting());
+    mallometer.setStatus(Status.counting());
     mallometer.poll();
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
@@ -265,14 +268,14 @@ public abstract class FaceContract {
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
-    library.becomes(uncounted);
-    Mallometer mallometer = mallometer();
+    mallometer.setStatus(uncounted);
+    polled();
     Face face = face(mallometer, Map.of());
     assertThat(ours(face)).noneMatch(FaceContract::isCounted).contains(build("none"));
 
-    library.becomes(Status.counting(SelfReport.ATTACHED));
-    library.counts(attachedCounters(new Baseline(5_000_000, 300_000)));
-    library.reports(attachedReport());
+    mallometer.setStatus(Status.counting(SelfReport.ATTACHED));
+    mallometer.setCounters(attachedCounters(new Baseline(5_000_000, 300_000)));
+    mallometer.setSelf(attachedReport());
     mallometer.poll();
     assertThat(ours(face))
         .contains(
@@ -289,15 +292,15 @@ public abstract class FaceContract {
                 sample.name().equals("native_malloc_objects") && !Double.isNaN(sample.value()))
         .noneMatch(sample -> sample.value() < 0);
 
-    library.becomes(uncounted);
+    mallometer.setStatus(uncounted);
     mallometer.poll();
     assertThat(ours(face))
         .noneMatch(FaceContract::isCounted)
         .contains(build("none"), gauge("mallometer_active", 0))
         .doesNotContain(build("attached"));
 
-    library.becomes(Status.counting(SelfReport.ATTACHED));
-    library.counts(attachedCounters(new Baseline(Double.NaN, 80_000_000)));
+    mallometer.setStatus(Status.counting(SelfReport.ATTACHED));
+    mallometer.setCounters(attachedCounters(new Baseline(Double.NaN, 80_000_000)));
     mallometer.poll();
     assertThat(ours(face))
         .contains(
@@ -329,7 +332,7 @@ public abstract class FaceContract {
 
   @Test
   void liveAndPeakAreUnknownOnceCountingWasInterrupted() {
-    library.counts(counters(false, 32_768));
+    mallometer.setCounters(counters(false, 32_768));
 
     assertThat(ours(face(Map.of())))
         .contains(
@@ -341,17 +344,17 @@ public abstract class FaceContract {
 
   @Test
   void largestIsUnknownUntilThereWasALargeOne() {
-    library.counts(counters(true, Double.NaN));
+    mallometer.setCounters(counters(true, Double.NaN));
 
     assertThat(ours(face(Map.of()))).contains(gauge("native_malloc_largest_bytes", Double.NaN));
   }
 
   @Test
   void aStuckPollerShowsInTheAge() {
-    Mallometer mallometer = mallometer();
+    polled();
     Face face = face(mallometer, Map.of());
 
-    library.elapse(Duration.ofSeconds(90));
+    mallometer.advance(Duration.ofSeconds(90));
     assertThat(ours(face)).contains(gauge("mallometer_snapshot_age_seconds", 90));
 
     mallometer.poll();
@@ -360,10 +363,10 @@ public abstract class FaceContract {
 
   @Test
   void nothingChangesBetweenTwoPolls() {
-    Mallometer mallometer = mallometer();
+    polled();
     Face face = face(mallometer, Map.of());
 
-    library.counts(counters(false, Double.NaN));
+    mallometer.setCounters(counters(false, Double.NaN));
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
 
     mallometer.poll();
@@ -382,7 +385,7 @@ public abstract class FaceContract {
 
   @Test
   void closingTakesEverythingAway() {
-    Face face = open(mallometer(), Map.of());
+    Face face = open(polled(), Map.of());
     face.close();
 
     assertThat(ours(face)).isEmpty();
@@ -546,17 +549,17 @@ public abstract class FaceContract {
   }
 
   /** A facade whose latest poll comes after a reading of these call sites. */
-  private Mallometer knowing(CallSites sites) {
-    library.knows(sites);
-    Mallometer mallometer = mallometer();
-    mallometer.callSites();
+  private FakeMallometer knowing(CallSites sites) {
+    mallometer.setSites(sites);
+    polled();
+    mallometer.sites().read();
     mallometer.poll();
     return mallometer;
   }
 
-  private Mallometer judging(LeakReport report) {
-    Mallometer mallometer = mallometer();
-    library.judges(report);
+  private FakeMallometer judging(LeakReport report) {
+    polled();
+    mallometer.setLeaks(report);
     mallometer.poll();
     return mallometer;
   }
@@ -663,14 +666,14 @@ public abstract class FaceContract {
     return samples;
   }
 
-  private Mallometer mallometer() {
-    Mallometer mallometer = library.open();
+  private FakeMallometer polled() {
     open.add(mallometer);
+    mallometer.poll();
     return mallometer;
   }
 
   private Face face(Map<String, String> commonLabels) {
-    return face(mallometer(), commonLabels);
+    return face(polled(), commonLabels);
   }
 
   private Face face(Mallometer mallometer, Map<String, String> commonLabels) {

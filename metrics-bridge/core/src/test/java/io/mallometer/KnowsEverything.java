@@ -6,7 +6,7 @@ import io.mallometer.model.Baseline;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
@@ -32,11 +32,10 @@ public final class KnowsEverything implements AutoCloseable {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(
+  private final FakeMallometer mallometer =
+      new FakeMallometer(
           FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)),
           FaceContract.attachedReport());
-  private final Mallometer mallometer;
 
   /**
    * Opens it; call sites have been read twice, ten minutes apart.
@@ -44,34 +43,31 @@ public final class KnowsEverything implements AutoCloseable {
    * @param box the black box of an earlier run, which is displaced
    */
   public KnowsEverything(Path box) {
-    library.remembers(memory());
-    library.says(allocator());
-    library.notes(List.of(new LargeAllocation(1, TIME, 99_000_000, 4711, "worker")));
-    library.knows(afterAttach(SitesByHand.three()));
-    // Where there is no library at first, no thread polls but the test's.
-    library.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", "preload it"));
-    mallometer = library.open();
+    mallometer.setMemory(memory());
+    mallometer.setAllocator(allocator());
+    mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
+    mallometer.setSites(afterAttach(SitesByHand.three()));
     counts(true);
-    mallometer.callSites();
-    library.elapse(Duration.ofMinutes(10));
+    mallometer.sites().read();
+    mallometer.advance(Duration.ofMinutes(10));
     record(box);
     awaitNextReading();
-    library.knows(
+    mallometer.setSites(
         afterAttach(
             SitesByHand.reading(
                 TIME.plus(Duration.ofMinutes(10)),
                 List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000)))));
-    mallometer.callSites();
-    library.judges(VerdictsByHand.four());
+    mallometer.sites().read();
+    mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
   }
 
   /** Reads how the earlier run ended, and then fails. */
   private void record(Path box) {
-    BlackBox blackBox = library.blackBox();
+    BlackBox blackBox = mallometer.poller().blackBox();
     blackBox.want(box);
     blackBox.begin();
-    library.records(Recording.failed(box.toString(), "No space left on device"));
+    mallometer.setRecording(Recording.failed(box.toString(), "No space left on device"));
     blackBox.close();
     blackBox.begin();
   }
@@ -83,7 +79,7 @@ public final class KnowsEverything implements AutoCloseable {
 
   /** Switches counting off, or on again. */
   public void counts(boolean whether) {
-    library.becomes(
+    mallometer.setStatus(
         whether
             ? Status.counting(SelfReport.ATTACHED)
             : new Status(State.DISABLED, "switched off", "switch it on"));

@@ -15,6 +15,8 @@ import io.prometheus.client.Collector.MetricFamilySamples;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -43,7 +45,8 @@ class RobustnessTest {
 
   private final GrowingLibrary library = new GrowingLibrary();
   private final AtomicReference<Duration> ahead = new AtomicReference<>(Duration.ZERO);
-  private final Clock clock = new ClockOf(() -> Instant.now().plus(ahead.get()));
+  private final Clock clock =
+      ((InstantSource) () -> Instant.now().plus(ahead.get())).withZone(ZoneOffset.UTC);
 
   /** Thousands of scrapes as fast as they go, while the counters are read 100 times a second. */
   @Test
@@ -152,7 +155,7 @@ class RobustnessTest {
   }
 
   private Mallometer open(MemorySource source) {
-    return new Mallometer(new Poller(library, source, clock), FAST);
+    return new PolledMallometer(new Poller(library, source, clock), Optional.of(FAST));
   }
 
   private static double value(List<MetricFamilySamples> families, String name) {

@@ -80,7 +80,7 @@ final class AttachAfterRefresh
     synchronized (AttachAfterRefresh.class) {
       try {
         if (!mallometer.poll().status().active()) {
-          mallometer.attach();
+          mallometer.counting().attach();
           CountingNotice.log(mallometer.snapshot());
         }
       } catch (RuntimeException | LinkageError e) {

@@ -9,7 +9,7 @@ final class AutomaticTrims implements AutoCloseable {
   private final Mallometer.Subscription subscription;
 
   AutomaticTrims(Mallometer mallometer, Duration interval, double leastShare) {
-    subscription = mallometer.trimEvery(interval, leastShare);
+    subscription = mallometer.allocator().trimEvery(interval, leastShare);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import java.io.Serial;
 import java.time.Clock;
 import java.time.ZoneOffset;
@@ -13,7 +13,7 @@ import org.springframework.context.ApplicationEvent;
  *
  * <pre>{@code
  * @EventListener
- * void onLargeAllocation(LargeAllocationEvent event) {
+ * void onHugeAllocation(LargeAllocationEvent event) {
  *   log.warn("{} asked for {} bytes", event.allocation().threadName(), event.allocation().bytes());
  * }
  * }</pre>
@@ -25,17 +25,17 @@ public final class LargeAllocationEvent extends ApplicationEvent {
 
   @Serial private static final long serialVersionUID = 1;
 
-  private final transient LargeAllocation allocation;
+  private final transient HugeAllocation allocation;
   private final long missedBefore;
 
-  LargeAllocationEvent(Mallometer source, LargeAllocation allocation, long missedBefore) {
+  LargeAllocationEvent(Mallometer source, HugeAllocation allocation, long missedBefore) {
     super(source, Clock.fixed(allocation.time(), ZoneOffset.UTC));
     this.allocation = allocation;
     this.missedBefore = missedBefore;
   }
 
   /** The request: its size, time and thread. */
-  public LargeAllocation allocation() {
+  public HugeAllocation allocation() {
     return allocation;
   }
 

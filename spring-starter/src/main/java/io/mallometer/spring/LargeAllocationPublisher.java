@@ -20,10 +20,12 @@ final class LargeAllocationPublisher implements SmartInitializingSingleton, Auto
   @Override
   public synchronized void afterSingletonsInstantiated() {
     subscription =
-        mallometer.onLargeAllocation(
-            (allocation, missedBefore) ->
-                events.publishEvent(
-                    new LargeAllocationEvent(mallometer, allocation, missedBefore)));
+        mallometer
+            .allocator()
+            .onHugeAllocation(
+                (allocation, missedBefore) ->
+                    events.publishEvent(
+                        new LargeAllocationEvent(mallometer, allocation, missedBefore)));
   }
 
   @Override

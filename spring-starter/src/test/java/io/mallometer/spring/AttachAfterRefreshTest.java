@@ -3,8 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
@@ -22,13 +21,12 @@ class AttachAfterRefreshTest {
 
   private static final AttachSetting AUTO = new AttachSetting(AttachMode.AUTO, "");
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
-  private Mallometer mallometer;
+  private FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
   private void refusesBecause(String reason) {
-    library.becomes(new Status(State.UNAVAILABLE, reason, ""));
-    mallometer = library.open();
+    mallometer.setStatus(new Status(State.UNAVAILABLE, reason, ""));
+    mallometer.poll();
   }
 
   @AfterEach
@@ -75,8 +73,8 @@ class AttachAfterRefreshTest {
 
   @Test
   void nothingIsTriedWhereItIsSwitchedOff(CapturedOutput output) {
-    library.becomes(new Status(State.UNAVAILABLE, "absent", "LD_PRELOAD=/x java"));
-    mallometer = library.open();
+    mallometer.setStatus(new Status(State.UNAVAILABLE, "absent", "LD_PRELOAD=/x java"));
+    mallometer.poll();
 
     try (GenericApplicationContext context =
         context(new AttachSetting(AttachMode.OFF, "mallometer.attach=off"))) {
@@ -87,8 +85,6 @@ class AttachAfterRefreshTest {
 
   @Test
   void nothingIsSaidWhereTheLibraryCounts(CapturedOutput output) {
-    mallometer = library.open();
-
     try (GenericApplicationContext context = context(AUTO)) {
       context.refresh();
     }
@@ -98,7 +94,7 @@ class AttachAfterRefreshTest {
 
   @Test
   void contextsOfOneProcessSayOnceThatItWasRelaunched(CapturedOutput output) {
-    mallometer = new HandFedInterposer(FaceContract.counters(true, 32_768), relaunched()).open();
+    mallometer = new FakeMallometer(FaceContract.counters(true, 32_768), relaunched());
 
     for (int i = 0; i < 2; i++) {
       try (GenericApplicationContext context =

@@ -3,10 +3,10 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.jmx.NativeMemoryMBeans;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
@@ -37,13 +37,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 @Tag("context")
 class ContextsTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
-  private final Mallometer counting = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
   @AfterEach
   void nothingIsLeft() {
-    counting.close();
+    mallometer.close();
     assertThat(mbeans()).isEmpty();
   }
 
@@ -63,8 +62,8 @@ class ContextsTest {
 
   @Test
   void siblingsHaveTheirOwnMetersAndOneMBean() {
-    ConfigurableApplicationContext first = Contexts.with(counting).run();
-    ConfigurableApplicationContext second = Contexts.with(counting).run();
+    ConfigurableApplicationContext first = Contexts.with(mallometer).run();
+    ConfigurableApplicationContext second = Contexts.with(mallometer).run();
     assertThat(scrape(first)).contains("native_malloc_request_size_bytes_count 22");
     assertThat(scrape(second)).contains("native_malloc_request_size_bytes_count 22");
     assertThat(mbeans()).hasSize(4);
@@ -79,9 +78,9 @@ class ContextsTest {
 
   @Test
   void childUsesWhatTheParentHas() {
-    try (ConfigurableApplicationContext parent = Contexts.with(counting).run()) {
+    try (ConfigurableApplicationContext parent = Contexts.with(mallometer).run()) {
       try (ConfigurableApplicationContext child = Contexts.application().parent(parent).run()) {
-        assertThat(child.getBean(Mallometer.class)).isSameAs(counting);
+        assertThat(child.getBean(Mallometer.class)).isSameAs(mallometer);
         assertThat(child.getBean(NativeMemoryMBeans.class))
             .isSameAs(parent.getBean(NativeMemoryMBeans.class));
         assertThat(mbeans()).hasSize(4);
@@ -97,7 +96,7 @@ class ContextsTest {
   void childWithARegistryOfItsOwnHasTheMetersInIt() {
     MeterRegistry own = new SimpleMeterRegistry();
 
-    try (ConfigurableApplicationContext parent = Contexts.with(counting).run();
+    try (ConfigurableApplicationContext parent = Contexts.with(mallometer).run();
         ConfigurableApplicationContext child =
             Contexts.with("own", MeterRegistry.class, own).parent(parent).run()) {
       assertThat(child.isActive()).isTrue();
@@ -108,7 +107,7 @@ class ContextsTest {
   @Test
   void restartedContextIsLikeTheFirst() {
     for (int start = 0; start < 2; start++) {
-      try (ConfigurableApplicationContext context = Contexts.with(counting).run()) {
+      try (ConfigurableApplicationContext context = Contexts.with(mallometer).run()) {
         assertThat(scrape(context))
             .containsOnlyOnce("native_malloc_live_bytes 600000.0")
             .containsOnlyOnce("native_malloc_request_size_bytes_count 22");
@@ -121,7 +120,7 @@ class ContextsTest {
   @Test
   void lazyApplicationIsVisibleFromOutside() {
     try (ConfigurableApplicationContext context =
-        Contexts.with(counting).lazyInitialization(true).run()) {
+        Contexts.with(mallometer).lazyInitialization(true).run()) {
       assertThat(mbeans()).hasSize(4);
       assertThat(scrape(context))
           .contains("native_malloc_live_bytes 600000.0")
@@ -134,7 +133,7 @@ class ContextsTest {
     MeterRegistry late = new SimpleMeterRegistry();
 
     try (ConfigurableApplicationContext context =
-        Contexts.with(counting)
+        Contexts.with(mallometer)
             .run(
                 "--management.prometheus.metrics.export.enabled=false",
                 "--management.simple.metrics.export.enabled=false")) {
@@ -151,13 +150,13 @@ class ContextsTest {
     late.config().commonTags("registry", "late");
 
     try (ConfigurableApplicationContext context =
-        Contexts.with(counting)
+        Contexts.with(mallometer)
             .run(
                 "--management.prometheus.metrics.export.enabled=false",
                 "--management.simple.metrics.export.enabled=false")) {
       context.getBean(CompositeMeterRegistry.class).add(late);
-      counting.poll();
-      counting.poll();
+      mallometer.poll();
+      mallometer.poll();
 
       assertThat(late.scrape())
           .containsOnlyOnce("native_malloc_request_size_bytes_count{registry=\"late\"} 22");
@@ -169,20 +168,21 @@ class ContextsTest {
   void largeRequestsArePublishedAsEventsOnceInEachContext() throws Exception {
     BlockingQueue<LargeAllocationEvent> events = new LinkedBlockingQueue<>();
     ApplicationListener<LargeAllocationEvent> listener = events::add;
-    library.notes(List.of(new LargeAllocation(3, Instant.EPOCH, 1 << 30, 7, "worker")));
-    counting.poll();
+    mallometer.setHugeAllocations(
+        List.of(new HugeAllocation(3, Instant.EPOCH, 1 << 30, 7, "worker")));
+    mallometer.poll();
 
     try (ConfigurableApplicationContext context =
-        Contexts.with(counting).listeners(listener).run()) {
+        Contexts.with(mallometer).listeners(listener).run()) {
       assertThat(context.isActive()).isTrue();
-      counting.poll();
+      mallometer.poll();
       LargeAllocationEvent event = events.poll(20, TimeUnit.SECONDS);
       assertThat(event).isNotNull();
       assertThat(event.allocation().bytes()).isEqualTo(1 << 30);
       assertThat(event.allocation().threadName()).isEqualTo("worker");
       assertThat(event.getTimestamp()).isZero();
       assertThat(event.missedBefore()).isEqualTo(2);
-      counting.poll();
+      mallometer.poll();
       assertThat(events.poll(100, TimeUnit.MILLISECONDS)).isNull();
     }
   }
@@ -190,7 +190,7 @@ class ContextsTest {
   @Test
   void deniedMetersAreNotScrapedAndTheHistogramNeither() {
     try (ConfigurableApplicationContext context =
-        Contexts.with(counting).run("--management.metrics.enable.native=false")) {
+        Contexts.with(mallometer).run("--management.metrics.enable.native=false")) {
       assertThat(scrape(context)).contains("mallometer_active 1.0").doesNotContain("native_malloc");
     }
   }
@@ -210,7 +210,7 @@ class ContextsTest {
 
     try (ConfigurableApplicationContext context =
         Contexts.with("renaming", MeterFilter.class, renaming)
-            .initializers(own -> own.getBeanFactory().registerSingleton("counting", counting))
+            .initializers(own -> own.getBeanFactory().registerSingleton("counting", mallometer))
             .run()) {
       assertThat(scrape(context))
           .contains("acme_native_malloc_live_bytes{cost_centre=\"7\"} 600000.0")
@@ -223,7 +223,7 @@ class ContextsTest {
   @Tag("application")
   @EnabledIf("io.mallometer.spring.Matrix#preloaded")
   void closingTheContextEndsThePolling() throws InterruptedException {
-    counting.close();
+    mallometer.close();
     try (ConfigurableApplicationContext context = Contexts.application().run()) {
       assertThat(context.getBean(Mallometer.class).status().active()).isTrue();
       assertThat(pollers()).isPositive();

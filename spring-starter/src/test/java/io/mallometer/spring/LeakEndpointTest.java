@@ -3,7 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.SiteVerdict;
@@ -26,20 +26,18 @@ class LeakEndpointTest {
 
   private static final String PATH = "/actuator/nativememory/leaks";
 
-  private static final HandFedInterposer LIBRARY =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private static final FakeMallometer MALLOMETER =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
-  private static Mallometer mallometer;
   private static RunningApplication application;
 
   @BeforeAll
   static void start() {
-    mallometer = LIBRARY.open();
     SpringApplication spring = new SpringApplication(TestApplication.class);
     spring.addInitializers(
         context ->
             ((GenericApplicationContext) context)
-                .registerBean("mallometer", Mallometer.class, () -> mallometer));
+                .registerBean("mallometer", Mallometer.class, () -> MALLOMETER));
     application =
         RunningApplication.start(
             spring,
@@ -50,14 +48,14 @@ class LeakEndpointTest {
 
   @BeforeEach
   void judge() {
-    LIBRARY.judges(VerdictsByHand.four());
-    mallometer.poll();
+    MALLOMETER.setLeaks(VerdictsByHand.four());
+    MALLOMETER.poll();
   }
 
   @AfterAll
   static void stop() {
     application.close();
-    mallometer.close();
+    MALLOMETER.close();
   }
 
   @Test
@@ -144,7 +142,7 @@ class LeakEndpointTest {
   }
 
   private static List<String> leaking() {
-    return mallometer.leaks().leaks().stream().map(SiteVerdict::site).toList();
+    return MALLOMETER.leaks().report().leaks().stream().map(SiteVerdict::site).toList();
   }
 
   @Test

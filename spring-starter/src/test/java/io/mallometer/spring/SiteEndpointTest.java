@@ -3,7 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
@@ -40,29 +40,28 @@ class SiteEndpointTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:10:00Z");
   private static final int UNIMPORTANT = 200;
 
-  private static final HandFedInterposer LIBRARY =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private static final FakeMallometer MALLOMETER =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
-  private static Mallometer mallometer;
   private static RunningApplication application;
 
   /** Two readings, ten minutes apart: the second has as many sites more as are usually shown. */
   @BeforeAll
   static void start() throws Exception {
-    LIBRARY.remembers(FaceContract.memory(1_073_741_824));
-    LIBRARY.says(FaceContract.allocator(7_000));
-    mallometer = LIBRARY.open();
-    LIBRARY.knows(SitesByHand.three());
-    mallometer.callSites();
+    MALLOMETER.setMemory(FaceContract.memory(1_073_741_824));
+    MALLOMETER.setAllocator(FaceContract.allocator(7_000));
+    MALLOMETER.poll();
+    MALLOMETER.setSites(SitesByHand.three());
+    MALLOMETER.sites().read();
     Thread.sleep(1_001);
-    LIBRARY.elapse(Duration.ofMinutes(10));
-    LIBRARY.knows(later());
-    mallometer.callSites();
+    MALLOMETER.advance(Duration.ofMinutes(10));
+    MALLOMETER.setSites(later());
+    MALLOMETER.sites().read();
     SpringApplication spring = new SpringApplication(TestApplication.class);
     spring.addInitializers(
         context ->
             ((GenericApplicationContext) context)
-                .registerBean("mallometer", Mallometer.class, () -> mallometer));
+                .registerBean("mallometer", Mallometer.class, () -> MALLOMETER));
     application = RunningApplication.start(spring);
   }
 
@@ -81,7 +80,7 @@ class SiteEndpointTest {
   @AfterAll
   static void stop() {
     application.close();
-    mallometer.close();
+    MALLOMETER.close();
   }
 
   @Test
@@ -196,7 +195,7 @@ class SiteEndpointTest {
   /** The agent's server promises the same, so both answer alike. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws IOException {
-    Views views = new Views(mallometer);
+    Views views = new Views(MALLOMETER);
     assertThat(application.json("/actuator/nativememory")).isEqualTo(json(views.nativeMemory()));
     for (String name : Views.NAMES) {
       assertThat(parsed(application.get(PATH + name)))

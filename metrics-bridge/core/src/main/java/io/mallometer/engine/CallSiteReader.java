@@ -12,10 +12,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
@@ -75,14 +73,9 @@ public final class CallSiteReader {
     this.nanoTime = nanoTime;
   }
 
-  /** Adds packages whose classes name the sites from the next reading on. */
-  public synchronized void nameBy(List<String> packages) {
-    if (packages.isEmpty()) {
-      return;
-    }
-    Set<String> all = new HashSet<>(applicationPackages);
-    all.addAll(packages);
-    applicationPackages = all.stream().sorted().toList();
+  /** Names the sites by the classes of these packages from the next reading on. */
+  void nameBy(List<String> packages) {
+    applicationPackages = packages;
   }
 
   /** Who holds most of the live memory, as of the latest reading; empty if that has no sites. */

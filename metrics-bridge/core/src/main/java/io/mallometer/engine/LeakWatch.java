@@ -36,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  * Has the use of objects observed and judged, by the poller's thread: every 15 s, or as seldom as
  * keeps it under a thousandth of the time, but once a minute; all divided by the time scale. The
  * sites that leak, the worst first, are watched for where they are last used.
- *
- * <p>Facades share it. Leaks are looked for while any that is open asks for it, by the options of
- * the latest of these; what one says is fine is fine for all.
  */
 public final class LeakWatch {
 
@@ -65,10 +62,9 @@ public final class LeakWatch {
   private volatile LeakReport latest;
   private volatile Optional<LeakSummary> summary = Optional.empty();
 
-  /** Guarded by this, as is all below. Compared by identity. */
-  private final List<Wish> wishes = new ArrayList<>();
-
+  /** Guarded by this, as is all below. */
   private @Nullable HealthySitesFile healthySitesFile;
+
   private @Nullable LeakDetector detector;
 
   private LeakOptions detectorOptions = LeakOptions.off();
@@ -91,17 +87,21 @@ public final class LeakWatch {
     this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
   }
 
-  /** What an open facade asks for. */
-  public record Wish(LeakOptions options) {}
-
-  /** Another facade is open. */
-  public synchronized Wish want(LeakOptions wanted) {
-    Wish wish = new Wish(wanted);
-    wishes.add(wish);
+  /**
+   * Looks for leaks by these options from the next evaluation on. Names of healthy sites that were
+   * given before stay.
+   */
+  synchronized void configure(LeakOptions wanted) {
+    if (wanted.equals(options)) {
+      return;
+    }
+    options = wanted;
     healthySites.add(wanted.healthySites());
     wanted.healthySitesFile().ifPresent(this::keepIn);
-    choose();
-    return wish;
+    if (!wanted.enabled()) {
+      rest();
+      publish(LeakReport.none(clock.instant(), NOT_WANTED));
+    }
   }
 
   /** The first file that is asked for. */
@@ -116,24 +116,10 @@ public final class LeakWatch {
     }
   }
 
-  /** It is closed. */
-  public synchronized void release(Wish wish) {
-    wishes.removeIf(held -> held == wish);
-    choose();
-  }
-
-  private void choose() {
-    LeakOptions chosen = LeakOptions.off();
-    for (Wish wish : wishes) {
-      chosen = wish.options().enabled() ? wish.options() : chosen;
-    }
-    options = chosen;
-    if (!chosen.enabled()) {
-      rest();
-    }
-    if (!chosen.enabled() && !wishes.isEmpty()) {
-      publish(LeakReport.none(clock.instant(), NOT_WANTED));
-    }
+  /** Looks for no leaks until the next configuration. The latest verdicts stay. */
+  synchronized void end() {
+    options = LeakOptions.off();
+    rest();
   }
 
   /** Has nothing observed until the next evaluation, from which observation begins anew. */

@@ -9,6 +9,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.LeakSummary;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.Snapshot;
@@ -18,7 +19,6 @@ import io.mallometer.model.TrimReport;
 import io.mallometer.process.MemorySource;
 import io.mallometer.text.Log;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -34,9 +34,8 @@ import org.jspecify.annotations.Nullable;
  * Reads the library every few seconds and keeps the latest snapshot for everybody.
  *
  * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
- * daemon thread runs while somebody holds a {@link Lease}; it sleeps for the shortest interval that
- * any lease asks for. Where neither the library nor the system's own figures can be read there is
- * nothing that could change, and no thread.
+ * daemon thread runs while somebody holds a {@link Lease}. Where neither the library nor the
+ * system's own figures can be read there is nothing that could change, and no thread.
  *
  * <p>Where memory goes is read by the thread alone: a split takes milliseconds, for which neither a
  * face nor a caller of {@link #poll()} waits.
@@ -46,8 +45,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Poller {
 
-  /** What an open facade holds. */
-  public record Lease(Duration interval) {}
+  /**
+   * What an open facade holds.
+   *
+   * @param options what it asks for; empty if it takes what others ask for
+   */
+  public record Lease(Optional<MallometerOptions> options) {}
 
   /**
    * Who is told of each poll. What it throws is logged the first time only: one that is broken
@@ -116,6 +119,10 @@ public final class Poller {
 
   /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
+
+  private volatile MallometerOptions options = MallometerOptions.defaults();
+
+  private boolean configured;
 
   private @Nullable Thread thread;
 
@@ -227,11 +234,11 @@ public final class Poller {
   }
 
   /**
-   * Trims on the calling thread, unless the latest trim is less than {@code pause} ago, and
-   * publishes what the allocator says afterwards.
+   * Trims on the calling thread, unless the latest trim was too short a time ago, and publishes
+   * what the allocator says afterwards.
    */
-  public TrimReport trim(Duration pause) {
-    TrimReport report = trimmer.trim(pause);
+  public TrimReport trim() {
+    TrimReport report = trimmer.trim(options.minimumTrimInterval());
     if (report.outcome() == TrimReport.Outcome.DONE) {
       allocatorReader.readAfterTrim();
     }
@@ -264,9 +271,19 @@ public final class Poller {
     subscribers.remove(subscriber);
   }
 
-  public synchronized Lease acquire(Duration interval) {
-    Lease lease = new Lease(interval);
+  /**
+   * Polls until the lease is released. The options of the oldest lease that has some hold for the
+   * process; others are logged, and hold when those before them are released.
+   */
+  public synchronized Lease acquire(Optional<MallometerOptions> wanted) {
+    Lease lease = new Lease(wanted);
     leases.add(lease);
+    configure();
+    if (wanted.isPresent() && !wanted.get().equals(options)) {
+      Log.MALLOMETER.warn(
+          "mallometer is open in this process already, with %s. These options hold until it is closed, instead of %s."
+              .formatted(options, wanted.get()));
+    }
     if (thread == null && (interposer.present() || memorySource.present())) {
       thread = startThread();
     } else if (thread == null) {
@@ -292,11 +309,29 @@ public final class Poller {
     }
   }
 
+  private void configure() {
+    MallometerOptions chosen = MallometerOptions.defaults();
+    for (int i = leases.size() - 1; i >= 0; i--) {
+      chosen = leases.get(i).options().orElse(chosen);
+    }
+    if (configured && chosen.equals(options)) {
+      return;
+    }
+    configured = true;
+    options = chosen;
+    chosen.recordPath().ifPresent(blackBox::want);
+    callSiteReader.nameBy(chosen.applicationPackages());
+    leakWatch.configure(chosen.leaks());
+  }
+
   private synchronized @Nullable Thread endUnlessLeased(Lease lease) {
     leases.removeIf(held -> held == lease);
     if (!leases.isEmpty()) {
+      configure();
       return null;
     }
+    configured = false;
+    leakWatch.end();
     Thread ending = thread;
     thread = null;
     notifyAll();
@@ -472,7 +507,7 @@ public final class Poller {
     long asleep = System.nanoTime();
     while (thread == Thread.currentThread()) {
       long now = System.nanoTime();
-      long remaining = shortestInterval().toNanos() - (now - start);
+      long remaining = options.pollInterval().toNanos() - (now - start);
       if (remaining <= 0 || blackBox.askedAnew()) {
         return Wake.TO_POLL;
       }
@@ -498,15 +533,5 @@ public final class Poller {
     } catch (Throwable e) {
       callSitesFailure.warn("The methods of call sites cannot be named", e);
     }
-  }
-
-  private Duration shortestInterval() {
-    Duration shortest = leases.get(0).interval();
-    for (Lease lease : leases) {
-      if (lease.interval().compareTo(shortest) < 0) {
-        shortest = lease.interval();
-      }
-    }
-    return shortest;
   }
 }

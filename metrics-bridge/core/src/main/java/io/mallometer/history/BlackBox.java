@@ -3,8 +3,8 @@ package io.mallometer.history;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
-import io.mallometer.model.LastLife;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.Snapshot;
 import io.mallometer.text.Log;
@@ -56,7 +56,7 @@ public final class BlackBox {
   private volatile Optional<Path> wanted;
   private final AtomicBoolean asked;
   private volatile Recording recording = Recording.off();
-  private volatile Optional<LastLife> lastLife = Optional.empty();
+  private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
   /** Guarded by this, as is all that follows. */
   private @Nullable BoxFile file;
@@ -125,8 +125,8 @@ public final class BlackBox {
   }
 
   /** How the life before this one ended; empty if none is recorded. */
-  public Optional<LastLife> lastLife() {
-    return lastLife;
+  public Optional<PreviousRun> previousRun() {
+    return previousRun;
   }
 
   /**
@@ -233,12 +233,12 @@ public final class BlackBox {
       sayGoodbye(open);
     }
     if (first) {
-      tellHowTheLastLifeEnded(Path.of(path + ".previous"));
+      tellHowThePreviousRunEnded(Path.of(path + ".previous"));
     }
     recording = new Recording(Recording.State.ON, path.toString(), open.life(), "");
   }
 
-  private void tellHowTheLastLifeEnded(Path previous) {
+  private void tellHowThePreviousRunEnded(Path previous) {
     try {
       // Where no file was displaced nobody has looked at it yet; a pipe would never be read.
       if (!BoxFile.isOwn(previous)) {
@@ -248,9 +248,9 @@ public final class BlackBox {
       Aftermath aftermath = Aftermath.of(life, false);
       Ending ending = Ending.of(life, aftermath);
       Instant end = life.empty() ? life.header().started() : life.last().time();
-      lastLife =
+      previousRun =
           Optional.of(
-              new LastLife(
+              new PreviousRun(
                   previous.toString(),
                   life.header().pid(),
                   end,

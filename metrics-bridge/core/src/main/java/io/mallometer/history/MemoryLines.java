@@ -4,7 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -41,7 +41,7 @@ final class MemoryLines {
     snapshot.memory().cgroup().ifPresent(cgroup -> add(text, cgroup));
     snapshot.allocator().ifPresent(allocator -> add(text, allocator));
     snapshot.memory().budget().ifPresent(budget -> add(text, budget));
-    List<LargeAllocation> large = snapshot.largeAllocations();
+    List<HugeAllocation> large = snapshot.hugeAllocations();
     large
         .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
         .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));

@@ -1,6 +1,6 @@
 package io.mallometer.interposer;
 
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,12 +29,12 @@ final class EventLayout {
   private EventLayout() {}
 
   /** Decodes the first elements of an array. */
-  static List<LargeAllocation> allocations(ByteBuffer events, int count) {
-    List<LargeAllocation> allocations = new ArrayList<>(count);
+  static List<HugeAllocation> allocations(ByteBuffer events, int count) {
+    List<HugeAllocation> allocations = new ArrayList<>(count);
     for (int at = 0; at < count * BYTES; at += BYTES) {
       long time = events.getLong(at + REALTIME_NS);
       allocations.add(
-          new LargeAllocation(
+          new HugeAllocation(
               events.getLong(at + NUMBER),
               Instant.ofEpochSecond(time / NANOS, time % NANOS),
               events.getLong(at + REQUESTED_BYTES),

@@ -3,7 +3,7 @@ package io.mallometer.interposer;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
 import io.mallometer.model.SelfReport;
@@ -95,7 +95,7 @@ final class LoadedInterposer implements Interposer {
   private long sinceNanos = -1;
 
   /** The large requests at the time when there had been {@link #knownHuge} of them. */
-  private List<LargeAllocation> largeAllocations = List.of();
+  private List<HugeAllocation> hugeAllocations = List.of();
 
   private long knownHuge;
 
@@ -195,7 +195,7 @@ final class LoadedInterposer implements Interposer {
       long end = System.nanoTime();
       decodingNanos += end - read;
       return new Snapshot(
-          time, status, counters, report(time, current, (end - start) / 1e9), largeAllocations);
+          time, status, counters, report(time, current, (end - start) / 1e9), hugeAllocations);
     }
   }
 
@@ -338,9 +338,9 @@ final class LoadedInterposer implements Interposer {
         LibraryFunctions.mallometer_events(
             eventsAddress, EventLayout.BYTES, EventLayout.CAPACITY, 0);
     if (count >= 0) {
-      largeAllocations = EventLayout.allocations(events, count);
+      hugeAllocations = EventLayout.allocations(events, count);
       boolean complete =
-          count > 0 && largeAllocations.get(count - 1).number() >= counters.hugeAllocations();
+          count > 0 && hugeAllocations.get(count - 1).number() >= counters.hugeAllocations();
       knownHuge = complete ? counters.hugeAllocations() : knownHuge;
     }
   }

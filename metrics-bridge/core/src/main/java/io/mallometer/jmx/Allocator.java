@@ -3,7 +3,7 @@ package io.mallometer.jmx;
 import io.mallometer.Mallometer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.TrimReport;
 import java.time.Duration;
 import java.time.Instant;
@@ -118,7 +118,7 @@ final class Allocator implements AllocatorMXBean {
 
   @Override
   public List<LargeRequest> getLargeAllocations() {
-    return mallometer.snapshot().largeAllocations().stream().map(Allocator::request).toList();
+    return mallometer.snapshot().hugeAllocations().stream().map(Allocator::request).toList();
   }
 
   @Override
@@ -130,7 +130,7 @@ final class Allocator implements AllocatorMXBean {
 
   @Override
   public Trim trim() {
-    TrimReport report = mallometer.trim();
+    TrimReport report = mallometer.allocator().trim();
     return new Trim(
         report.outcome().name(),
         report.explanation(),
@@ -141,7 +141,7 @@ final class Allocator implements AllocatorMXBean {
         report.nextPossible().map(Instant::toString).orElse(null));
   }
 
-  static LargeRequest request(LargeAllocation allocation) {
+  static LargeRequest request(HugeAllocation allocation) {
     return new LargeRequest(
         allocation.number(),
         allocation.time().toString(),

@@ -47,12 +47,12 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public String getTime() {
-    return mallometer.callSites().time().toString();
+    return mallometer.sites().read().time().toString();
   }
 
   @Override
   public String getReason() {
-    return mallometer.callSites().reason();
+    return mallometer.sites().read().reason();
   }
 
   @Override
@@ -88,7 +88,7 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public List<Site> getTopSites() {
-    return mallometer.callSites().sortedBy(SiteOrder.LIVE).stream()
+    return mallometer.sites().read().sortedBy(SiteOrder.LIVE).stream()
         .limit(TABLE_ROWS)
         .map(CallSiteTables::row)
         .toList();
@@ -114,7 +114,8 @@ final class CallSiteTables implements CallSitesMXBean {
   @Override
   public List<String> stack(int number) {
     return mallometer
-        .callSites()
+        .sites()
+        .read()
         .site(number)
         .map(site -> site.frames().stream().map(StackFrame::toString).toList())
         .orElseThrow(
@@ -129,7 +130,7 @@ final class CallSiteTables implements CallSitesMXBean {
     }
     ReportMetric figure = Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
     ByteArrayOutputStream text = new ByteArrayOutputStream();
-    known.write(mallometer.callSites(), figure, text);
+    known.write(mallometer.sites().read(), figure, text);
     return text.toString(StandardCharsets.UTF_8);
   }
 
@@ -137,7 +138,7 @@ final class CallSiteTables implements CallSitesMXBean {
   public String exportTo(String format, String metric, String file) throws IOException {
     ReportFormat known = Choice.of("format", format, ReportFormat.values(), ReportFormat::id);
     ReportMetric figure = Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
-    CallSites sites = mallometer.callSites();
+    CallSites sites = mallometer.sites().read();
     Path path = path(file);
     OutputStream created = create(path);
     try (OutputStream out = created) {
@@ -178,7 +179,7 @@ final class CallSiteTables implements CallSitesMXBean {
   }
 
   private List<Group> groups(Grouping grouping, SiteOrder order, int limit) {
-    return mallometer.callSites().groupedBy(grouping).stream()
+    return mallometer.sites().read().groupedBy(grouping).stream()
         .sorted(order.comparator())
         .limit(limit)
         .map(CallSiteTables::row)

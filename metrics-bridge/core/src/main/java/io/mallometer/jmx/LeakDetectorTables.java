@@ -86,11 +86,11 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
 
   @Override
   public void acknowledge(String site, boolean fine) {
-    mallometer.acknowledgeLeak(site, fine);
+    mallometer.leaks().acknowledge(site, fine);
   }
 
   private LeakReport report() {
-    return mallometer.leaks();
+    return mallometer.leaks().report();
   }
 
   private static Site row(SiteVerdict verdict) {

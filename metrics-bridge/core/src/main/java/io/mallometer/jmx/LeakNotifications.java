@@ -34,7 +34,7 @@ final class LeakNotifications extends NotificationBroadcasterSupport implements 
             new String[] {LeakDetectorMXBean.LEAK},
             Notification.class.getName(),
             "A call site has become a leak"));
-    subscription = mallometer.onLeak(this::send);
+    subscription = mallometer.leaks().onLeak(this::send);
   }
 
   private void send(SiteVerdict leak) {

@@ -186,18 +186,18 @@ final class NativeMemory implements NativeMemoryMXBean {
 
   @Override
   public List<HistoryRow> getHistory() {
-    return mallometer.history().stream().map(HistoryRow::of).toList();
+    return mallometer.history().points().stream().map(HistoryRow::of).toList();
   }
 
   @Override
   public String getRecordPath() {
-    Recording recording = mallometer.recording();
+    Recording recording = mallometer.history().recording();
     return recording.state() == Recording.State.ON ? recording.path() : "";
   }
 
   @Override
   public String getRecordFailure() {
-    return mallometer.recording().reason();
+    return mallometer.history().recording().reason();
   }
 
   @Override
@@ -299,7 +299,7 @@ final class NativeMemory implements NativeMemoryMXBean {
 
   @Override
   public void hook() {
-    bracket = mallometer.hook();
+    bracket = mallometer.counting().hook();
   }
 
   @Override

@@ -29,12 +29,12 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
 
   private final List<Registration> registrations;
-  private final LargeAllocationNotifications notifications;
+  private final HugeAllocationNotifications notifications;
   private final LeakNotifications leaks;
 
   private NativeMemoryMBeans(
       List<Registration> registrations,
-      LargeAllocationNotifications notifications,
+      HugeAllocationNotifications notifications,
       LeakNotifications leaks) {
     this.registrations = registrations;
     this.notifications = notifications;
@@ -51,14 +51,14 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     } catch (SecurityException e) {
       return new NativeMemoryMBeans(
           List.of(),
-          new LargeAllocationNotifications(mallometer),
+          new HugeAllocationNotifications(mallometer),
           new LeakNotifications(mallometer));
     }
   }
 
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
-    LargeAllocationNotifications notifications = new LargeAllocationNotifications(mallometer);
+    HugeAllocationNotifications notifications = new HugeAllocationNotifications(mallometer);
     LeakNotifications leaks = new LeakNotifications(mallometer);
     return new NativeMemoryMBeans(
         List.of(

@@ -8,18 +8,15 @@ import java.util.Optional;
 /**
  * How to read the native library.
  *
- * @param pollInterval time between two polls. Facades share one poller: the shortest interval of
- *     those that are open holds. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter one is raised
- *     to it
+ * @param pollInterval time between two polls. At least {@link #SHORTEST_POLL_INTERVAL}; a shorter
+ *     one is raised to it
  * @param minimumTrimInterval the least time between two trims; a trim that comes earlier is refused
  * @param recordPath the file in which to record the last hour, so that it is known after the
  *     process was killed; empty for none, unless the environment variable MALLOMETER_BLACKBOX names
- *     one. A process records into one file: the first that is asked for, or the variable's
+ *     one, which holds then
  * @param applicationPackages packages, with all below them, of the application's own classes: the
- *     innermost frame of one of these names a call site. Empty if they are not known. Facades share
- *     their readings, so the packages of all that were ever opened hold
- * @param leaks whether and how leaks are looked for. Facades share the observation: the options of
- *     the one that was opened last hold, and the names of healthy sites of all
+ *     innermost frame of one of these names a call site. Empty if they are not known
+ * @param leaks whether and how leaks are looked for
  */
 public record MallometerOptions(
     Duration pollInterval,

@@ -18,7 +18,7 @@ import java.util.Optional;
  *     and without the native library
  * @param allocator the latest statistics of the allocator below, some seconds older than the rest;
  *     empty without the native library
- * @param largeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
+ * @param hugeAllocations the latest requests above {@link SelfReport#hugeThresholdBytes()}, oldest
  *     first; the library keeps 64
  * @param sites who holds most of the live memory, some seconds older than the rest; empty if call
  *     sites are not recorded
@@ -32,12 +32,12 @@ public record Snapshot(
     SelfReport self,
     ProcessMemory memory,
     Optional<AllocatorStatistics> allocator,
-    List<LargeAllocation> largeAllocations,
+    List<HugeAllocation> hugeAllocations,
     Optional<SiteSummary> sites,
     Optional<LeakSummary> leaks) {
 
   public Snapshot {
-    largeAllocations = List.copyOf(largeAllocations);
+    hugeAllocations = List.copyOf(hugeAllocations);
   }
 
   /** A snapshot of what the library counts alone. */
@@ -51,7 +51,7 @@ public record Snapshot(
       Status status,
       Optional<NativeCounters> process,
       SelfReport self,
-      List<LargeAllocation> largeAllocations) {
+      List<HugeAllocation> hugeAllocations) {
     this(
         time,
         status,
@@ -59,7 +59,7 @@ public record Snapshot(
         self,
         ProcessMemory.unknown(),
         Optional.empty(),
-        largeAllocations,
+        hugeAllocations,
         Optional.empty(),
         Optional.empty());
   }
@@ -72,40 +72,24 @@ public record Snapshot(
   /** This snapshot with what the operating system says. */
   public Snapshot with(ProcessMemory known) {
     return new Snapshot(
-        time, status, process, self, known, allocator, largeAllocations, sites, leaks);
+        time, status, process, self, known, allocator, hugeAllocations, sites, leaks);
   }
 
   /** This snapshot with what the allocator says. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
-    return new Snapshot(time, status, process, self, memory, known, largeAllocations, sites, leaks);
+    return new Snapshot(time, status, process, self, memory, known, hugeAllocations, sites, leaks);
   }
 
   /** This snapshot with who holds the memory. */
   public Snapshot with(SiteSummary known) {
     return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        allocator,
-        largeAllocations,
-        Optional.of(known),
-        leaks);
+        time, status, process, self, memory, allocator, hugeAllocations, Optional.of(known), leaks);
   }
 
   /** This snapshot with who leaks. */
   public Snapshot with(LeakSummary known) {
     return new Snapshot(
-        time,
-        status,
-        process,
-        self,
-        memory,
-        allocator,
-        largeAllocations,
-        sites,
-        Optional.of(known));
+        time, status, process, self, memory, allocator, hugeAllocations, sites, Optional.of(known));
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

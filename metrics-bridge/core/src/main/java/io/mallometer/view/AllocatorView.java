@@ -3,7 +3,7 @@ package io.mallometer.view;
 import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.Snapshot;
 import java.util.List;
 import java.util.Optional;
@@ -105,7 +105,7 @@ public record AllocatorView(
   public record LargeRequest(
       long number, String time, long bytes, int threadId, String threadName) {
 
-    private static LargeRequest of(LargeAllocation allocation) {
+    private static LargeRequest of(HugeAllocation allocation) {
       return new LargeRequest(
           allocation.number(),
           allocation.time().toString(),
@@ -137,7 +137,7 @@ public record AllocatorView(
         statistics.map(AllocatorStatistics::advice).orElse(List.of()).stream()
             .map(AdviceLine::of)
             .toList(),
-        snapshot.largeAllocations().stream().map(LargeRequest::of).toList());
+        snapshot.hugeAllocations().stream().map(LargeRequest::of).toList());
   }
 
   private static @Nullable Long whole(

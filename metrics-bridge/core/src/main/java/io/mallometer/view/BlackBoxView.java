@@ -1,7 +1,7 @@
 package io.mallometer.view;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.LastLife;
+import io.mallometer.model.PreviousRun;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ public record BlackBoxView(HistoryView.BlackBox record, @Nullable Life lastLife)
   public record Life(
       String file, long pid, String ended, boolean alarming, String sentence, String report) {
 
-    private static Life of(LastLife life) {
+    private static Life of(PreviousRun life) {
       return new Life(
           life.file(),
           life.pid(),
@@ -39,7 +39,7 @@ public record BlackBoxView(HistoryView.BlackBox record, @Nullable Life lastLife)
 
   static BlackBoxView of(Mallometer mallometer) {
     return new BlackBoxView(
-        HistoryView.BlackBox.of(mallometer.recording()),
-        mallometer.lastLife().map(Life::of).orElse(null));
+        HistoryView.BlackBox.of(mallometer.history().recording()),
+        mallometer.history().previousRun().map(Life::of).orElse(null));
   }
 }

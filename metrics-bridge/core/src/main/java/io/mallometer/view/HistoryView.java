@@ -75,6 +75,7 @@ public record HistoryView(List<Point> points, BlackBox record) implements View {
 
   static HistoryView of(Mallometer mallometer) {
     return new HistoryView(
-        mallometer.history().stream().map(Point::of).toList(), BlackBox.of(mallometer.recording()));
+        mallometer.history().points().stream().map(Point::of).toList(),
+        BlackBox.of(mallometer.history().recording()));
   }
 }

@@ -87,7 +87,8 @@ public record OverviewView(
         askAgainSeconds,
         trimAllowed,
         DiagnosisView.of(mallometer.diagnosis()),
-        NativeMemoryView.of(snapshot, mallometer.clock(), mallometer.leaks().observation()),
+        NativeMemoryView.of(
+            snapshot, mallometer.clock(), mallometer.leaks().report().observation()),
         BreakdownView.of(snapshot),
         CgroupView.of(memory),
         BudgetView.of(memory),

@@ -88,7 +88,7 @@ public record SiteQuery(
     Optional<Grouping> grouping =
         Optional.ofNullable(group)
             .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
-    CallSites sites = chosen(mallometer.callSites());
+    CallSites sites = chosen(mallometer.sites().read());
     return grouping.isPresent()
         ? SiteGroupsView.of(sites, grouping.get(), order, most)
         : SitesView.of(sites, order, most);
@@ -111,7 +111,7 @@ public record SiteQuery(
     Instant first = moment("from", from, now);
     Instant second = to == null ? now : moment("to", to, now);
     return SiteChangesView.of(
-        mallometer.siteChanges(first, second),
+        mallometer.sites().changes(first, second),
         change -> filter == null || change.mentions(filter),
         order.comparator,
         most);

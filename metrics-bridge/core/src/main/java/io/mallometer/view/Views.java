@@ -100,23 +100,23 @@ public final class Views {
   }
 
   private TimelineView timeline() {
-    return TimelineView.of(mallometer.memoryHistory(), mallometer.history());
+    return TimelineView.of(mallometer.history().memory(), mallometer.history().points());
   }
 
   private LeaksView leaks() {
-    return LeaksView.of(mallometer.leaks(), false);
+    return LeaksView.of(mallometer.leaks().report(), false);
   }
 
   private TrendsView trends() {
     return TrendsView.of(
-        mallometer.siteTrends(Grouping.LIBRARY, TrendsView.MOST),
-        mallometer.siteTrends(Grouping.SITE, TrendsView.MOST));
+        mallometer.sites().trends(Grouping.LIBRARY, TrendsView.MOST),
+        mallometer.sites().trends(Grouping.SITE, TrendsView.MOST));
   }
 
   /** The latest snapshot; makes no native call. */
   public NativeMemoryView nativeMemory() {
     return NativeMemoryView.of(
-        mallometer.snapshot(), mallometer.clock(), mallometer.leaks().observation());
+        mallometer.snapshot(), mallometer.clock(), mallometer.leaks().report().observation());
   }
 
   /**
@@ -219,7 +219,7 @@ public final class Views {
   }
 
   private Answer leaks(Map<String, String> parameters) {
-    LeakReport report = mallometer.leaks();
+    LeakReport report = mallometer.leaks().report();
     boolean all = all(parameters);
     @Nullable String format = parameters.get("format");
     if (format == null || format.equals("json")) {
@@ -247,7 +247,7 @@ public final class Views {
         metric == null
             ? ReportMetric.LIVE_BYTES
             : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
-    CallSites all = mallometer.callSites();
+    CallSites all = mallometer.sites().read();
     if (all.sites().isEmpty() && !all.reason().isEmpty()) {
       return Told.refused(Outcome.UNSUPPORTED, all.reason());
     }
@@ -302,13 +302,13 @@ public final class Views {
    * @return the verdicts
    */
   public Told acknowledgeLeak(String site, boolean fine) {
-    mallometer.acknowledgeLeak(site, fine);
-    return Told.ok(LeaksView.of(mallometer.leaks(), false));
+    mallometer.leaks().acknowledge(site, fine);
+    return Told.ok(LeaksView.of(mallometer.leaks().report(), false));
   }
 
   /** Asks the allocator to give free memory back; may take seconds. */
   public Told trim() {
-    TrimReport report = mallometer.trim();
+    TrimReport report = mallometer.allocator().trim();
     return new Told(
         switch (report.outcome()) {
           case DONE -> Outcome.OK;

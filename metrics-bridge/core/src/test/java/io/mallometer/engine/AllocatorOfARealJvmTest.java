@@ -6,7 +6,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.TrimReport;
 import io.mallometer.preload.Counted;
@@ -75,15 +75,17 @@ class AllocatorOfARealJvmTest {
 
   @Test
   void aLargeRequestIsToldOnceWithItsThread() throws Exception {
-    BlockingQueue<LargeAllocation> told = new LinkedBlockingQueue<>();
+    BlockingQueue<HugeAllocation> told = new LinkedBlockingQueue<>();
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)));
-    mallometer.onLargeAllocation(
-        (allocation, missed) -> {
-          if (allocation.bytes() == LARGE + 12_344) {
-            told.add(allocation);
-          }
-        });
+    mallometer
+        .allocator()
+        .onHugeAllocation(
+            (allocation, missed) -> {
+              if (allocation.bytes() == LARGE + 12_344) {
+                told.add(allocation);
+              }
+            });
 
     Thread thread =
         new Thread(
@@ -91,7 +93,7 @@ class AllocatorOfARealJvmTest {
     thread.start();
     thread.join();
 
-    LargeAllocation allocation = told.poll(20, TimeUnit.SECONDS);
+    HugeAllocation allocation = told.poll(20, TimeUnit.SECONDS);
     assertThat(allocation).isNotNull();
     assertThat(allocation.threadName()).isEqualTo("large-taker");
     assertThat(allocation.number()).isPositive();

@@ -3,7 +3,6 @@ package io.mallometer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;

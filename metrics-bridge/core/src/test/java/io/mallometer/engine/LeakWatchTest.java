@@ -3,7 +3,6 @@ package io.mallometer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.mallometer.ClockOf;
 import io.mallometer.Logged;
 import io.mallometer.Mallometer;
 import io.mallometer.SilentInterposer;
@@ -29,6 +28,8 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,8 @@ class LeakWatchTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   private final Library library = new Library();
-  private final Clock clock = new ClockOf(() -> START.plusNanos(library.now));
+  private final Clock clock =
+      ((InstantSource) () -> START.plusNanos(library.now)).withZone(ZoneOffset.UTC);
   private final CallSiteReader callSites = new CallSiteReader(library, clock, () -> library.now);
   private final LeakWatch watch = new LeakWatch(library, callSites, clock, () -> library.now);
 
@@ -130,7 +132,7 @@ class LeakWatchTest {
 
   @Test
   void verdictsEndWithTheCountingAndComeAgainWithIt() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).isNotEmpty();
 
@@ -159,7 +161,7 @@ class LeakWatchTest {
 
   @Test
   void sitesAreJudgedEvery15Seconds() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(5));
     assertThat(library.readings).isBetween(19, 21);
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
@@ -167,33 +169,33 @@ class LeakWatchTest {
 
   @Test
   void timesAreDividedByTheTimeScale() {
-    watch.want(LeakOptions.defaults().withTimeScale(5));
+    watch.configure(LeakOptions.defaults().withTimeScale(5));
     live(Duration.ofMinutes(5));
     assertThat(library.readings).isBetween(95, 101);
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
   }
 
   @Test
-  void epochsFollowTheTimeScaleOfTheLatestThatAsks() {
-    watch.want(LeakOptions.defaults());
+  void epochsFollowTheTimeScale() {
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(1));
-    LeakWatch.Wish fast = watch.want(LeakOptions.defaults().withTimeScale(5));
+    watch.configure(LeakOptions.defaults().withTimeScale(5));
     live(Duration.ofMinutes(1));
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
-    watch.release(fast);
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(1));
     assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
   }
 
   @Test
   void anotherProfileKeepsWhatIsKnownOfTimeInWhichNothingWasSeen() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 2;
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 0;
     live(Duration.ofMinutes(10));
-    watch.want(LeakOptions.defaults().withProfile(LeakProfile.INTERACTIVE));
+    watch.configure(LeakOptions.defaults().withProfile(LeakProfile.INTERACTIVE));
     live(Duration.ofMinutes(1));
     // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
     assertThat(watch.latest().leaks()).hasSize(1);
@@ -202,15 +204,15 @@ class LeakWatchTest {
 
   @Test
   void aDearEvaluationIsRepeatedOnceAMinute() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     library.costNanos = SECOND / 2;
     live(Duration.ofMinutes(10));
     assertThat(library.readings).isBetween(9, 11);
   }
 
   @Test
-  void nothingIsObservedUnlessSomebodyAsksForIt() {
-    watch.want(LeakOptions.off());
+  void nothingIsObservedWhereItIsSwitchedOff() {
+    watch.configure(LeakOptions.off());
     live(Duration.ofMinutes(1));
     assertThat(library.readings).isZero();
     assertThat(library.shortestEpoch).isZero();
@@ -219,13 +221,12 @@ class LeakWatchTest {
   }
 
   @Test
-  void observationEndsWithTheFacadeThatAskedForIt() {
-    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
-    watch.want(LeakOptions.off());
+  void observationEndsWhenItIsSwitchedOff() {
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofSeconds(20));
     assertThat(watch.summary()).isPresent();
 
-    watch.release(one);
+    watch.configure(LeakOptions.off());
     int before = library.readings;
     live(Duration.ofMinutes(1));
     assertThat(library.readings).isEqualTo(before);
@@ -233,28 +234,26 @@ class LeakWatchTest {
   }
 
   @Test
-  void theLibraryObservesWhileSomebodyAsksForIt() {
-    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
-    LeakWatch.Wish other = watch.want(LeakOptions.defaults());
+  void theLibraryObservesFromAConfigurationToItsEnd() {
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(1));
-    watch.release(one);
     assertThat(library.observes).isTrue();
-    watch.release(other);
+    watch.end();
     assertThat(library.observes).isFalse();
 
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofMinutes(1));
     assertThat(library.observes).isTrue();
   }
 
   @Test
   void whatWasJudgedBeforeObservationEndedDoesNotCountWhenItBeginsAgain() {
-    LeakWatch.Wish one = watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).hasSize(1);
-    watch.release(one);
+    watch.end();
 
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofSeconds(15));
     assertThat(watch.latest().leaks()).isEmpty();
     live(Duration.ofMinutes(1));
@@ -263,7 +262,7 @@ class LeakWatchTest {
 
   @Test
   void aLeakIsFoundAndWarnedOfOnceADay() throws Exception {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     try (Logged log = new Logged(Mallometer.class.getName())) {
       live(Duration.ofHours(1));
       assertThat(watch.latest().leaks()).extracting(SiteVerdict::number).containsExactly(1);
@@ -280,7 +279,7 @@ class LeakWatchTest {
 
   @Test
   void aSiteThatIsSaidToBeFineIsNoAlarm() {
-    watch.want(LeakOptions.defaults().withHealthySites(List.of("com.shop.*")));
+    watch.configure(LeakOptions.defaults().withHealthySites(List.of("com.shop.*")));
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks()).isEmpty();
     assertThat(watch.latest().suspicious())
@@ -292,7 +291,7 @@ class LeakWatchTest {
 
   @Test
   void whatIsSaidOfASiteHoldsAtOnceAndCanBeTakenBack() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     watch.acknowledge("com.shop.Cart.zip", true);
     assertThat(watch.latest().leaks()).isEmpty();
@@ -314,7 +313,7 @@ class LeakWatchTest {
 
   @Test
   void aSiteThatCannotBeJudgedIsLoggedOnce() throws Exception {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     library.use = new SiteUse(1, 0, null, null, null);
     try (Logged log = new Logged(Mallometer.class.getName())) {
       live(Duration.ofMinutes(5));
@@ -338,11 +337,11 @@ class LeakWatchTest {
   @Test
   void whatIsSaidOfASiteOutlivesTheProcessInAFile(@TempDir Path directory) {
     LeakOptions options = LeakOptions.defaults().withHealthySitesFile(directory.resolve("healthy"));
-    watch.want(options);
+    watch.configure(options);
     watch.acknowledge("com.shop.Cart.zip", true);
 
     LeakWatch next = new LeakWatch(library, callSites, clock, () -> library.now);
-    next.want(options);
+    next.configure(options);
     live(next, Duration.ofHours(1));
     assertThat(next.latest().suspicious())
         .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
@@ -350,14 +349,14 @@ class LeakWatchTest {
     next.acknowledge("com.shop.Cart.zip", false);
 
     LeakWatch last = new LeakWatch(library, callSites, clock, () -> library.now);
-    last.want(options);
+    last.configure(options);
     live(last, Duration.ofMinutes(1));
     assertThat(last.latest().leaks()).hasSize(1);
   }
 
   @Test
   void atRestNothingIsObservedOrWatchedUntilTheNextEvaluation() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
 
@@ -371,7 +370,7 @@ class LeakWatchTest {
 
   @Test
   void leaksAreWatchedForTheirLastUse() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
     assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())
@@ -396,7 +395,7 @@ class LeakWatchTest {
 
   @Test
   void whereNothingCanBeWatchedTheReasonIsGiven() {
-    watch.want(LeakOptions.defaults());
+    watch.configure(LeakOptions.defaults());
     library.watchReason = "perf_event_open is forbidden";
     live(Duration.ofHours(1));
     assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())

@@ -3,7 +3,7 @@ package io.mallometer.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
@@ -118,17 +118,19 @@ class TrimmerTest {
   @Test
   void automaticTrimsComeAtTheirIntervalWhereTheyAreWorthWhileAndEndWithTheSubscription()
       throws Exception {
-    library.says(FaceContract.allocator(100));
-    library.remembers(memory());
     Mallometer.Subscription trims;
-    try (Mallometer mallometer = library.open()) {
-      mallometer.trimEvery(Duration.ofMillis(1), 0.2).close();
-      trims = mallometer.trimEvery(Duration.ofMillis(1), 0.1);
-      for (int i = 0; i < 1_000 && library.trims() == 0; i++) {
+    try (FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport())) {
+      mallometer.setAllocator(FaceContract.allocator(100));
+      mallometer.setMemory(memory());
+      mallometer.poll();
+      mallometer.allocator().trimEvery(Duration.ofMillis(1), 0.2).close();
+      trims = mallometer.allocator().trimEvery(Duration.ofMillis(1), 0.1);
+      for (int i = 0; i < 1_000 && mallometer.trims() == 0; i++) {
         Thread.sleep(10);
       }
       // The second within a minute is refused, however often it is tried.
-      assertThat(library.trims()).isEqualTo(1);
+      assertThat(mallometer.trims()).isEqualTo(1);
     }
     assertThat(trimThreads()).isEqualTo(1);
     trims.close();

@@ -193,7 +193,7 @@ class BlackBoxTest {
         .contains("malloc live 1.9 GiB, +1.4 GiB in 40 min")
         .endsWith("bin/mallometer report " + path + ".previous");
     assertThat(RecordedLife.read(Path.of(path + ".previous")).header().pid()).isEqualTo(4711);
-    assertThat(box.lastLife())
+    assertThat(box.previousRun())
         .get()
         .satisfies(life -> assertThat(life.pid()).isEqualTo(4711))
         .satisfies(life -> assertThat(life.alarming()).isTrue())

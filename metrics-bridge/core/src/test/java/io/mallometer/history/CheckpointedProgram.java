@@ -40,7 +40,7 @@ public final class CheckpointedProgram {
   }
 
   private static void awaitRecording(Mallometer mallometer) throws InterruptedException {
-    while (mallometer.recording().state() == Recording.State.OFF) {
+    while (mallometer.history().recording().state() == Recording.State.OFF) {
       Thread.sleep(20);
     }
   }

@@ -23,11 +23,11 @@ public final class RecordedProgram {
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
-    while (mallometer.recording().state() == Recording.State.OFF) {
+    while (mallometer.history().recording().state() == Recording.State.OFF) {
       Thread.sleep(20);
     }
-    System.out.println("recording=" + mallometer.recording().state());
-    System.out.println("reason=" + mallometer.recording().reason());
+    System.out.println("recording=" + mallometer.history().recording().state());
+    System.out.println("reason=" + mallometer.history().recording().reason());
     switch (arguments[0]) {
       case "exit" -> System.exit(7);
       case "leak" -> leak();

@@ -3,8 +3,7 @@ package io.mallometer.history;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.VerdictsByHand;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -67,11 +66,11 @@ class ReportedMemoryTest {
   @Test
   void whatLeakedIsToldInWords() throws Exception {
     Path path = directory.resolve("box");
-    HandFedInterposer library =
-        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-    try (Mallometer mallometer = library.open();
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    try (mallometer;
         BoxFile file = Boxes.open(path)) {
-      library.judges(VerdictsByHand.four());
+      mallometer.setLeaks(VerdictsByHand.four());
       mallometer.poll();
       write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot()));
     }

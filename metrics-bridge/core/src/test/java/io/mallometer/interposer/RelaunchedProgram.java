@@ -31,7 +31,7 @@ public final class RelaunchedProgram {
     tellAsTheKernelKnowsIt();
     try (Mallometer mallometer = Mallometer.open()) {
       if (arguments[0].equals("attaches")) {
-        mallometer.attach();
+        mallometer.counting().attach();
       }
       System.out.println("mode " + mallometer.snapshot().self().mode());
       System.out.println(

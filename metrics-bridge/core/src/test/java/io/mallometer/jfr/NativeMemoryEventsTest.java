@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
@@ -31,9 +31,8 @@ class NativeMemoryEventsTest {
     NativeMemoryEvents.NATIVE_MEMORY, NativeMemoryEvents.CALL_SITE
   };
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  private final Mallometer mallometer = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
 
   @TempDir private Path directory;
 
@@ -51,7 +50,7 @@ class NativeMemoryEventsTest {
 
   @Test
   void jfrPrintShowsTheSnapshotAndTheCallSites() throws Exception {
-    library.knows(SitesByHand.three());
+    mallometer.setSites(SitesByHand.three());
     register();
     String printed = print(record(Map.of()));
 
@@ -72,7 +71,7 @@ class NativeMemoryEventsTest {
 
   @Test
   void noMoreThanTwentyCallSitesAreRecorded() throws Exception {
-    library.knows(
+    mallometer.setSites(
         SitesByHand.reading(
             IntStream.range(0, 30)
                 .mapToObj(i -> SitesByHand.site(i, "a.B.m" + i, "x", 1_000 - i))
@@ -88,7 +87,7 @@ class NativeMemoryEventsTest {
 
   @Test
   void theRecordingsSettingsDecide() throws Exception {
-    library.knows(SitesByHand.three());
+    mallometer.setSites(SitesByHand.three());
     register();
     Path file = record(Map.of(NativeMemoryEvents.CALL_SITE + "#enabled", "false"));
 

@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.FakeMallometer;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.lang.management.ManagementFactory;
@@ -32,9 +31,8 @@ import org.junit.jupiter.api.Test;
 /** The allocator's MBean as a JMX client sees it, over a real connection. */
 class AllocatorMBeanTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  private final Mallometer mallometer = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
   private final JMXConnectorServer server;
   private final JMXConnector client;
@@ -68,8 +66,8 @@ class AllocatorMBeanTest {
 
   @Test
   void arenasAdviceAndLargeRequestsAreTables() throws Exception {
-    library.says(FaceContract.allocator(7_000));
-    library.notes(List.of(allocation(3)));
+    mallometer.setAllocator(FaceContract.allocator(7_000));
+    mallometer.setHugeAllocations(List.of(allocation(3)));
     mallometer.poll();
 
     assertThat((CompositeData[]) connection.getAttribute(name, "ArenaTable"))
@@ -86,7 +84,7 @@ class AllocatorMBeanTest {
 
   @Test
   void whatIsUnknownIsNull() throws Exception {
-    library.becomes(new Status(State.UNAVAILABLE, "not preloaded", ""));
+    mallometer.setStatus(new Status(State.UNAVAILABLE, "not preloaded", ""));
     mallometer.poll();
 
     for (String attribute :
@@ -107,7 +105,7 @@ class AllocatorMBeanTest {
     assertThat(refused.outcome()).isEqualTo("REFUSED");
     assertThat(refused.explanation()).contains("possible again in ");
     assertThat(refused.nextPossible()).isNotNull();
-    assertThat(library.trims()).isEqualTo(1);
+    assertThat(mallometer.trims()).isEqualTo(1);
   }
 
   @Test
@@ -118,7 +116,7 @@ class AllocatorMBeanTest {
     assertThat(connection.getMBeanInfo(name).getNotifications()[0].getNotifTypes())
         .containsExactly("io.mallometer.allocation.large");
 
-    library.notes(List.of(allocation(3), allocation(4)));
+    mallometer.setHugeAllocations(List.of(allocation(3), allocation(4)));
     mallometer.poll();
     mallometer.poll();
 
@@ -141,8 +139,8 @@ class AllocatorMBeanTest {
     assertThat(received.poll(200, TimeUnit.MILLISECONDS)).isNull();
   }
 
-  private static LargeAllocation allocation(long number) {
-    return new LargeAllocation(
+  private static HugeAllocation allocation(long number) {
+    return new HugeAllocation(
         number,
         Instant.parse("2026-01-01T00:00:00Z").plusSeconds(number),
         128 << 20,

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSites;
 import java.io.IOException;
@@ -29,9 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The call sites' MBean as a JMX client sees it. */
 class CallSitesMBeanTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  private final Mallometer mallometer = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final MBeanServer server = MBeanServerFactory.newMBeanServer();
   private final NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
   private final ObjectName name;
@@ -42,7 +40,7 @@ class CallSitesMBeanTest {
   CallSitesMBeanTest() throws Exception {
     name = new ObjectName("io.mallometer:type=CallSites");
     bean = JMX.newMXBeanProxy(server, name, CallSitesMXBean.class);
-    library.knows(SitesByHand.three());
+    mallometer.setSites(SitesByHand.three());
   }
 
   @AfterEach
@@ -75,7 +73,7 @@ class CallSitesMBeanTest {
 
   @Test
   void whereNothingIsRecordedItSaysWhy() {
-    library.knows(CallSites.none(Instant.EPOCH, "stacks are switched off"));
+    mallometer.setSites(CallSites.none(Instant.EPOCH, "stacks are switched off"));
 
     assertThat(bean.getReason()).isEqualTo("stacks are switched off");
     assertThat(bean.getTopSites()).isEmpty();

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.SiteVerdict;
 import java.util.List;
@@ -25,9 +24,8 @@ import org.junit.jupiter.api.Test;
 /** The verdicts as a JMX client sees them. */
 class LeakDetectorMBeanTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  private final Mallometer mallometer = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
   private final MBeanServer server = MBeanServerFactory.newMBeanServer();
   private final NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer, server);
   private final ObjectName name;
@@ -46,7 +44,7 @@ class LeakDetectorMBeanTest {
 
   @Test
   void verdictsAreATable() throws Exception {
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
 
     assertThat((CompositeData[]) server.getAttribute(name, "Verdicts"))
         .extracting(row -> row.get("verdict"), row -> row.get("site"), row -> row.get("sentence"))
@@ -67,7 +65,7 @@ class LeakDetectorMBeanTest {
 
   @Test
   void aStackIsReadByTheNumberOfItsSite() {
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
 
     assertThat(bean.stack(388))
         .containsExactly("libzip.so!deflateInit2_+0x1f", "com.shop.Report.render(Some.java:12)");
@@ -76,7 +74,7 @@ class LeakDetectorMBeanTest {
 
   @Test
   void aSiteIsSaidToBeFineAndThatIsTakenBack() {
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
 
     bean.acknowledge("com.shop.Report.*", true);
     assertThat(leaking()).doesNotContain("com.shop.Report.render");
@@ -85,7 +83,7 @@ class LeakDetectorMBeanTest {
   }
 
   private List<String> leaking() {
-    return mallometer.leaks().leaks().stream().map(SiteVerdict::site).toList();
+    return mallometer.leaks().report().leaks().stream().map(SiteVerdict::site).toList();
   }
 
   @Test
@@ -96,7 +94,7 @@ class LeakDetectorMBeanTest {
     assertThat(server.getMBeanInfo(name).getNotifications()[0].getNotifTypes())
         .containsExactly("io.mallometer.leak");
 
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
     mallometer.poll();
 

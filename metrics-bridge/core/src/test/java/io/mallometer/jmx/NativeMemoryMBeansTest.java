@@ -3,9 +3,8 @@ package io.mallometer.jmx;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Logged;
-import io.mallometer.Mallometer;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanFeatureInfo;
@@ -20,9 +19,10 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryMBeansTest {
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  @AutoClose private final Mallometer mallometer = library.open();
+  @AutoClose
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+
   private final MBeanServer server = MBeanServerFactory.newMBeanServer();
   private ObjectName name = ObjectName.WILDCARD;
 

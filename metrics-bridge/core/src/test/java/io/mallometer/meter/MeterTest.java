@@ -3,8 +3,7 @@ package io.mallometer.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.LeakSummary;
@@ -33,11 +32,11 @@ class MeterTest {
   /** With every part and every event known, and as many names as there ever are. */
   @Test
   void aProcessHasAtMost150Series() {
-    HandFedInterposer library =
-        new HandFedInterposer(FaceContract.counters(true, 1), FaceContract.selfReport());
-    library.remembers(everything());
-    library.says(FaceContract.allocator(7_000));
-    try (Mallometer mallometer = library.open()) {
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
+    mallometer.setMemory(everything());
+    mallometer.setAllocator(FaceContract.allocator(7_000));
+    try (mallometer) {
       Snapshot snapshot = mallometer.poll().with(mostNames()).with(mostLeaks());
 
       int series = Meter.all().stream().mapToInt(meter -> meter.series(snapshot).size()).sum();
@@ -48,9 +47,9 @@ class MeterTest {
 
   @Test
   void noSeriesOfWhoHoldsTheMemoryIsUnknown() {
-    HandFedInterposer library =
-        new HandFedInterposer(FaceContract.counters(true, 1), FaceContract.selfReport());
-    try (Mallometer mallometer = library.open()) {
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
+    try (mallometer) {
       Snapshot snapshot = mallometer.poll().with(mostNames());
 
       assertThat(Meter.all())

@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Logged;
-import io.mallometer.Mallometer;
 import io.mallometer.meter.Meter;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
@@ -30,9 +29,10 @@ class NativeMemoryMetricsTest {
 
   private static final int SERIES = 25;
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-  @AutoClose private final Mallometer mallometer = library.open();
+  @AutoClose
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+
   private final NativeMemoryMetrics metrics = new NativeMemoryMetrics(mallometer);
 
   @Test
@@ -104,9 +104,9 @@ class NativeMemoryMetricsTest {
       }
       assertThat(sound).allMatch(registry -> registry.getMeters().size() == SERIES);
 
-      library.becomes(new Status(State.DISABLED, "switched off", "switch it on"));
+      mallometer.setStatus(new Status(State.DISABLED, "switched off", "switch it on"));
       mallometer.poll();
-      library.becomes(Status.counting());
+      mallometer.setStatus(Status.counting());
       mallometer.poll();
       mallometer.poll();
 
@@ -148,7 +148,7 @@ class NativeMemoryMetricsTest {
     MeterRegistry registry = new SimpleMeterRegistry();
     metrics.bindTo(registry);
     mallometer.close();
-    library.elapse(Duration.ofMinutes(2));
+    mallometer.advance(Duration.ofMinutes(2));
 
     assertThat(registry.get("mallometer.snapshot.age").gauge().value()).isEqualTo(120);
 
@@ -191,9 +191,9 @@ class NativeMemoryMetricsTest {
 
   /** Returns a reference to an object that nobody holds any more, to see that garbage is gone. */
   private static WeakReference<Object> bindAndForget(MeterRegistry registry) {
-    HandFedInterposer counting =
-        new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
-    new NativeMemoryMetrics(counting.open()).bindTo(registry);
+    FakeMallometer counting =
+        new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    new NativeMemoryMetrics(counting).bindTo(registry);
     return new WeakReference<>(new Object());
   }
 

@@ -78,7 +78,7 @@ public final class AttachedUnderLoad {
         if (i == count / 2) {
           libraries.start();
         }
-        expect(mallometer.attach(), true);
+        expect(mallometer.counting().attach(), true);
         longestLock = Math.max(longestLock, lockSeconds(mallometer));
         long counted = countedOfTen(mallometer);
         if (counted < 10) {
@@ -87,7 +87,7 @@ public final class AttachedUnderLoad {
         if (!mallometer.poll().self().attachment().map(Attachment::complete).orElse(false)) {
           throw new AssertionError(mallometer.snapshot().self());
         }
-        expect(mallometer.detach(), false);
+        expect(mallometer.counting().detach(), false);
       }
       libraries.join();
       System.out.printf(Locale.ROOT, "cycles=%d longest lock %.1f ms%n", count, longestLock * 1e3);
@@ -113,7 +113,7 @@ public final class AttachedUnderLoad {
   }
 
   private static long countedOfTen(Mallometer mallometer) {
-    try (var bracket = mallometer.hookThread()) {
+    try (var bracket = mallometer.counting().hookThread()) {
       for (int i = 0; i < 10; i++) {
         NativeWork.freeMemory(NativeWork.allocateMemory(100));
       }
@@ -151,7 +151,7 @@ public final class AttachedUnderLoad {
 
     @Override
     public String get() {
-      mallometer.attach();
+      mallometer.counting().attach();
       return told(mallometer.snapshot());
     }
   }
@@ -180,7 +180,7 @@ public final class AttachedUnderLoad {
   private static void compare(int seconds) throws Exception {
     try (Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS)) {
       NativeLoad load = new NativeLoad();
-      expect(mallometer.attach(), true);
+      expect(mallometer.counting().attach(), true);
       Both before = both(mallometer);
       long end = System.nanoTime() + seconds * 1_000_000_000L;
       while (System.nanoTime() < end) {
@@ -243,7 +243,7 @@ public final class AttachedUnderLoad {
     try (Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS)) {
       NativeLoad load = new NativeLoad();
       load.runOnce();
-      expect(mallometer.attach(), true);
+      expect(mallometer.counting().attach(), true);
       long end = System.nanoTime() + seconds * 1_000_000_000L;
       long told = System.nanoTime();
       while (System.nanoTime() < end) {

@@ -19,7 +19,7 @@ public final class Counted implements BeforeAllCallback {
   public void beforeAll(ExtensionContext context) {
     if (MODE.equals(SelfReport.ATTACHED)) {
       try (Mallometer mallometer = Mallometer.open()) {
-        Status status = mallometer.attach();
+        Status status = mallometer.counting().attach();
         assertThat(status.active()).as(status.toString()).isTrue();
       }
     }

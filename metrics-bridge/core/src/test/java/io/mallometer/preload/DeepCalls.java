@@ -17,7 +17,7 @@ final class DeepCalls {
   /** The argument is how many calls. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
-      mallometer.callSites();
+      mallometer.sites().read();
       List<ByteBuffer> kept = List.of(allocate(Integer.parseInt(arguments[0])));
       CallSites sites = later(mallometer);
       CallSite deep = sites.sites().stream().filter(DeepCalls::isDeep).findFirst().orElseThrow();
@@ -30,9 +30,9 @@ final class DeepCalls {
 
   /** A reading is the latest for a second. */
   private static CallSites later(Mallometer mallometer) {
-    CallSites sites = mallometer.callSites();
+    CallSites sites = mallometer.sites().read();
     while (sites.sites().stream().noneMatch(DeepCalls::isDeep)) {
-      sites = mallometer.callSites();
+      sites = mallometer.sites().read();
     }
     return sites;
   }

@@ -95,8 +95,8 @@ class PreloadedJvmTest {
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);
     assertThat(counted.peakBytes()).isGreaterThan(counted.baseline().bytes() / 2);
     assertThat(counted.liveObjects()).isNaN();
-    assertThat(mallometer.callSites().origin().attached()).isTrue();
-    assertThat(mallometer.callSites().origin().allocatedBeforeBytes())
+    assertThat(mallometer.sites().read().origin().attached()).isTrue();
+    assertThat(mallometer.sites().read().origin().allocatedBeforeBytes())
         .isBetween(0.0, counted.baseline().bytes() + counted.baseline().errorBytes());
   }
 
@@ -111,15 +111,17 @@ class PreloadedJvmTest {
                 .withLeaks(LeakOptions.defaults().withTimeScale(100))
                 .withRecordPath(box))) {
       // From the first reading on stacks have Java frames.
-      recording.callSites();
+      recording.sites().read();
       List<Deflater> held = NativeWork.deflaters(40);
-      await(() -> recording.callSites().sites().stream().anyMatch(PreloadedJvmTest::isOfDeflaters));
+      await(
+          () ->
+              recording.sites().read().sites().stream().anyMatch(PreloadedJvmTest::isOfDeflaters));
       held.forEach(Deflater::end);
-      await(() -> recording.leaks().observation().state() != Observation.State.OFF);
-      assertThat(recording.leaks().observation().state())
-          .as(recording.leaks().toString())
+      await(() -> recording.leaks().report().observation().state() != Observation.State.OFF);
+      assertThat(recording.leaks().report().observation().state())
+          .as(recording.leaks().report().toString())
           .isIn(Observation.State.STARTING, Observation.State.ON);
-      await(() -> recording.recording().state() == Recording.State.ON);
+      await(() -> recording.history().recording().state() == Recording.State.ON);
       await(() -> BlackBoxReport.of(box).contains("Where the memory was"));
     }
     assertThat(BlackBoxReport.of(box)).containsPattern("mallometer \\d.* over glibc");
@@ -142,8 +144,8 @@ class PreloadedJvmTest {
 
   @Test
   void knownWorkIsCountedExactly() {
-    try (Bracket bracket = mallometer.hook();
-        Bracket own = mallometer.hookThread();
+    try (Bracket bracket = mallometer.counting().hook();
+        Bracket own = mallometer.counting().hookThread();
         NativeWork work = new NativeWork()) {
       work.allocate();
       assertThat(classCount(own.unhook().orElseThrow())).isEqualTo(NativeWork.ALLOCATIONS);
@@ -165,7 +167,7 @@ class PreloadedJvmTest {
   /** Of the thread: the process' compilers take and give back as much meanwhile. */
   @Test
   void compressorsThatAreNotEndedStayLive() {
-    try (Bracket bracket = mallometer.hookThread()) {
+    try (Bracket bracket = mallometer.counting().hookThread()) {
       List<Deflater> deflaters = NativeWork.deflaters(10);
       double growth = bracket.statistics().orElseThrow().liveBytes();
       assertThat(growth).isGreaterThan(10.0 * NativeWork.DEFLATER_BYTES);
@@ -231,7 +233,7 @@ class PreloadedJvmTest {
   @Test
   void aThreadsBracketSeesItsOwnThreadOnly() {
     allocateInTwoThreads(); // the JVM loads what that takes, for which it allocates too
-    try (Bracket bracket = mallometer.hookThread()) {
+    try (Bracket bracket = mallometer.counting().hookThread()) {
       allocateInTwoThreads();
 
       NativeCounters own = bracket.unhook().orElseThrow();
@@ -264,7 +266,7 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    try (Bracket bracket = mallometer.hookThread()) {
+    try (Bracket bracket = mallometer.counting().hookThread()) {
       poll(1_000);
       // The JVM itself mallocs now and then in any thread, as when a method gets hot.
       assertThat(bracket.unhook().orElseThrow().allocations()).isLessThan(200);

@@ -23,13 +23,13 @@ public final class Program {
     }
     try (Mallometer mallometer = Mallometer.open();
         NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
-        Bracket process = mallometer.hook();
-        Bracket thread = mallometer.hookThread()) {
+        Bracket process = mallometer.counting().hook();
+        Bracket thread = mallometer.counting().hookThread()) {
       mallometer.poll();
       System.out.println("state=" + mallometer.status().state());
       System.out.println("reason=" + mallometer.status().reason());
       System.out.println("remedy=" + mallometer.status().remedy());
-      System.out.println("sites=" + mallometer.callSites().reason());
+      System.out.println("sites=" + mallometer.sites().read().reason());
       System.out.println("process=" + process.statistics().isPresent());
       System.out.println("thread=" + thread.statistics().isPresent());
       System.out.println("bean=" + beans.registered());

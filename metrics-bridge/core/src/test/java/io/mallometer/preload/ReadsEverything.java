@@ -46,7 +46,7 @@ public final class ReadsEverything {
                     counters.largestRequestBytes(),
                     library.thread().isPresent()));
     System.out.println(
-        "events " + snapshot.largeAllocations().stream().map(event -> event.bytes()).toList());
+        "events " + snapshot.hugeAllocations().stream().map(event -> event.bytes()).toList());
     sites(library);
     allocator(library);
     observation(library);

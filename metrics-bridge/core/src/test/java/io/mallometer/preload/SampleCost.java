@@ -19,7 +19,7 @@ final class SampleCost {
   /** The first rounds meet code that is new; the last is printed. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
-      mallometer.callSites();
+      mallometer.sites().read();
       String result = "";
       for (int round = 0; round < ROUNDS; round++) {
         SelfReport before = mallometer.poll().self();

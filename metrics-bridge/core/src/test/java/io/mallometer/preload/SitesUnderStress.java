@@ -56,7 +56,7 @@ public final class SitesUnderStress {
     letItRun(mallometer, half, List.of());
     double footprint = mallometer.poll().self().footprintBytes();
     letItRun(mallometer, half, unloaded);
-    CallSites sites = mallometer.callSites();
+    CallSites sites = mallometer.sites().read();
     System.out.println("sites=" + sites.sites().size());
     System.out.println("samples=" + sites.samples());
     System.out.println("dropped=" + sites.dropped());
@@ -90,7 +90,7 @@ public final class SitesUnderStress {
     long ran = 0;
     while (ran < nanos || gone(unloaded) < unloaded.size() && ran < nanos + 10_000_000_000L) {
       Thread.sleep(200);
-      mallometer.callSites();
+      mallometer.sites().read();
       System.gc();
       ran = System.nanoTime() - begin;
     }
@@ -218,7 +218,7 @@ public final class SitesUnderStress {
 
     @Override
     public String get() {
-      CallSites sites = mallometer.callSites();
+      CallSites sites = mallometer.sites().read();
       return "java=" + hasJavaFrames(sites) + " sites=" + sites.sites().size();
     }
   }
@@ -245,7 +245,7 @@ public final class SitesUnderStress {
 
   private static List<WeakReference<ClassLoader>> allocateInClassesThatLiveASecond(
       Mallometer mallometer) throws Exception {
-    mallometer.callSites();
+    mallometer.sites().read();
     List<WeakReference<ClassLoader>> references = new ArrayList<>();
     List<@Nullable IntUnaryOperator> kept = new ArrayList<>();
     for (int i = 0; i < KEPT_CLASSES; i++) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.micrometer.NativeMemoryMetrics;
@@ -69,12 +69,11 @@ class PromtoolTest {
   }
 
   private static Mallometer open(Status status) {
-    HandFedInterposer library =
-        new HandFedInterposer(FaceContract.counters(true, 40_000), FaceContract.selfReport());
-    library.becomes(status);
-    library.knows(SitesByHand.three());
-    Mallometer mallometer = library.open();
-    mallometer.callSites();
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, 40_000), FaceContract.selfReport());
+    mallometer.setStatus(status);
+    mallometer.setSites(SitesByHand.three());
+    mallometer.sites().read();
     mallometer.poll();
     return mallometer;
   }

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.ChargedPart;
@@ -31,9 +30,8 @@ class PageViewsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final double UNKNOWN = Double.NaN;
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
-  private final Mallometer mallometer = library.open();
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
   @AfterEach
   void close() {
@@ -82,8 +80,8 @@ class PageViewsTest {
 
   @Test
   void trendsHaveGrowthHistoryAndStacks() throws Exception {
-    library.knows(SitesByHand.three());
-    mallometer.callSites();
+    mallometer.setSites(SitesByHand.three());
+    mallometer.sites().read();
 
     JsonNode trends = json(new Views(mallometer).view("trends").orElseThrow());
 
@@ -132,7 +130,7 @@ class PageViewsTest {
     for (String view : List.of("overview", "timeline", "trends", "leaks")) {
       byte[] first = written(views, view);
       assertThat(written(views, view)).isSameAs(first);
-      library.elapse(Duration.ofSeconds(30));
+      mallometer.advance(Duration.ofSeconds(30));
       assertThat(written(views, view)).isNotSameAs(first);
     }
   }
@@ -182,12 +180,12 @@ class PageViewsTest {
 
   @Test
   void whatSomebodySaysOfALeakIsInTheNextAnswer() throws Exception {
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
     Views views = new Views(mallometer);
     String site = acknowledged(views, false);
 
-    mallometer.acknowledgeLeak(site, true);
+    mallometer.leaks().acknowledge(site, true);
     assertThat(acknowledged(views, true)).isEqualTo(site);
     views.acknowledgeLeak(site, false);
     assertThat(acknowledged(views, false)).isEqualTo(site);
@@ -217,23 +215,23 @@ class PageViewsTest {
   @Test
   void theAgeInAnOverviewIsNeverMoreThanFiveSecondsOff() throws Exception {
     Views views = new Views(mallometer);
-    library.elapse(Duration.ofSeconds(40));
+    mallometer.advance(Duration.ofSeconds(40));
     assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
-    library.elapse(Duration.ofSeconds(4));
+    mallometer.advance(Duration.ofSeconds(4));
     assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(40);
-    library.elapse(Duration.ofSeconds(1));
+    mallometer.advance(Duration.ofSeconds(1));
 
     assertThat(overview(views).get("memory").get("ageSeconds").asDouble()).isEqualTo(45);
   }
 
   @Test
   void whatSomebodySaysOfALeakIsInTheNextOverview() {
-    library.judges(VerdictsByHand.four());
+    mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
     Views views = new Views(mallometer);
     byte[] before = written(views, "overview");
 
-    mallometer.acknowledgeLeak("anything", true);
+    mallometer.leaks().acknowledge("anything", true);
 
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
@@ -257,13 +255,13 @@ class PageViewsTest {
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
     assertThat(paceAfter(views, 90, pace(views))).isEqualTo(45);
-    library.elapse(Duration.ofHours(1));
+    mallometer.advance(Duration.ofHours(1));
     assertThat(pace(views)).isEqualTo(10);
 
     for (int i = 0; i < 500; i++) {
       written(views, "overview");
     }
-    library.elapse(Duration.ofHours(-2));
+    mallometer.advance(Duration.ofHours(-2));
     assertThat(pace(views)).isEqualTo(10);
   }
 
@@ -276,7 +274,7 @@ class PageViewsTest {
           i % 2 == 0 ? views.together("overview,leaks") : views.answer("overview", Map.of());
       assertThat(answer.outcome()).isEqualTo(Answer.Outcome.OK);
     }
-    library.elapse(Duration.ofSeconds(told));
+    mallometer.advance(Duration.ofSeconds(told));
     return pace(views);
   }
 

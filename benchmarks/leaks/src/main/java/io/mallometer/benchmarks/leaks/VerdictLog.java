@@ -35,7 +35,7 @@ final class VerdictLog implements AutoCloseable {
             MallometerOptions.defaults()
                 .withPollInterval(interval)
                 .withLeaks(LeakOptions.defaults().withTimeScale(scale)));
-    mallometer.onPoll(snapshot -> write(mallometer.leaks()));
+    mallometer.onPoll(snapshot -> write(mallometer.leaks().report()));
   }
 
   private synchronized void write(LeakReport report) {

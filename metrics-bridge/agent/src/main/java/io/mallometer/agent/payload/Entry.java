@@ -49,7 +49,7 @@ public final class Entry {
     Mallometer mallometer = open(bridge);
     boolean attaches = !options.getOrDefault("attach", "true").equals("false");
     if (attaches && !mallometer.status().active()) {
-      mallometer.attach();
+      mallometer.counting().attach();
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
     Snapshot snapshot = mallometer.snapshot();

@@ -101,7 +101,7 @@ final class Inquiry {
   private static synchronized void attach(String version, OutputStream out) throws IOException {
     Mallometer mallometer = mallometer();
     boolean counted = mallometer.status().active();
-    Status status = mallometer.attach();
+    Status status = mallometer.counting().attach();
     if (!status.active()) {
       refuse(
           status.reason() + (status.remedy().isEmpty() ? "" : "; " + status.remedy()),
@@ -129,7 +129,7 @@ final class Inquiry {
           out);
       return;
     }
-    Status status = mallometer.detach();
+    Status status = mallometer.counting().detach();
     if (status.active()) {
       refuse("it goes on counting: " + mallometer.snapshot().self().remark(), version, out);
       return;

@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.Published;
 import io.mallometer.SitesByHand;
 import io.mallometer.view.View;
@@ -37,19 +36,18 @@ class AgentServerTest {
 
   private static final ServerOptions OPTIONS = options(Map.of());
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
   @TempDir private Path directory;
 
-  private Optional<Mallometer> mallometer = Optional.empty();
   private Optional<AgentServer> server = Optional.empty();
   private HttpClient client = HttpClient.newHttpClient();
 
   @AfterEach
   void stop() {
     server.ifPresent(AgentServer::close);
-    mallometer.ifPresent(Mallometer::close);
+    mallometer.close();
   }
 
   /** The Actuator endpoint promises the same, so both answer alike. */
@@ -57,10 +55,10 @@ class AgentServerTest {
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
     // From the second reading on rates are known, and stay as they are while no time passes.
-    mallometer.orElseThrow().callSites();
+    mallometer.sites().read();
     Thread.sleep(1_001);
-    mallometer.orElseThrow().callSites();
-    Views views = new Views(mallometer.orElseThrow());
+    mallometer.sites().read();
+    Views views = new Views(mallometer);
 
     assertThat(get("/nativememory").body()).isEqualTo(json(views.nativeMemory()));
     for (String name : Views.NAMES) {
@@ -180,7 +178,7 @@ class AgentServerTest {
   void trimmingIsAllowedByAnOptionAndNotFromOtherSites() throws Exception {
     start(OPTIONS);
     assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(403);
-    assertThat(library.trims()).isZero();
+    assertThat(mallometer.trims()).isZero();
     stop();
 
     start(options(Map.of("trim", "true")));
@@ -188,11 +186,11 @@ class AgentServerTest {
     String[] elsewhere = {"X-Mallometer", "test", "Origin", "http://evil.example"};
     assertThat(send("POST", "/trim", elsewhere).statusCode()).isEqualTo(403);
     assertThat(send("POST", "/trim", elsewhere).body()).contains("it comes from http://evil");
-    assertThat(library.trims()).isZero();
+    assertThat(mallometer.trims()).isZero();
     String ours = server.orElseThrow().address();
     assertThat(send("POST", "/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
         .isEqualTo(200);
-    assertThat(library.trims()).isEqualTo(1);
+    assertThat(mallometer.trims()).isEqualTo(1);
     assertThat(send("POST", "/trim", "X-Mallometer", "test").statusCode()).isEqualTo(429);
   }
 
@@ -247,13 +245,11 @@ class AgentServerTest {
   }
 
   private void start(ServerOptions options) throws IOException {
-    library.remembers(FaceContract.memory(1_073_741_824));
-    library.says(FaceContract.allocator(7_000));
-    library.knows(SitesByHand.three());
-    Mallometer opened = library.open();
-    mallometer = Optional.of(opened);
-    opened.poll();
-    server = Optional.of(AgentServer.start(opened, options));
+    mallometer.setMemory(FaceContract.memory(1_073_741_824));
+    mallometer.setAllocator(FaceContract.allocator(7_000));
+    mallometer.setSites(SitesByHand.three());
+    mallometer.poll();
+    server = Optional.of(AgentServer.start(mallometer, options));
   }
 
   private static ServerOptions options(Map<String, String> options) {

@@ -3,8 +3,7 @@ package io.mallometer.agent.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
+import io.mallometer.FakeMallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
 import java.io.IOException;
@@ -42,18 +41,17 @@ class BadClientsTest {
 
   private static final Duration SOON = Duration.ofSeconds(1);
 
-  private final HandFedInterposer library =
-      new HandFedInterposer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
+  private final FakeMallometer mallometer =
+      new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
 
   @TempDir private Path directory;
 
-  private Optional<Mallometer> mallometer = Optional.empty();
   private Optional<AgentServer> server = Optional.empty();
 
   @AfterEach
   void stop() {
     server.ifPresent(AgentServer::close);
-    mallometer.ifPresent(Mallometer::close);
+    mallometer.close();
   }
 
   @Test
@@ -141,13 +139,11 @@ class BadClientsTest {
   }
 
   private void start(Map<String, String> options) throws IOException {
-    library.remembers(FaceContract.memory(1_073_741_824));
-    library.says(FaceContract.allocator(7_000));
-    library.knows(SitesByHand.reading(many()));
-    Mallometer opened = library.open();
-    mallometer = Optional.of(opened);
-    opened.poll();
-    server = Optional.of(AgentServer.start(opened, ServerOptions.of(options)));
+    mallometer.setMemory(FaceContract.memory(1_073_741_824));
+    mallometer.setAllocator(FaceContract.allocator(7_000));
+    mallometer.setSites(SitesByHand.reading(many()));
+    mallometer.poll();
+    server = Optional.of(AgentServer.start(mallometer, ServerOptions.of(options)));
   }
 
   /** A table of them is larger than what a kernel keeps for a connection. */

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 /** Is told of requests above {@link SelfReport#hugeThresholdBytes()}. */
 @FunctionalInterface
-public interface LargeAllocationListener {
+public interface HugeAllocationListener {
 
   /**
    * A request was seen, up to a poll interval after it was made. Called on a thread of mallometer's
@@ -12,5 +12,5 @@ public interface LargeAllocationListener {
    * @param missedBefore requests between the one told before and this one that are not known any
    *     more, because more came in than are kept
    */
-  void onLargeAllocation(LargeAllocation allocation, long missedBefore);
+  void onHugeAllocation(HugeAllocation allocation, long missedBefore);
 }

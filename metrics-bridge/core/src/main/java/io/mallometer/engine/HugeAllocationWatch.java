@@ -1,7 +1,7 @@
 package io.mallometer.engine;
 
-import io.mallometer.model.LargeAllocation;
-import io.mallometer.model.LargeAllocationListener;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.HugeAllocationListener;
 import io.mallometer.model.Snapshot;
 import io.mallometer.text.Log;
 import java.util.List;
@@ -18,16 +18,16 @@ import java.util.function.LongSupplier;
  * numbers tell how many it missed. It is told on another thread than the one that polls: a listener
  * may be slow.
  */
-public final class LargeAllocationWatch implements Consumer<Snapshot> {
+public final class HugeAllocationWatch implements Consumer<Snapshot> {
 
   private static final long PAUSE_NANOS = 1_000_000_000L;
 
-  private final LargeAllocationListener listener;
+  private final HugeAllocationListener listener;
   private final Executor executor;
   private final LongSupplier nanoTime;
   private final AtomicBoolean pending = new AtomicBoolean();
 
-  private volatile List<LargeAllocation> latest = List.of();
+  private volatile List<HugeAllocation> latest = List.of();
   private volatile boolean closed;
 
   /** The highest number that was told. Written on the executor's one thread. */
@@ -40,8 +40,8 @@ public final class LargeAllocationWatch implements Consumer<Snapshot> {
 
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  public LargeAllocationWatch(
-      LargeAllocationListener listener, Executor executor, LongSupplier nanoTime) {
+  public HugeAllocationWatch(
+      HugeAllocationListener listener, Executor executor, LongSupplier nanoTime) {
     this.listener = listener;
     this.executor = executor;
     this.nanoTime = nanoTime;
@@ -49,7 +49,7 @@ public final class LargeAllocationWatch implements Consumer<Snapshot> {
 
   @Override
   public void accept(Snapshot snapshot) {
-    List<LargeAllocation> known = snapshot.largeAllocations();
+    List<HugeAllocation> known = snapshot.hugeAllocations();
     if (closed || known.isEmpty() || known.get(known.size() - 1).number() <= told) {
       return;
     }
@@ -89,7 +89,7 @@ public final class LargeAllocationWatch implements Consumer<Snapshot> {
 
   private void tell() {
     pending.set(false);
-    for (LargeAllocation allocation : latest) {
+    for (HugeAllocation allocation : latest) {
       if (!closed && allocation.number() > told) {
         long missed = allocation.number() - told - 1;
         told = allocation.number();
@@ -98,9 +98,9 @@ public final class LargeAllocationWatch implements Consumer<Snapshot> {
     }
   }
 
-  private void tell(LargeAllocation allocation, long missed) {
+  private void tell(HugeAllocation allocation, long missed) {
     try {
-      listener.onLargeAllocation(allocation, missed);
+      listener.onHugeAllocation(allocation, missed);
     } catch (Throwable e) {
       failure.warn(
           "A listener of huge allocations threw an exception. It stays subscribed; further failures"

@@ -12,5 +12,5 @@ import java.time.Instant;
  * @param sentence how it ended, without a final full stop
  * @param report the way there, as lines of text
  */
-public record LastLife(
+public record PreviousRun(
     String file, long pid, Instant ended, boolean alarming, String sentence, String report) {}

@@ -1,13 +1,9 @@
-package io.mallometer.engine;
+package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Logged;
-import io.mallometer.Mallometer;
-import io.mallometer.SilentInterposer;
-import io.mallometer.SitesByHand;
+import io.mallometer.engine.HandFedInterposer;
+import io.mallometer.engine.Poller;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
@@ -65,16 +61,16 @@ class PollerTest {
         new HandFedInterposer(
             FaceContract.attachedCounters(new Baseline(5e6, 0)), FaceContract.attachedReport());
     fed.becomes(new Status(State.UNAVAILABLE, "the library is not preloaded", ""));
-    try (Mallometer mallometer = fed.open()) {
+    try (Mallometer mallometer = new FakeMallometer(fed)) {
       assertThat(mallometer.snapshot().process()).isEmpty();
 
       fed.becomes(Status.counting(SelfReport.ATTACHED));
-      assertThat(mallometer.attach().reason()).isEqualTo("attached");
+      assertThat(mallometer.counting().attach().reason()).isEqualTo("attached");
       assertThat(mallometer.snapshot().process()).isPresent();
       assertThat(fed.namings()).isEqualTo(1);
 
       fed.becomes(new Status(State.UNAVAILABLE, "detached", ""));
-      mallometer.detach();
+      mallometer.counting().detach();
       assertThat(mallometer.snapshot().process()).isEmpty();
     }
   }
@@ -85,7 +81,7 @@ class PollerTest {
     Attachment complete = new Attachment(50, 0, 0, 0.001, 0, 65_536);
     Attachment lacking = new Attachment(50, 0, 3, 0.001, 0, 65_536);
     HandFedInterposer fed = attachedTo(complete);
-    try (Mallometer mallometer = fed.open();
+    try (Mallometer mallometer = new FakeMallometer(fed);
         Logged logged = new Logged(Mallometer.class.getName())) {
       becomes(fed, lacking);
       mallometer.poll();
@@ -102,7 +98,7 @@ class PollerTest {
                   + " counts every call.");
     }
     HandFedInterposer known = attachedTo(lacking);
-    try (Mallometer mallometer = known.open();
+    try (Mallometer mallometer = new FakeMallometer(known);
         Logged logged = new Logged(Mallometer.class.getName())) {
       mallometer.poll();
       assertThat(logged.messages()).isEmpty();
@@ -125,15 +121,15 @@ class PollerTest {
   @Test
   void noThreadIsLeftWhenTheLastFacadeIsClosed() {
     for (int i = 0; i < 200; i++) {
-      new Mallometer(poller, FAST).close();
+      new PolledMallometer(poller, Optional.of(FAST)).close();
       assertThat(pollerThreads()).isEmpty();
     }
   }
 
   @Test
   void facadesShareOneThreadThatEndsWithTheLastOfThem() throws Exception {
-    try (Mallometer first = new Mallometer(poller, FAST)) {
-      Mallometer second = new Mallometer(poller, FAST);
+    try (Mallometer first = new PolledMallometer(poller, Optional.of(FAST))) {
+      Mallometer second = new PolledMallometer(poller, Optional.of(FAST));
       assertThat(pollerThreads()).hasSize(1).allMatch(Thread::isDaemon);
       second.close();
       library.awaitReadings(3);
@@ -155,28 +151,45 @@ class PollerTest {
                     throw new OutOfMemoryError("unable to create native thread");
                   }
                 });
-    try (Mallometer opened = new Mallometer(exhausted, FAST)) {
+    try (Mallometer opened = new PolledMallometer(exhausted, Optional.of(FAST))) {
       assertThat(opened.poll().status().active()).isTrue();
     }
   }
 
   @Test
-  void theShortestIntervalOfThoseOpenHolds() throws Exception {
-    try (Mallometer slow = new Mallometer(poller, SLOW)) {
-      try (Mallometer fast = new Mallometer(poller, FAST)) {
-        assertThat(fast.snapshot()).isEqualTo(slow.snapshot());
-        library.awaitReadings(3);
-      }
-      Thread.sleep(50);
-      int settled = library.readings.get();
+  void theOptionsOfTheFacadeThatWasOpenedFirstHoldUntilItIsClosed() throws Exception {
+    Mallometer first = new PolledMallometer(poller, Optional.of(SLOW));
+    try (Logged logged = new Logged(Mallometer.class.getName());
+        Mallometer second = new PolledMallometer(poller, Optional.of(FAST));
+        Mallometer third = new PolledMallometer(poller, Optional.empty())) {
+      assertThat(logged.messages())
+          .singleElement()
+          .asString()
+          .contains("open in this process already", SLOW.toString(), FAST.toString());
+      int read = library.readings.get();
       Thread.sleep(100);
-      assertThat(library.readings).hasValueLessThanOrEqualTo(settled + 1);
+      assertThat(library.readings).hasValue(read);
+
+      first.close();
+      library.awaitReadings(3);
+      assertThat(third.snapshot()).isSameAs(second.snapshot());
+    }
+  }
+
+  @Test
+  void aFacadeWithoutOptionsLeavesThemToTheNext() throws Exception {
+    try (Logged logged = new Logged(Mallometer.class.getName());
+        Mallometer without = new PolledMallometer(poller, Optional.empty());
+        Mallometer with = new PolledMallometer(poller, Optional.of(FAST))) {
+      library.awaitReadings(3);
+      assertThat(with.clock()).isSameAs(without.clock());
+      assertThat(logged.messages()).isEmpty();
     }
   }
 
   @Test
   void pollingSurvivesWhateverAReadingThrows() throws Exception {
-    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(FAST))) {
       for (Throwable failure :
           List.of(
               new IllegalStateException("refused"),
@@ -228,7 +241,7 @@ class PollerTest {
         Thread.sleep(10);
       }
       assertThat(reading.get().get()).isNull();
-      assertThat(mallometer.callSites().sites()).hasSize(3);
+      assertThat(mallometer.sites().read().sites()).hasSize(3);
     }
   }
 
@@ -237,7 +250,7 @@ class PollerTest {
       throws Exception {
     HandFedInterposer known = known();
     Poller seldom = new Poller(known, MemorySource.none(), Clock.systemUTC());
-    try (Mallometer mallometer = new Mallometer(seldom, SLOW)) {
+    try (Mallometer mallometer = new PolledMallometer(seldom, Optional.of(SLOW))) {
       for (int i = 0; i < 1_000 && known.namings() < 3; i++) {
         Thread.sleep(10);
       }
@@ -272,8 +285,8 @@ class PollerTest {
         () -> {
           throw new IllegalStateException("made up");
         });
-    try (Mallometer mallometer = broken.open()) {
-      assertThat(mallometer.callSites().reason()).contains("cannot be read", "made up");
+    try (Mallometer mallometer = new FakeMallometer(broken)) {
+      assertThat(mallometer.sites().read().reason()).contains("cannot be read", "made up");
     }
   }
 
@@ -285,7 +298,8 @@ class PollerTest {
   }
 
   private static Mallometer over(HandFedInterposer known) {
-    return new Mallometer(new Poller(known, MemorySource.none(), Clock.systemUTC()), FAST);
+    return new PolledMallometer(
+        new Poller(known, MemorySource.none(), Clock.systemUTC()), Optional.of(FAST));
   }
 
   @Test
@@ -308,7 +322,8 @@ class PollerTest {
           }
         };
     try (Mallometer mallometer =
-        new Mallometer(new Poller(library, exhausted, Clock.systemUTC()), FAST)) {
+        new PolledMallometer(
+            new Poller(library, exhausted, Clock.systemUTC()), Optional.of(FAST))) {
       Instant first = mallometer.snapshot().time();
       library.awaitReadings(2);
       assertThat(mallometer.snapshot().time()).isAfter(first);
@@ -317,7 +332,7 @@ class PollerTest {
 
   @Test
   void aFailedPollReturnsTheSnapshotThatStays() {
-    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(SLOW))) {
       Snapshot before = mallometer.snapshot();
       library.failure = new IllegalStateException("refused");
 
@@ -327,7 +342,7 @@ class PollerTest {
 
   @Test
   void aListenerThatThrowsDisturbsNobody() {
-    try (Mallometer mallometer = new Mallometer(poller, SLOW)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(SLOW))) {
       AtomicInteger told = new AtomicInteger();
       Mallometer.Subscription broken =
           mallometer.onPoll(
@@ -347,7 +362,7 @@ class PollerTest {
 
   @Test
   void aListenerThatKeepsThrowingIsLoggedOnce() {
-    try (Mallometer mallometer = new Mallometer(poller, SLOW);
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(SLOW));
         Logged logged = new Logged(Mallometer.class.getName())) {
       for (int i = 0; i < 2; i++) {
         mallometer.onPoll(
@@ -366,8 +381,8 @@ class PollerTest {
 
   @Test
   void closingTheFacadeEndsItsListenersAndTheirsOnly() {
-    try (Mallometer staying = new Mallometer(poller, SLOW)) {
-      Mallometer closing = new Mallometer(poller, SLOW);
+    try (Mallometer staying = new PolledMallometer(poller, Optional.of(SLOW))) {
+      Mallometer closing = new PolledMallometer(poller, Optional.of(SLOW));
       AtomicInteger told = new AtomicInteger();
       Mallometer.Subscription early = closing.onPoll(snapshot -> told.addAndGet(100));
       staying.onPoll(snapshot -> told.incrementAndGet());
@@ -385,7 +400,7 @@ class PollerTest {
 
   @Test
   void aClosedFacadesRegistryIsNotHeld() throws Exception {
-    Mallometer mallometer = new Mallometer(poller, SLOW);
+    Mallometer mallometer = new PolledMallometer(poller, Optional.of(SLOW));
     WeakReference<Object> registry = subscribeWithARegistry(mallometer);
     mallometer.close();
     for (int i = 0; i < 100 && registry.get() != null; i++) {
@@ -405,7 +420,7 @@ class PollerTest {
 
   @Test
   void interruptingTheThreadDoesNotEndIt() throws Exception {
-    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(FAST))) {
       pollerThreads().forEach(Thread::interrupt);
       library.awaitReadings(3);
       assertThat(mallometer.snapshot().status().active()).isTrue();
@@ -414,7 +429,7 @@ class PollerTest {
 
   @Test
   void nothingIsReadBetweenSuspendAndResumeHoweverOftenTheyAreCalled() throws Exception {
-    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(FAST))) {
       for (int i = 0; i < 2; i++) {
         library.awaitReadings(2);
         poller.suspend();
@@ -433,7 +448,7 @@ class PollerTest {
 
   @Test
   void whileSuspendedTheLibraryObservesNoUse() throws Exception {
-    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(FAST))) {
       library.awaitReadings(3);
       assertThat(library.observes).isTrue();
       poller.suspend();
@@ -445,8 +460,8 @@ class PollerTest {
 
   @Test
   void aFacadeThatClosesTwiceLeavesOthersTheirThread() throws Exception {
-    try (Mallometer staying = new Mallometer(poller, FAST)) {
-      Mallometer closing = new Mallometer(poller, FAST);
+    try (Mallometer staying = new PolledMallometer(poller, Optional.of(FAST))) {
+      Mallometer closing = new PolledMallometer(poller, Optional.of(FAST));
       closing.close();
       closing.close();
       library.awaitReadings(3);
@@ -457,7 +472,7 @@ class PollerTest {
   @Test
   void withoutALibraryThereIsNoThread() {
     library.present = false;
-    try (Mallometer mallometer = new Mallometer(poller, FAST)) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(FAST))) {
       assertThat(pollerThreads()).isEmpty();
       assertThat(mallometer.snapshot()).isNotNull();
     }

@@ -1,13 +1,9 @@
-package io.mallometer;
+package io.mallometer.engine;
 
-import io.mallometer.engine.Poller;
-import io.mallometer.history.BlackBox;
 import io.mallometer.interposer.Interposer;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.LargeAllocation;
-import io.mallometer.model.LeakReport;
-import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Recording;
@@ -15,10 +11,11 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
-import io.mallometer.process.MemorySource;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,22 +23,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A library that counts what a test says, at the time that the test says. */
 public final class HandFedInterposer implements Interposer {
 
-  /** Longer than any test: nothing is polled but by the test. */
-  private static final Duration NEVER = Duration.ofDays(1);
-
   private volatile boolean present = true;
   private volatile Status status = Status.counting();
   private volatile NativeCounters counters;
   private volatile SelfReport self;
   private volatile ProcessMemory memory = ProcessMemory.unknown();
   private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
-  private volatile List<LargeAllocation> largeAllocations = List.of();
+  private volatile List<HugeAllocation> hugeAllocations = List.of();
   private volatile Optional<CallSites> callSites = Optional.empty();
   private volatile Runnable onAllocator = () -> {};
   private volatile Runnable onCallSites = () -> {};
   private volatile List<String> applicationPackages = List.of();
   private volatile Recording recording = Recording.off();
-  private volatile Optional<Poller> poller = Optional.empty();
   private final AtomicInteger siteReadings = new AtomicInteger();
   private final AtomicInteger namings = new AtomicInteger();
   private final AtomicInteger trims = new AtomicInteger();
@@ -51,23 +44,6 @@ public final class HandFedInterposer implements Interposer {
   public HandFedInterposer(NativeCounters counters, SelfReport self) {
     this.counters = counters;
     this.self = self;
-  }
-
-  /** A facade over this. */
-  public Mallometer open() {
-    Poller opened = new Poller(this, MemorySource.none(), clock());
-    poller = Optional.of(opened);
-    return new Mallometer(opened, MallometerOptions.defaults().withPollInterval(NEVER));
-  }
-
-  /** What the sites' verdicts are from now on, for the facade that was opened last. */
-  public void judges(LeakReport report) {
-    poller.orElseThrow().leakWatch().publish(report);
-  }
-
-  /** The black box of the facade that was opened last. */
-  BlackBox blackBox() {
-    return poller.orElseThrow().blackBox();
   }
 
   /** What the library says of its recording. */
@@ -126,8 +102,8 @@ public final class HandFedInterposer implements Interposer {
   }
 
   /** The large requests that the next poll finds. */
-  public void notes(List<LargeAllocation> allocations) {
-    this.largeAllocations = allocations;
+  public void notes(List<HugeAllocation> allocations) {
+    this.hugeAllocations = allocations;
   }
 
   /** How often the allocator was trimmed. */
@@ -165,7 +141,7 @@ public final class HandFedInterposer implements Interposer {
   public Snapshot read(Instant time) {
     Snapshot counted =
         present
-            ? new Snapshot(time, status, process(), self, largeAllocations)
+            ? new Snapshot(time, status, process(), self, hugeAllocations)
             : Snapshot.absent(time, status);
     return counted.with(memory).with(present ? allocator : Optional.empty());
   }
@@ -214,7 +190,9 @@ public final class HandFedInterposer implements Interposer {
     return present && trims.incrementAndGet() > 0;
   }
 
-  private Clock clock() {
-    return new ClockOf(() -> now);
+  /** The clock that the test moves. */
+  public Clock clock() {
+    InstantSource source = () -> now;
+    return source.withZone(ZoneOffset.UTC);
   }
 }

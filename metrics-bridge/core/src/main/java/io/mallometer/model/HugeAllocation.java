@@ -11,5 +11,5 @@ import java.time.Instant;
  * @param threadId the kernel's number of the thread
  * @param threadName the kernel's name of the thread: the first 15 bytes of the Java name
  */
-public record LargeAllocation(
+public record HugeAllocation(
     long number, Instant time, long bytes, int threadId, String threadName) {}

@@ -1,8 +1,8 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.LargeAllocation;
-import io.mallometer.model.LargeAllocationListener;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.HugeAllocationListener;
 import java.util.Locale;
 import java.util.Map;
 import javax.management.MBeanNotificationInfo;
@@ -18,8 +18,8 @@ import javax.management.openmbean.SimpleType;
  * Sends each large request as a notification, as long as its MBean is registered. What it carries
  * is open data, which clients understand without classes of mallometer.
  */
-final class LargeAllocationNotifications extends NotificationBroadcasterSupport
-    implements LargeAllocationListener, AutoCloseable {
+final class HugeAllocationNotifications extends NotificationBroadcasterSupport
+    implements HugeAllocationListener, AutoCloseable {
 
   private static final String[] NAMES = {
     "number", "time", "bytes", "threadId", "threadName", "missedBefore"
@@ -29,17 +29,17 @@ final class LargeAllocationNotifications extends NotificationBroadcasterSupport
 
   private final Mallometer.Subscription subscription;
 
-  LargeAllocationNotifications(Mallometer mallometer) {
+  HugeAllocationNotifications(Mallometer mallometer) {
     super(
         new MBeanNotificationInfo(
             new String[] {AllocatorMXBean.LARGE_ALLOCATION},
             Notification.class.getName(),
             "A request above the size MALLOMETER_LARGE"));
-    subscription = mallometer.onLargeAllocation(this);
+    subscription = mallometer.allocator().onHugeAllocation(this);
   }
 
   @Override
-  public void onLargeAllocation(LargeAllocation allocation, long missedBefore) {
+  public void onHugeAllocation(HugeAllocation allocation, long missedBefore) {
     Notification notification =
         new Notification(
             AllocatorMXBean.LARGE_ALLOCATION,
@@ -60,7 +60,7 @@ final class LargeAllocationNotifications extends NotificationBroadcasterSupport
     subscription.close();
   }
 
-  private static CompositeDataSupport data(LargeAllocation allocation, long missedBefore) {
+  private static CompositeDataSupport data(HugeAllocation allocation, long missedBefore) {
     try {
       return new CompositeDataSupport(
           TYPE,

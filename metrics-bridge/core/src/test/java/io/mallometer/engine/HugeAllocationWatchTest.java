@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.FaceContract;
-import io.mallometer.HandFedInterposer;
-import io.mallometer.Mallometer;
-import io.mallometer.model.LargeAllocation;
+import io.mallometer.FakeMallometer;
+import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import java.time.Duration;
@@ -24,13 +23,13 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Each large request once, in order, gaps counted, and not too many at once. */
-class LargeAllocationWatchTest {
+class HugeAllocationWatchTest {
 
   private final List<String> told = new ArrayList<>();
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final AtomicLong nanoTime = new AtomicLong(-5);
-  private final LargeAllocationWatch watch =
-      new LargeAllocationWatch(
+  private final HugeAllocationWatch watch =
+      new HugeAllocationWatch(
           (allocation, missed) -> told.add(allocation.number() + " missed " + missed),
           tasks::add,
           nanoTime::get);
@@ -80,8 +79,8 @@ class LargeAllocationWatchTest {
 
   @Test
   void aListenerThatFailsIsToldOn() {
-    LargeAllocationWatch failing =
-        new LargeAllocationWatch(
+    HugeAllocationWatch failing =
+        new HugeAllocationWatch(
             (allocation, missed) -> {
               told.add("" + allocation.number());
               throw new IllegalStateException("broken listener");
@@ -100,8 +99,8 @@ class LargeAllocationWatchTest {
   @Test
   void whereNoThreadCouldBeStartedTheNextPollTellsAll() {
     AtomicBoolean exhausted = new AtomicBoolean(true);
-    LargeAllocationWatch late =
-        new LargeAllocationWatch(
+    HugeAllocationWatch late =
+        new HugeAllocationWatch(
             (allocation, missed) -> told.add("" + allocation.number()),
             task -> {
               if (exhausted.get()) {
@@ -131,17 +130,19 @@ class LargeAllocationWatchTest {
 
   @Test
   void aFacadeTellsItsListenersOnAnotherThreadThanThePolls() throws Exception {
-    HandFedInterposer library =
-        new HandFedInterposer(FaceContract.counters(true, 1), FaceContract.selfReport());
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
     CountDownLatch seen = new CountDownLatch(1);
     List<String> threads = new ArrayList<>();
-    library.notes(allocations(7, 7));
-    try (Mallometer mallometer = library.open()) {
-      mallometer.onLargeAllocation(
-          (allocation, missed) -> {
-            threads.add(Thread.currentThread().getName());
-            seen.countDown();
-          });
+    mallometer.setHugeAllocations(allocations(7, 7));
+    try (mallometer) {
+      mallometer
+          .allocator()
+          .onHugeAllocation(
+              (allocation, missed) -> {
+                threads.add(Thread.currentThread().getName());
+                seen.countDown();
+              });
       assertThat(seen.await(20, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(threads).containsExactly(ListenerThread.NAME);
@@ -178,9 +179,9 @@ class LargeAllocationWatchTest {
         allocations(first, last));
   }
 
-  private static List<LargeAllocation> allocations(long first, long last) {
+  private static List<HugeAllocation> allocations(long first, long last) {
     return LongStream.rangeClosed(first, last)
-        .mapToObj(number -> new LargeAllocation(number, Instant.EPOCH, 1 << 30, 4, "worker"))
+        .mapToObj(number -> new HugeAllocation(number, Instant.EPOCH, 1 << 30, 4, "worker"))
         .toList();
   }
 }

@@ -1,0 +1,133 @@
+package io.mallometer;
+
+import io.mallometer.engine.HandFedInterposer;
+import io.mallometer.engine.Poller;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Recording;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Status;
+import io.mallometer.process.MemorySource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+
+/**
+ * A facade for tests of code that takes a {@link Mallometer}: it counts what the test says, at the
+ * time that the test says, without a library.
+ *
+ * <pre>{@code
+ * try (FakeMallometer mallometer = new FakeMallometer()) {
+ *   mallometer.setStatus(new Status(State.DISABLED, "switched off", "switch it on"));
+ *   mallometer.poll();
+ *   assertEquals("switched off", new MyPanel(mallometer).text());
+ * }
+ * }</pre>
+ *
+ * <p>What is set is in the next snapshot, that is after {@link #poll()}: nothing else polls.
+ * Verdicts, histories and the diagnosis are drawn as in the real facade. Thread-safe.
+ */
+public final class FakeMallometer extends PolledMallometer {
+
+  /** Longer than any test. */
+  private static final Duration NEVER = Duration.ofDays(1);
+
+  private static final ThreadFactory NO_THREAD = work -> new Thread(() -> {});
+
+  private final HandFedInterposer library;
+  private final Poller poller;
+
+  /** Counts nothing yet, as a library that has just begun. */
+  public FakeMallometer() {
+    this(
+        new NativeCounters(
+            SizeDistribution.of(sizeClass -> 0), 0, 0, 0, 0, 0, 0, 0, Double.NaN, 0, 1, true),
+        SelfReport.absent());
+  }
+
+  /** Counts this. */
+  public FakeMallometer(NativeCounters counters, SelfReport self) {
+    this(new HandFedInterposer(counters, self));
+  }
+
+  FakeMallometer(HandFedInterposer library) {
+    this(library, new Poller(library, MemorySource.none(), library.clock(), NO_THREAD));
+  }
+
+  private FakeMallometer(HandFedInterposer library, Poller poller) {
+    super(poller, Optional.of(MallometerOptions.defaults().withPollInterval(NEVER)));
+    this.library = library;
+    this.poller = poller;
+  }
+
+  /** Sets whether the library counts. */
+  public void setStatus(Status status) {
+    library.becomes(status);
+  }
+
+  /** Sets what the library counts. */
+  public void setCounters(NativeCounters counters) {
+    library.counts(counters);
+  }
+
+  /** Sets what the library reports of itself. */
+  public void setSelf(SelfReport self) {
+    library.reports(self);
+  }
+
+  /** Sets what the operating system says. */
+  public void setMemory(ProcessMemory memory) {
+    library.remembers(memory);
+  }
+
+  /** Sets what the allocator says. */
+  public void setAllocator(AllocatorStatistics statistics) {
+    library.says(statistics);
+  }
+
+  /** Sets the call sites that are read next. */
+  public void setSites(CallSites sites) {
+    library.knows(sites);
+  }
+
+  /** Sets the latest huge allocations. */
+  public void setHugeAllocations(List<HugeAllocation> allocations) {
+    library.notes(allocations);
+  }
+
+  /** Sets whether the last hour is recorded. */
+  public void setRecording(Recording recording) {
+    library.records(recording);
+  }
+
+  /** Publishes verdicts at once. */
+  public void setLeaks(LeakReport report) {
+    poller.leakWatch().publish(report);
+  }
+
+  /** Lets time pass on {@link #clock()}. */
+  public void advance(Duration duration) {
+    library.elapse(duration);
+  }
+
+  /** Returns how often the allocator was trimmed. */
+  public int trims() {
+    return library.trims();
+  }
+
+  /** The library itself, for tests of this package. */
+  HandFedInterposer library() {
+    return library;
+  }
+
+  Poller poller() {
+    return poller;
+  }
+}

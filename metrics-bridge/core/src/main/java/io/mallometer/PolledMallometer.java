@@ -1,0 +1,295 @@
+package io.mallometer;
+
+import io.mallometer.engine.AutomaticTrim;
+import io.mallometer.engine.DiagnosisRules;
+import io.mallometer.engine.HugeAllocationWatch;
+import io.mallometer.engine.LeakNews;
+import io.mallometer.engine.OwnThread;
+import io.mallometer.engine.Poller;
+import io.mallometer.interposer.Interposer;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.HugeAllocationListener;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.MemoryMoment;
+import io.mallometer.model.PreviousRun;
+import io.mallometer.model.Recording;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteTrends;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import io.mallometer.model.TrimReport;
+import io.mallometer.process.Checkpoints;
+import io.mallometer.process.MemorySource;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** A facade over a poller, which it shares with others. */
+class PolledMallometer
+    implements Mallometer,
+        Mallometer.Counting,
+        Mallometer.Sites,
+        Mallometer.Leaks,
+        Mallometer.Allocator,
+        Mallometer.History {
+
+  /**
+   * The one piece of static state: a process has one set of counters, and its facades share one
+   * poller. Created at first use.
+   */
+  private static final class Shared {
+    static final Poller POLLER =
+        new Poller(Interposer.ofThisProcess(), MemorySource.ofThisProcess(), Clock.systemUTC());
+
+    static {
+      Checkpoints.around(POLLER::suspend, POLLER::resume);
+    }
+  }
+
+  private final Poller poller;
+  private final Poller.Lease lease;
+
+  /** Subscriptions made here; guarded by itself, as is {@link #closed}. */
+  private final Set<Poller.Subscriber> subscribers = new HashSet<>();
+
+  private boolean closed;
+
+  PolledMallometer(Poller poller, Optional<MallometerOptions> options) {
+    this.poller = poller;
+    this.lease = poller.acquire(options);
+  }
+
+  static Poller ofThisProcess() {
+    return Shared.POLLER;
+  }
+
+  @Override
+  public Snapshot snapshot() {
+    return poller.latest();
+  }
+
+  @Override
+  public Snapshot poll() {
+    return orElse(poller::poll, poller::latest);
+  }
+
+  @Override
+  public Diagnosis diagnosis() {
+    return DiagnosisRules.diagnosis(
+        snapshot(), points(), report(), poller.leakWatch().leastObservation());
+  }
+
+  @Override
+  public Clock clock() {
+    return poller.clock();
+  }
+
+  @Override
+  public Subscription onPoll(Consumer<Snapshot> listener) {
+    Poller.Subscriber subscriber = new Poller.Subscriber(listener);
+    synchronized (subscribers) {
+      if (!closed) {
+        subscribers.add(subscriber);
+        poller.subscribe(subscriber);
+      }
+    }
+    return () -> unsubscribe(subscriber);
+  }
+
+  @Override
+  public Counting counting() {
+    return this;
+  }
+
+  @Override
+  public Sites sites() {
+    return this;
+  }
+
+  @Override
+  public Leaks leaks() {
+    return this;
+  }
+
+  @Override
+  public Allocator allocator() {
+    return this;
+  }
+
+  @Override
+  public History history() {
+    return this;
+  }
+
+  @Override
+  public void close() {
+    synchronized (subscribers) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      subscribers.forEach(poller::unsubscribe);
+      subscribers.clear();
+    }
+    poller.release(lease);
+  }
+
+  private void unsubscribe(Poller.Subscriber subscriber) {
+    synchronized (subscribers) {
+      subscribers.remove(subscriber);
+      poller.unsubscribe(subscriber);
+    }
+  }
+
+  // ---- Counting
+
+  @Override
+  public Status attach() {
+    return orElse(poller::attach, this::status);
+  }
+
+  @Override
+  public Status detach() {
+    return orElse(poller::detach, this::status);
+  }
+
+  @Override
+  public Bracket hook() {
+    return new Bracket(poller.interposer()::process);
+  }
+
+  @Override
+  public Bracket hookThread() {
+    return new Bracket(new OwnThread(poller.interposer()));
+  }
+
+  // ---- Sites
+
+  @Override
+  public CallSites read() {
+    try {
+      return poller.callSiteReader().callSites();
+    } catch (RuntimeException | LinkageError e) {
+      return CallSites.none(clock().instant(), unreadable(e));
+    }
+  }
+
+  @Override
+  public SiteChanges changes(Instant from, Instant to) {
+    try {
+      return poller.callSiteReader().changes(from, to);
+    } catch (RuntimeException | LinkageError e) {
+      return SiteChanges.none(unreadable(e));
+    }
+  }
+
+  @Override
+  public SiteTrends trends(Grouping grouping, int most) {
+    try {
+      return poller.callSiteReader().trends(grouping, most);
+    } catch (RuntimeException | LinkageError e) {
+      return new SiteTrends(List.of(), List.of(), unreadable(e));
+    }
+  }
+
+  private static String unreadable(Throwable cause) {
+    return "the call sites cannot be read: " + cause;
+  }
+
+  // ---- Leaks
+
+  @Override
+  public LeakReport report() {
+    Status status = status();
+    return status.active()
+        ? poller.leakWatch().latest()
+        : LeakReport.none(clock().instant(), status.reason());
+  }
+
+  @Override
+  public void acknowledge(String site, boolean fine) {
+    poller.leakWatch().acknowledge(site, fine);
+  }
+
+  @Override
+  public Subscription onLeak(Consumer<SiteVerdict> listener) {
+    LeakNews news = new LeakNews(this::report, listener, poller.listenerThread());
+    return andOnPoll(news, news::close);
+  }
+
+  // ---- Allocator
+
+  @Override
+  public TrimReport trim() {
+    TrimReport report = poller.trim();
+    if (report.outcome() == TrimReport.Outcome.DONE) {
+      poll();
+    }
+    return report;
+  }
+
+  @Override
+  public Subscription trimEvery(Duration interval, double leastShare) {
+    AutomaticTrim trims = new AutomaticTrim(this::snapshot, this::trim, interval, leastShare);
+    trims.start();
+    return trims::close;
+  }
+
+  @Override
+  public Subscription onHugeAllocation(HugeAllocationListener listener) {
+    HugeAllocationWatch watch =
+        new HugeAllocationWatch(listener, poller.listenerThread(), System::nanoTime);
+    return andOnPoll(watch, watch::close);
+  }
+
+  // ---- History
+
+  @Override
+  public List<HistoryPoint> points() {
+    return poller.history().points();
+  }
+
+  @Override
+  public List<MemoryMoment> memory() {
+    return poller.memoryHistory().moments();
+  }
+
+  @Override
+  public Optional<PreviousRun> previousRun() {
+    return poller.blackBox().previousRun();
+  }
+
+  @Override
+  public Recording recording() {
+    return poller.blackBox().recording();
+  }
+
+  /** Subscribes to the polls, and tells of the latest one at once. */
+  private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
+    Subscription polls = onPoll(watch);
+    watch.accept(snapshot());
+    return () -> {
+      polls.close();
+      end.run();
+    };
+  }
+
+  private static <T> T orElse(Supplier<T> reading, Supplier<T> otherwise) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return otherwise.get();
+    }
+  }
+}
