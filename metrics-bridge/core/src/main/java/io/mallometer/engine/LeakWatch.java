@@ -92,9 +92,6 @@ public final class LeakWatch {
    * given before stay.
    */
   synchronized void configure(LeakOptions wanted) {
-    if (wanted.equals(options)) {
-      return;
-    }
     options = wanted;
     healthySites.add(wanted.healthySites());
     wanted.healthySitesFile().ifPresent(this::keepIn);

@@ -78,7 +78,7 @@ public final class Views {
     this.trimAllowed = trimAllowed;
     Clock clock = mallometer.clock();
     this.pace = new Pace(clock);
-    Supplier<?> leaks = mallometer::leaks;
+    Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
             // A trim is seen at once, and what somebody said of a leak.

@@ -135,6 +135,7 @@ class HugeAllocationWatchTest {
     CountDownLatch seen = new CountDownLatch(1);
     List<String> threads = new ArrayList<>();
     mallometer.setHugeAllocations(allocations(7, 7));
+    mallometer.poll();
     try (mallometer) {
       mallometer
           .allocator()
