@@ -71,6 +71,13 @@ public interface Mallometer extends AutoCloseable {
   Snapshot snapshot();
 
   /**
+   * Returns the snapshot of the calling thread's scrape, for a face whose figures are asked for one
+   * by one. The first that a thread reads serves it until it has read none for 250 ms, and for 5 s
+   * at most; a thread that calls {@link #poll()} sees the new one.
+   */
+  Snapshot scraped();
+
+  /**
    * Reads the counters, which becomes the latest snapshot. If that fails, the previous snapshot
    * stays and is returned; its {@link Snapshot#time()} tells.
    */

@@ -80,6 +80,11 @@ class PolledMallometer
   }
 
   @Override
+  public Snapshot scraped() {
+    return poller.scraped();
+  }
+
+  @Override
   public Snapshot poll() {
     return orElse(poller::poll, poller::latest);
   }

@@ -24,11 +24,18 @@ import io.mallometer.model.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +57,8 @@ public abstract class FaceContract {
   }
 
   private static final long[] SIZES = {3, 0, 0, 2, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 7, 5};
+
+  private static final Executor ALONE = work -> new Thread(work).start();
 
   private final FakeMallometer mallometer =
       new FakeMallometer(counters(true, 32_768), selfReport());
@@ -381,6 +390,51 @@ public abstract class FaceContract {
       assertThat(ours(face(Map.of("application", "shop"))))
           .containsExactlyInAnyOrderElementsOf(expected);
     }
+  }
+
+  /** Each scrape is a thread of its own: what a thread read before serves it for a while. */
+  @Test
+  void aScrapeShowsOneSnapshotWhilePollsGoOn() {
+    mallometer.setCounters(multiplesOf(1));
+    Face face = face(Map.of());
+    AtomicBoolean scraping = new AtomicBoolean(true);
+    CompletableFuture<Void> polls =
+        CompletableFuture.runAsync(
+            () -> {
+              for (long n = 2; scraping.get(); n++) {
+                mallometer.setCounters(multiplesOf(n));
+                mallometer.poll();
+                LockSupport.parkNanos(1_000_000);
+              }
+            });
+    Set<Double> seen = new HashSet<>();
+    for (int i = 0; i < 30; i++) {
+      Map<String, Double> shown =
+          CompletableFuture.supplyAsync(() -> unlabelled(face), ALONE).join();
+      double n = shown.get("native_malloc_frees_total");
+      seen.add(n);
+      assertThat(shown)
+          .containsEntry("native_malloc_failed_total", 2 * n)
+          .containsEntry("native_malloc_freed_bytes_total", 3 * n)
+          .containsEntry("native_malloc_requested_bytes_total", 4 * n)
+          .containsEntry("native_malloc_allocated_bytes_total", 5 * n)
+          .containsEntry("native_malloc_live_bytes", 2 * n)
+          .containsEntry("native_malloc_request_size_bytes_sum", 4 * n);
+    }
+    scraping.set(false);
+    polls.join();
+    assertThat(seen).hasSizeGreaterThan(1);
+  }
+
+  private static NativeCounters multiplesOf(long n) {
+    return new NativeCounters(
+        SizeDistribution.of(SIZES), n, 2 * n, 4 * n, 5 * n, 3 * n, 9 * n, 0, 0, 0, 1, true);
+  }
+
+  private static Map<String, Double> unlabelled(Face face) {
+    return face.shown().stream()
+        .filter(sample -> sample.labels().isEmpty())
+        .collect(Collectors.toMap(Published::name, Published::value, (one, other) -> one));
   }
 
   @Test

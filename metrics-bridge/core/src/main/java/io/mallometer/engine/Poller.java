@@ -107,6 +107,7 @@ public final class Poller {
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final BlackBox blackBox;
+  private final Scrapes scrapes;
 
   private final Log.Once memoryFailure = Log.MALLOMETER.once();
   private final Log.Once callSitesFailure = Log.MALLOMETER.once();
@@ -142,6 +143,7 @@ public final class Poller {
     this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
     this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, nanoTime);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
+    this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
   }
 
@@ -159,6 +161,11 @@ public final class Poller {
 
   public Snapshot latest() {
     return latest;
+  }
+
+  /** Returns the snapshot that the calling thread's scrape shows. */
+  public Snapshot scraped() {
+    return scrapes.snapshot(latest);
   }
 
   public History history() {
@@ -182,6 +189,7 @@ public final class Poller {
       snapshot = withObserved(counted);
       incomplete = showsFirstGaps(latest, snapshot);
       latest = snapshot;
+      scrapes.polled();
       history.add(snapshot, System.nanoTime());
       memoryHistory.add(snapshot, System.nanoTime());
     }

@@ -29,7 +29,7 @@ final class Allocator implements AllocatorMXBean {
 
   @Override
   public String getAllocator() {
-    return mallometer.snapshot().self().allocator();
+    return mallometer.scraped().self().allocator();
   }
 
   @Override
@@ -118,7 +118,7 @@ final class Allocator implements AllocatorMXBean {
 
   @Override
   public List<LargeRequest> getLargeAllocations() {
-    return mallometer.snapshot().hugeAllocations().stream().map(Allocator::request).toList();
+    return mallometer.scraped().hugeAllocations().stream().map(Allocator::request).toList();
   }
 
   @Override
@@ -158,6 +158,6 @@ final class Allocator implements AllocatorMXBean {
   }
 
   private Optional<AllocatorStatistics> statistics() {
-    return mallometer.snapshot().allocator();
+    return mallometer.scraped().allocator();
   }
 }

@@ -57,12 +57,12 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public @Nullable Long getSamples() {
-    return NativeMemory.known(mallometer.snapshot().self().sampling().samples());
+    return NativeMemory.known(mallometer.scraped().self().sampling().samples());
   }
 
   @Override
   public Map<String, Long> getDroppedSamples() {
-    SelfReport.Sampling sampling = mallometer.snapshot().self().sampling();
+    SelfReport.Sampling sampling = mallometer.scraped().self().sampling();
     Map<String, Long> dropped = new LinkedHashMap<>();
     put(dropped, "no-site", sampling.withoutSite());
     put(dropped, "not-followed", sampling.notFollowed());
@@ -72,7 +72,7 @@ final class CallSiteTables implements CallSitesMXBean {
 
   @Override
   public @Nullable Double getOverheadTarget() {
-    double target = mallometer.snapshot().self().sampling().overheadTarget();
+    double target = mallometer.scraped().self().sampling().overheadTarget();
     return Double.isNaN(target) ? null : target;
   }
 
@@ -188,7 +188,7 @@ final class CallSiteTables implements CallSitesMXBean {
 
   private Map<String, Long> shares(Function<SiteSummary, List<SiteSummary.Share>> shares) {
     Map<String, Long> bytes = new LinkedHashMap<>();
-    Optional<SiteSummary> summary = mallometer.snapshot().sites();
+    Optional<SiteSummary> summary = mallometer.scraped().sites();
     summary
         .map(shares)
         .orElse(List.of())

@@ -53,7 +53,7 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
   @Override
   public Map<String, Long> getSites() {
     Map<String, Long> sites = new LinkedHashMap<>();
-    Optional<LeakSummary> summary = mallometer.snapshot().leaks();
+    Optional<LeakSummary> summary = mallometer.scraped().leaks();
     if (summary.isPresent()) {
       for (Verdict verdict : List.of(Verdict.LEAK, Verdict.GROWING, Verdict.POOL)) {
         sites.put(verdict.tag(), (long) summary.get().sites(verdict));
@@ -65,7 +65,7 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
   @Override
   public Map<String, Long> getSuspectedBytes() {
     Map<String, Long> suspected = new LinkedHashMap<>();
-    mallometer.snapshot().leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
+    mallometer.scraped().leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
         .forEach((SiteSummary.Share one) -> suspected.put(one.name(), Math.round(one.liveBytes())));
     return suspected;
   }

@@ -315,7 +315,7 @@ final class NativeMemory implements NativeMemoryMXBean {
   }
 
   private Snapshot snapshot() {
-    return mallometer.snapshot();
+    return mallometer.scraped();
   }
 
   private Optional<CgroupMemory> cgroup() {

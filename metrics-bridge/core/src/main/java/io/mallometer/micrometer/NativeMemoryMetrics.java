@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the latest snapshot when it is asked. Micrometer fixes tags at registration,
- * so series that come and go with the status ({@code native.*} exist only while mallometer counts)
- * are added and removed after the poll that saw the change. A poll that changes nothing in that
- * leaves the registries alone.
+ * <p>Each meter reads the snapshot of its thread's scrape: {@link Mallometer#scraped()}. Micrometer
+ * fixes tags at registration, so series that come and go with the status ({@code native.*} exist
+ * only while mallometer counts) are added and removed after the poll that saw the change. A poll
+ * that changes nothing in that leaves the registries alone.
  *
  * <p>May be bound to any number of registries, early or late; binding twice to the same does
  * nothing. A registry has each meter once, also if two binders are bound to it: when one is closed,
@@ -206,7 +206,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
     private io.micrometer.core.instrument.Meter register(Meter meter, Meter.Series series) {
       ToDoubleFunction<Mallometer> value =
-          source -> series.figure().of(source.snapshot(), source.clock());
+          source -> series.figure().of(source.scraped(), source.clock());
       Tags all = tags.and(series.tags().stream().map(NativeMemoryMetrics::tag).toList());
       String unit = meter.unit().isEmpty() ? null : meter.unit();
       return switch (meter.type()) {

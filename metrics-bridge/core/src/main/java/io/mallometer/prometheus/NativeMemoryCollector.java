@@ -43,7 +43,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   @Override
   public List<MetricFamilySamples> collect() {
-    Snapshot snapshot = mallometer.snapshot();
+    Snapshot snapshot = mallometer.scraped();
     List<MetricFamilySamples> families = new ArrayList<>();
     for (Meter meter : Meter.all()) {
       List<Meter.Series> series = meter.series(snapshot);

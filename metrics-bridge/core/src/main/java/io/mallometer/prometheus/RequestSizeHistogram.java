@@ -68,7 +68,7 @@ public final class RequestSizeHistogram implements MultiCollector, AutoCloseable
   @Override
   public MetricSnapshots collect() {
     return mallometer
-        .snapshot()
+        .scraped()
         .process()
         .map(counters -> MetricSnapshots.of(histogram(counters)))
         .orElseGet(MetricSnapshots::of);
