@@ -59,7 +59,7 @@ def of_the_newest(context, boot):
         f"{boot} on Java 17, started without the library, MALLOMETER_ATTACH=off",
         plain,
         starter.with_variables(MALLOMETER_ATTACH="off"),
-        says=r"MALLOMETER_ATTACH=off, and the library is not preloaded\. .* LD_PRELOAD=\S+/libmallometer\.so \S+java ",
+        says=r"MALLOMETER_ATTACH=off, and the library is not preloaded\. .* LD_PRELOAD=\S+/libmallometer\.so",
         observe=observe.figures_of_the_kernel,
     )
     yield Row(

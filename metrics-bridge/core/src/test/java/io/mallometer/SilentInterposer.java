@@ -25,16 +25,6 @@ public class SilentInterposer implements Interposer {
   }
 
   @Override
-  public Status attach() {
-    return status;
-  }
-
-  @Override
-  public Status detach() {
-    return status;
-  }
-
-  @Override
   public Snapshot read(Instant time) {
     return Snapshot.absent(time, status);
   }

@@ -1,10 +1,8 @@
 package io.mallometer.spring;
 
-import java.util.List;
-import java.util.Locale;
+import io.mallometer.interposer.AttachVariable;
 import java.util.Objects;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
@@ -24,9 +22,6 @@ import org.springframework.core.env.Environment;
 record AttachSetting(AttachMode mode, String origin) {
 
   static final String PROPERTY = "mallometer.attach";
-  static final String VARIABLE = "MALLOMETER_ATTACH";
-
-  private static final List<String> OFF = List.of("off", "false", "0", "no");
 
   /**
    * Reads the setting.
@@ -35,30 +30,26 @@ record AttachSetting(AttachMode mode, String origin) {
    *     value that is none
    */
   static AttachSetting of(Environment environment) {
-    return of(environment, System.getenv(VARIABLE));
+    return of(environment, AttachVariable.value());
   }
 
   /**
    * The same.
    *
-   * @param variable the value of the environment variable; null if it is not set
+   * @param variable the value of the environment variable; empty if it is not set
    */
-  static AttachSetting of(Environment environment, @Nullable String variable) {
-    String value = variable == null ? "" : variable.trim();
-    if (OFF.contains(value.toLowerCase(Locale.ROOT))) {
-      return new AttachSetting(AttachMode.OFF, VARIABLE + "=" + value);
+  static AttachSetting of(Environment environment, String variable) {
+    Optional<String> objection = AttachVariable.objection(variable);
+    if (objection.isPresent()) {
+      return new AttachSetting(AttachMode.OFF, objection.get());
     }
-    if (!value.isEmpty() && !names(value)) {
-      return new AttachSetting(
-          AttachMode.OFF, VARIABLE + "=" + value + " is none of auto, early, off and relaunch");
-    }
+    Binder binder = Binder.get(environment);
+    String word = Objects.requireNonNull(binder.bind(PROPERTY, String.class).orElse(""));
     AttachMode mode =
-        Objects.requireNonNull(
-            Binder.get(environment).bind(PROPERTY, AttachMode.class).orElse(AttachMode.AUTO));
+        AttachVariable.isOn(word)
+            ? AttachMode.AUTO
+            : Objects.requireNonNull(
+                binder.bind(PROPERTY, AttachMode.class).orElse(AttachMode.AUTO));
     return new AttachSetting(mode, mode == AttachMode.OFF ? PROPERTY + "=off" : "");
-  }
-
-  private static boolean names(String value) {
-    return Stream.of(AttachMode.values()).anyMatch(mode -> mode.name().equalsIgnoreCase(value));
   }
 }

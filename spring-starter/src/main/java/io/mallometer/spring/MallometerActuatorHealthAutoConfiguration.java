@@ -21,7 +21,9 @@ public final class MallometerActuatorHealthAutoConfiguration {
 
   @Bean
   @ConditionalOnEnabledHealthIndicator("nativememory")
-  @ConditionalOnMissingBean(name = "nativeMemoryHealthIndicator")
+  @ConditionalOnMissingBean(
+      value = ActuatorNativeMemoryHealthIndicator.class,
+      name = "nativeMemoryHealthIndicator")
   ActuatorNativeMemoryHealthIndicator nativeMemoryHealthIndicator(Mallometer mallometer) {
     return new ActuatorNativeMemoryHealthIndicator(mallometer);
   }

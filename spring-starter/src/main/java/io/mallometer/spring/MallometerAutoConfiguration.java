@@ -76,7 +76,7 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean(name = "mallometerAttach")
+  @ConditionalOnMissingBean
   AttachAfterRefresh mallometerAttach(Mallometer mallometer, ApplicationContext context) {
     return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }

@@ -21,7 +21,9 @@ public final class MallometerHealthAutoConfiguration {
 
   @Bean
   @ConditionalOnEnabledHealthIndicator("nativememory")
-  @ConditionalOnMissingBean(name = "nativeMemoryHealthIndicator")
+  @ConditionalOnMissingBean(
+      value = NativeMemoryHealthIndicator.class,
+      name = "nativeMemoryHealthIndicator")
   NativeMemoryHealthIndicator nativeMemoryHealthIndicator(Mallometer mallometer) {
     return new NativeMemoryHealthIndicator(mallometer);
   }

@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mallometer.interposer.AttachVariable;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ class AttachSettingTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"off", "Off", "false", "0", "no", "NO", "of", "true", "${home}"})
+  @ValueSource(strings = {"off", "Off", "false", "0", "no", "NO", "of", "${home}"})
   void variableThatSwitchesOffOrIsNotUnderstoodWinsOverEveryProperty(String variable) {
     argument("early");
 
@@ -38,7 +39,15 @@ class AttachSettingTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"early, EARLY", "Relaunch, RELAUNCH", "auto, AUTO"})
+  @CsvSource({
+    "early, EARLY",
+    "Relaunch, RELAUNCH",
+    "auto, AUTO",
+    "on, AUTO",
+    "True, AUTO",
+    "1, AUTO",
+    "yes, AUTO"
+  })
   void variableSetsThePropertyBelowArguments(String variable, AttachMode mode) {
     assertThat(setting(variable).mode()).isEqualTo(mode);
 
@@ -80,7 +89,7 @@ class AttachSettingTest {
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
             new SystemEnvironmentPropertySource(
                 StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-                Map.of(AttachSetting.VARIABLE, variable)));
+                Map.of(AttachVariable.NAME, variable)));
     return AttachSetting.of(environment, variable);
   }
 }

@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.interposer.AttachVariable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,7 +104,7 @@ class AttachTest {
   @EnabledIf("io.mallometer.spring.Matrix#oldest")
   @CsvSource({
     "Off, 'MALLOMETER_ATTACH=Off, and the library is not preloaded. What to do: '",
-    "of, 'MALLOMETER_ATTACH=of is none of auto, early, off and relaunch, and the library is not '"
+    "of, 'MALLOMETER_ATTACH=of is none of auto, early, relaunch and off, and the library is not '"
   })
   void variableKeepsTheApplicationFromAttachingAndNotFromStarting(String value, String reason)
       throws Exception {
@@ -111,7 +112,7 @@ class AttachTest {
         ChildProcess.run(
             directory,
             command(
-                List.of("env", AttachSetting.VARIABLE + "=" + value),
+                List.of("env", AttachVariable.NAME + "=" + value),
                 OneShotApplication.class,
                 "--mallometer.attach=early"));
 
@@ -142,7 +143,7 @@ class AttachTest {
     return ChildProcess.run(
         directory,
         command(
-            List.of("env", "-u", AttachSetting.VARIABLE),
+            List.of("env", "-u", AttachVariable.NAME),
             program,
             "--management.endpoints.web.exposure.include=prometheus,health",
             "--management.endpoint.health.show-details=always",

@@ -11,13 +11,22 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.ApplicationContextAssertProvider;
+import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.web.filter.RequestContextFilter;
 
 /** What is missing from the application is quietly left out; what the application has, it keeps. */
 class BackOffTest {
@@ -236,25 +245,81 @@ class BackOffTest {
                     .isEqualTo("own"));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        Mallometer.class,
+        NativeMemoryMBeans.class,
+        NativeMemoryEvents.class,
+        LargeAllocationPublisher.class,
+        AutomaticTrims.class,
+        AttachAfterRefresh.class,
+        NativeMemoryMetrics.class,
+        RequestSizes.class,
+        NativeMemoryEndpoint.class,
+        NativeMemoryEndpointWebExtension.class,
+        NativeMemoryInfoContributor.class
+      })
+  void ownBeanOfTheTypeIsKept(Class<?> type) {
+    assertOwnIsKept(
+        application
+            .withBean(
+                PrometheusMeterRegistry.class,
+                () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+            .withPropertyValues(
+                "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true"),
+        context -> context.getBean(type));
+  }
+
+  @Test
+  void ownHealthOfTheTypeIsKept() {
+    assertOwnIsKept(application, context -> context.getBean("nativeMemoryHealthIndicator"));
+  }
+
+  /** Only outside the matrix both web stacks are on the class path. */
+  @Test
+  @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
+  void ownReactiveFilterIsKept() {
+    assertOwnIsKept(
+        new ReactiveWebApplicationContextRunner()
+            .withConfiguration(
+                AutoConfigurations.of(
+                    MallometerAutoConfiguration.class, MallometerEndpointAutoConfiguration.class))
+            .withPropertyValues("management.endpoints.web.exposure.include=nativememory"),
+        context -> context.getBean(ReactiveEndpointFilter.class));
+  }
+
+  @Test
+  void ownRequestFilterIsKept() {
+    assertOwnIsKept(
+        new WebApplicationContextRunner()
+            .withClassLoader(new FilteredClassLoader("org.springframework.web.servlet"))
+            .withUserConfiguration(MallometerManagementContextConfiguration.class),
+        context -> context.getBean(RequestContextFilter.class));
+  }
+
+  /** Takes the bean of one context for the application's own in another. */
+  private static <
+          S extends AbstractApplicationContextRunner<S, C, A>,
+          C extends ConfigurableApplicationContext,
+          A extends ApplicationContextAssertProvider<C>>
+      void assertOwnIsKept(S application, Function<ApplicationContext, Object> bean) {
+    application.run(
+        first -> {
+          Object own = bean.apply(first);
+          application
+              .withInitializer(context -> context.getBeanFactory().registerSingleton("own", own))
+              .run(
+                  second ->
+                      assertThat(second.getBeansOfType(own.getClass())).containsOnlyKeys("own"));
+        });
+  }
+
   @Test
   void infoWhereItIsSwitchedOn() {
     application
         .withPropertyValues("management.info.nativememory.enabled=true")
         .run(context -> assertThat(context).hasSingleBean(NativeMemoryInfoContributor.class));
-  }
-
-  @Test
-  void ownWebExtensionIsKept() {
-    application
-        .withBean(
-            "own",
-            NativeMemoryEndpointWebExtension.class,
-            () -> new NativeMemoryEndpointWebExtension(new NativeMemoryEndpoint(Mallometer.open())))
-        .run(
-            context ->
-                assertThat(context)
-                    .hasSingleBean(NativeMemoryEndpointWebExtension.class)
-                    .hasBean("own"));
   }
 
   @Test
@@ -284,42 +349,6 @@ class BackOffTest {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().equals("mallometer-trim"))
         .count();
-  }
-
-  @Test
-  void ownFacadeIsKept() {
-    try (Mallometer own = Mallometer.open()) {
-      application
-          .withBean("own", Mallometer.class, () -> own)
-          .run(context -> assertThat(context).getBean(Mallometer.class).isSameAs(own));
-    }
-  }
-
-  @Test
-  void ownMetricsAreKept() {
-    application
-        .withBean(SimpleMeterRegistry.class)
-        .withBean(
-            "own", NativeMemoryMetrics.class, () -> new NativeMemoryMetrics(Mallometer.open()))
-        .run(
-            context -> assertThat(context).hasSingleBean(NativeMemoryMetrics.class).hasBean("own"));
-  }
-
-  @Test
-  void ownEndpointIsKept() {
-    application
-        .withBean(
-            "own", NativeMemoryEndpoint.class, () -> new NativeMemoryEndpoint(Mallometer.open()))
-        .run(
-            context ->
-                assertThat(context).hasSingleBean(NativeMemoryEndpoint.class).hasBean("own"));
-  }
-
-  @Test
-  void ownAttachIsKept() {
-    application
-        .withBean("mallometerAttach", String.class, () -> "none")
-        .run(context -> assertThat(context).doesNotHaveBean(AttachAfterRefresh.class));
   }
 
   @Test

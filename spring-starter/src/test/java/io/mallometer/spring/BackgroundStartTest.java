@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.interposer.AttachVariable;
 import io.mallometer.interposer.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,7 +72,7 @@ class BackgroundStartTest {
     return List.of(
         "env",
         "-u",
-        AttachSetting.VARIABLE,
+        AttachVariable.NAME,
         ChildProcess.java(),
         "-Dspring.devtools.restart.enabled=false",
         "-cp",

@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.interposer.AttachVariable;
 import java.io.File;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ class DevtoolsTest {
   @EnabledIf("io.mallometer.spring.Matrix#oldest")
   void restartedApplicationStaysAttached() throws Exception {
     List<String> attaches =
-        new ArrayList<>(List.of("env", AttachSetting.VARIABLE + "=" + AttachMode.EARLY));
+        new ArrayList<>(List.of("env", AttachVariable.NAME + "=" + AttachMode.EARLY));
     attaches.addAll(command());
 
     ChildProcess application = ChildProcess.run(directory, attaches);

@@ -371,9 +371,9 @@ class AgentTest {
               .run(Application.class);
 
       assertThat(result.output())
-          .containsPattern(
-              "mallometer: UNAVAILABLE \\(native access is denied\\): .*"
-                  + " --enable-native-access=ALL-UNNAMED ")
+          .contains(
+              "mallometer: UNAVAILABLE (native access is denied): Add"
+                  + " --enable-native-access=ALL-UNNAMED to the java command")
           .contains("main ends")
           .doesNotContain("WARNING");
     }

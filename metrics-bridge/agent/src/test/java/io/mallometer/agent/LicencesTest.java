@@ -95,7 +95,10 @@ class LicencesTest {
   @Test
   void theNoticeNamesTheLibrariesOfTheCommandLine() throws IOException {
     Map<String, String> prefixes =
-        Map.of("picocli/", "info.picocli:picocli", "org/jline/", "org.jline:jline-terminal");
+        Map.of(
+            "picocli/", "info.picocli:picocli",
+            "com/google/gson/", "com.google.code.gson:gson",
+            "org/jline/", "org.jline:jline-terminal");
     List<String> others =
         nested("mallometer-commands.jar").keySet().stream()
             .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
@@ -103,7 +106,18 @@ class LicencesTest {
 
     assertThat(others)
         .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
+    assertThat(prefixes.keySet())
+        .allMatch(prefix -> others.stream().anyMatch(name -> name.startsWith(prefix)));
     assertThat(entries(Files.newInputStream(AGENT)).get(NOTICE)).contains(prefixes.values());
+  }
+
+  /** The outer jar is on the application's class path. */
+  @Test
+  void theApplicationSeesNoLibraryOfTheAgent() throws IOException {
+    assertThat(entries(Files.newInputStream(AGENT)).keySet())
+        .filteredOn(name -> name.endsWith(".class"))
+        .isNotEmpty()
+        .allMatch(name -> name.startsWith("io/mallometer/agent/"));
   }
 
   private static Map<String, String> payload() throws IOException {

@@ -480,7 +480,7 @@ class ProcessCommandsTest {
           "attach",
           "" + off.pid());
       assertThat(call("doctor", "" + off.pid()).out())
-          .contains("MALLOMETER_ATTACH=off in its environment forbids")
+          .contains("its environment forbids to attach the library: MALLOMETER_ATTACH=off")
           .doesNotContain("starts now");
     } finally {
       off.destroyForcibly().waitFor();

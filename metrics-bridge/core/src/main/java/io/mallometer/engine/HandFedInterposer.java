@@ -128,16 +128,6 @@ public final class HandFedInterposer implements Interposer {
   }
 
   @Override
-  public Status attach() {
-    return status;
-  }
-
-  @Override
-  public Status detach() {
-    return status;
-  }
-
-  @Override
   public Snapshot read(Instant time) {
     Snapshot counted =
         present

@@ -34,16 +34,6 @@ record AbsentInterposer(Status status, String allocator, boolean unreadable) imp
   }
 
   @Override
-  public Status attach() {
-    return status;
-  }
-
-  @Override
-  public Status detach() {
-    return status;
-  }
-
-  @Override
   public Snapshot read(Instant time) {
     return new Snapshot(time, status, Optional.empty(), SelfReport.absent(allocator));
   }

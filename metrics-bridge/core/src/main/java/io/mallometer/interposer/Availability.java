@@ -122,8 +122,7 @@ final class Availability {
 
   /** The status where an operator does not want to attach. */
   static Status attachForbidden(String objection) {
-    return unavailable(
-        "not attached: " + objection, Remedy.enable(objection.replaceFirst(" is none of .*", "")));
+    return unavailable("not attached: " + objection, Remedy.enable(AttachVariable.setting()));
   }
 
   /**

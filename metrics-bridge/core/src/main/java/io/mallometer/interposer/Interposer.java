@@ -28,10 +28,14 @@ public interface Interposer {
    * Begins to count in this process, unless it does so already, and returns the state then. Takes
    * up to half a second. Never throws.
    */
-  Status attach();
+  default Status attach() {
+    return read(Instant.now()).status();
+  }
 
   /** Ends what {@link #attach} began, for everybody in the process. Never throws. */
-  Status detach();
+  default Status detach() {
+    return read(Instant.now()).status();
+  }
 
   /**
    * Looks after libraries that were loaded since the attach; called again and again by who polls,

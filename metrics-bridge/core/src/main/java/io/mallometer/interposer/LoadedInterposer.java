@@ -38,7 +38,7 @@ final class LoadedInterposer implements Interposer {
   /** EBUSY as the library returns it. */
   private static final int BUSY = -16;
 
-  private static final int MOST_ATTEMPTS = 100;
+  private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
   /** Left in the environment by {@link Relaunch}. */
@@ -139,20 +139,13 @@ final class LoadedInterposer implements Interposer {
 
   /** Another class loader attaches at this moment, the poller looks after it, or a thread forks. */
   private static void untilNotBusy(IntSupplier act) {
-    for (int i = 0; i < MOST_ATTEMPTS && act.getAsInt() == BUSY; i++) {
-      if (!pause()) {
-        return;
-      }
-    }
-  }
-
-  private static boolean pause() {
+    long began = System.nanoTime();
     try {
-      Thread.sleep(PAUSE_MILLIS);
-      return true;
+      while (act.getAsInt() == BUSY && System.nanoTime() - began < LONGEST_WAIT_NANOS) {
+        Thread.sleep(PAUSE_MILLIS);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
     }
   }
 

@@ -20,11 +20,6 @@ final class ProcFiles {
     return text("/proc/self/mountinfo");
   }
 
-  /** {@code /proc/self/cmdline}: the words that started this process, each ended by a zero. */
-  static Optional<String> commandLine() {
-    return text("/proc/self/cmdline");
-  }
-
   private static Optional<String> text(String path) {
     try {
       String text = Files.readString(Path.of(path));

@@ -96,7 +96,8 @@ final class RelaunchConditions {
     refuseOtherRights(Files.readAllBytes(Path.of("/proc/self/auxv")), status("Uid"), status("Gid"));
     List<String> words = Relaunch.texts("cmdline");
     refuseLostFiles(words);
-    refuseOptions(caller, options(words, LaunchCommand.ofThisProcess().main()), ownJar());
+    refuseOptions(
+        caller, options(words, main(words, System.getProperty("sun.java.command", ""))), ownJar());
     refuseIf(
         Files.exists(Path.of("/tmp/.java_pid" + ProcessHandle.current().pid())),
         "a tool has attached to the JVM");
@@ -161,6 +162,18 @@ final class RelaunchConditions {
           lost || word.contains("/dev/fd/") || word.contains("/proc/self/fd/"),
           "the argument " + word + " names no file that can be read once more");
     }
+  }
+
+  /**
+   * Returns the jar or main class, with which the program's own arguments begin.
+   *
+   * @param words of the command line
+   * @param program the system property {@code sun.java.command}: jar or main class, and arguments
+   */
+  static String main(List<String> words, String program) {
+    int jar = words.indexOf("-jar") + 1;
+    boolean isJar = jar > 0 && jar < words.size() && program.startsWith(words.get(jar));
+    return isJar ? words.get(jar) : program.split(" ", 2)[0];
   }
 
   /**

@@ -2,13 +2,10 @@ package io.mallometer.interposer;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.StringJoiner;
 
-/** Commands and settings that the user can copy from a log line. */
+/** Variables and options that the user can copy from a log line. */
 final class Remedy {
-
-  /** From this JDK on, loading native code prints a warning unless it was allowed. */
-  private static final int NATIVE_ACCESS_WARNING_SINCE = 24;
 
   private static final String SUITABLE = "a writable directory that is not mounted noexec";
 
@@ -33,7 +30,8 @@ final class Remedy {
   /** Where the library cannot be unpacked, it cannot be attached either. */
   private static String preload(String before) {
     try {
-      return before + command(BundledLibrary.extract());
+      return before
+          + preload(BundledLibrary.extract(), System.getenv().getOrDefault("LD_PRELOAD", ""));
     } catch (IOException e) {
       return "Unpack the library: java -jar mallometer-agent.jar extract DIR, where DIR is "
           + SUITABLE
@@ -43,39 +41,37 @@ final class Remedy {
     }
   }
 
-  private static String command(Path library) {
-    return LaunchCommand.ofThisProcess().preloading(library, preloaded(), warns());
+  /** Keeps what is preloaded already, behind ours: the first malloc in the list is called. */
+  static String preload(Path library, String preloaded) {
+    StringJoiner list = new StringJoiner(":", "LD_PRELOAD=", "").add(library.toString());
+    for (String entry : preloaded.split("[: ]+")) {
+      if (!entry.isEmpty() && !entry.contains("libmallometer")) {
+        list.add(entry);
+      }
+    }
+    return list.toString();
   }
 
   static String allowNativeAccess() {
-    return again(List.of(LaunchCommand.ALLOW_NATIVE_ACCESS));
+    return option("--enable-native-access=ALL-UNNAMED");
   }
 
   /** Where the library itself could be unpacked, JNA's native part can be, too. */
   static String unpackJna() {
     try {
-      return unpackJnaTo(String.valueOf(BundledLibrary.extract().getParent()));
+      return option("-Djna.tmpdir=" + BundledLibrary.extract().getParent());
     } catch (IOException e) {
-      return unpackJnaTo("DIR") + ", where DIR is " + SUITABLE + " (" + e.getMessage() + ")";
+      return option("-Djna.tmpdir=DIR")
+          + ", where DIR is "
+          + SUITABLE
+          + " ("
+          + e.getMessage()
+          + ")";
     }
   }
 
-  private static String unpackJnaTo(String directory) {
-    String option = "-Djna.tmpdir=" + directory;
-    return again(warns() ? List.of(option, LaunchCommand.ALLOW_NATIVE_ACCESS) : List.of(option));
-  }
-
-  /** The library is preloaded already and stays so. */
-  private static String again(List<String> options) {
-    return LaunchCommand.ofThisProcess().withOptions(preloaded(), options);
-  }
-
-  private static boolean warns() {
-    return Runtime.version().feature() >= NATIVE_ACCESS_WARNING_SINCE;
-  }
-
-  private static String preloaded() {
-    return System.getenv().getOrDefault("LD_PRELOAD", "");
+  private static String option(String option) {
+    return "Add " + option + " to the java command";
   }
 
   static String permit() {

@@ -1,5 +1,6 @@
 package io.mallometer.page;
 
+import io.mallometer.report.ReportFormat;
 import io.mallometer.text.InlineText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -51,9 +52,9 @@ public final class Page {
   /** The Content Security Policy that stands in the page; a server may send it as a header, too. */
   public static String policy() {
     return "default-src 'none'; connect-src 'self'; style-src "
-        + sources(PLOT_STYLE, STYLE, InlineText.flameGraphStyle())
+        + sources(PLOT_STYLE, STYLE, InlineText.of(ReportFormat.class, "flamegraph.css"))
         + "; script-src "
-        + sources(PLOT, SCRIPT, InlineText.flameGraphScript())
+        + sources(PLOT, SCRIPT, InlineText.of(ReportFormat.class, "flamegraph.js"))
         + "; base-uri 'none'; form-action 'none'";
   }
 

@@ -40,8 +40,8 @@ final class FlameGraphReport implements Report {
   @Override
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     Writer page = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
-    InlineText style = InlineText.flameGraphStyle();
-    InlineText script = InlineText.flameGraphScript();
+    InlineText style = InlineText.of(FlameGraphReport.class, "flamegraph.css");
+    InlineText script = InlineText.of(FlameGraphReport.class, "flamegraph.js");
     String[] around =
         InlineText.of(FlameGraphReport.class, "flamegraph.html").text().split("\\{\\{[a-z]+}}");
     page.write(around[0]);

@@ -76,8 +76,6 @@ final class SymbolTable {
     /** Names are shown in 200 characters; mangled ones with more do not get shorter by reading. */
     private static final int MOST_NAME_BYTES = 4_096;
 
-    private static final int DIGIT_BITS = 11;
-
     private static final int WINDOW_BYTES = 1 << 16;
 
     /** 256 MiB of names; garbled ones, which have no end, would be read again and again. */
@@ -214,45 +212,18 @@ final class SymbolTable {
       return compact(Arrays.copyOf(chosen, kept));
     }
 
-    /**
-     * Indexes from one to before another, in the order of their keys without sign; by digits, the
-     * lowest first. A JVM has tens of thousands of functions, for which the JDK's sort, a large
-     * one, is compiled at the host's expense.
-     */
+    /** Returns the indexes of a range in the order of their keys without sign, then their own. */
     private static int[] order(int[] keys, int from, int to) {
-      int[] order = new int[to - from];
-      for (int i = 0; i < order.length; i++) {
-        order[i] = from + i;
+      long[] sorted = new long[to - from];
+      for (int i = from; i < to; i++) {
+        sorted[i - from] = (long) (keys[i] ^ Integer.MIN_VALUE) << Integer.SIZE | i;
       }
-      for (int shift = 0; shift < Integer.SIZE; shift += DIGIT_BITS) {
-        order = orderByDigit(keys, order, shift);
+      Arrays.sort(sorted);
+      int[] order = new int[sorted.length];
+      for (int i = 0; i < order.length; i++) {
+        order[i] = (int) sorted[i];
       }
       return order;
-    }
-
-    private static int[] orderByDigit(int[] keys, int[] order, int shift) {
-      int[] places = places(keys, order, shift);
-      int[] ordered = new int[order.length];
-      for (int index : order) {
-        ordered[places[digit(keys[index], shift)]++] = index;
-      }
-      return ordered;
-    }
-
-    /** Where the first key of each digit belongs. */
-    private static int[] places(int[] keys, int[] order, int shift) {
-      int[] places = new int[(1 << DIGIT_BITS) + 1];
-      for (int index : order) {
-        places[digit(keys[index], shift) + 1]++;
-      }
-      for (int digit = 1; digit < places.length; digit++) {
-        places[digit] += places[digit - 1];
-      }
-      return places;
-    }
-
-    private static int digit(int key, int shift) {
-      return key >>> shift & (1 << DIGIT_BITS) - 1;
     }
 
     private SymbolTable compact(int[] chosen) {

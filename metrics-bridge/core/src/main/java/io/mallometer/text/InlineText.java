@@ -15,16 +15,6 @@ import java.util.Base64;
  */
 public record InlineText(String text) {
 
-  /** The script of the flame graph, for pages that show one inside themselves. */
-  public static InlineText flameGraphScript() {
-    return of(InlineText.class, "flamegraph.js");
-  }
-
-  /** The style of the flame graph, likewise. */
-  public static InlineText flameGraphStyle() {
-    return of(InlineText.class, "flamegraph.css");
-  }
-
   /**
    * The text of a resource beside a class.
    *

@@ -2,11 +2,6 @@ package io.mallometer.view;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.zip.CRC32;
 
 /** What a request over HTTP is answered. */
 public sealed interface Answer {
@@ -72,66 +67,15 @@ public sealed interface Answer {
   }
 
   /**
-   * What is small and written already, so that a server may send it as it is, and zip it once for
-   * all who ask.
+   * A body in memory, which a server can send with its length.
+   *
+   * @param bytes the body; not to be changed
    */
-  final class Written implements Body {
-
-    /** Of gzip (RFC 1952): deflated, of no time, by no system in particular. */
-    private static final byte[] HEAD = {0x1F, (byte) 0x8B, 8, 0, 0, 0, 0, 0, 0, (byte) 0xFF};
-
-    /** A last block without anything in it. */
-    private static final byte[] LAST_BLOCK = {3, 0};
-
-    private final List<Piece> pieces;
-
-    /** Written one after the other. */
-    Written(List<Piece> pieces) {
-      this.pieces = List.copyOf(pieces);
-    }
-
-    /** Not to be changed. */
-    public byte[] bytes() {
-      return pieces.size() == 1
-          ? pieces.get(0).bytes()
-          : joined(pieces.stream().map(Piece::bytes).toList());
-    }
-
-    /** In the format of gzip; not to be changed. */
-    public byte[] zipped() {
-      CRC32 sum = new CRC32();
-      int length = 0;
-      List<byte[]> parts = new ArrayList<>(List.of(HEAD));
-      for (Piece piece : pieces) {
-        sum.update(piece.bytes());
-        length += piece.bytes().length;
-        parts.add(piece.deflated());
-      }
-      parts.add(LAST_BLOCK);
-      parts.add(
-          ByteBuffer.allocate(2 * Integer.BYTES)
-              .order(ByteOrder.LITTLE_ENDIAN)
-              .putInt((int) sum.getValue())
-              .putInt(length)
-              .array());
-      return joined(parts);
-    }
-
-    private static byte[] joined(List<byte[]> parts) {
-      byte[] all = new byte[parts.stream().mapToInt(part -> part.length).sum()];
-      int at = 0;
-      for (byte[] part : parts) {
-        System.arraycopy(part, 0, all, at, part.length);
-        at += part.length;
-      }
-      return all;
-    }
+  record Written(byte[] bytes) implements Body {
 
     @Override
     public void writeTo(OutputStream out) throws IOException {
-      for (Piece piece : pieces) {
-        out.write(piece.bytes());
-      }
+      out.write(bytes);
     }
   }
 

@@ -13,8 +13,9 @@ import io.mallometer.report.ReportMetric;
 import io.mallometer.text.Choice;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -167,7 +168,7 @@ public final class Views {
       }
       @Nullable WrittenOnce once = watched.get(name);
       if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
-        return new Answer.Exported(JSON, new Answer.Written(List.of(piece(name, once))));
+        return new Answer.Exported(JSON, new Answer.Written(bytes(name, once)));
       }
       return switch (name) {
         case "sites" -> Told.ok(SiteQuery.of(parameters).answer(mallometer));
@@ -194,28 +195,32 @@ public final class Views {
           "'%s' are not asked for together; %s can be"
               .formatted(names, String.join(",", new TreeSet<>(watched.keySet()))));
     }
-    List<Piece> pieces = new ArrayList<>();
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
     for (String name : asked) {
-      pieces.add(Piece.of((pieces.isEmpty() ? "{\"" : ",\"") + name + "\":"));
-      pieces.add(pieceOrNull(name));
+      body.writeBytes(utf8((body.size() == 0 ? "{\"" : ",\"") + name + "\":"));
+      body.writeBytes(bytesOrNull(name));
     }
-    pieces.add(Piece.of("}"));
-    return new Answer.Exported(JSON, new Answer.Written(pieces));
+    body.write('}');
+    return new Answer.Exported(JSON, new Answer.Written(body.toByteArray()));
   }
 
-  private Piece piece(String name, WrittenOnce view) {
+  private byte[] bytes(String name, WrittenOnce view) {
     if (name.equals(PACED)) {
       pace.asked();
     }
-    return view.piece();
+    return view.bytes();
   }
 
-  private Piece pieceOrNull(String name) {
+  private byte[] bytesOrNull(String name) {
     try {
-      return piece(name, watched.get(name));
+      return bytes(name, watched.get(name));
     } catch (RuntimeException | LinkageError e) {
-      return Piece.of("null");
+      return utf8("null");
     }
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   private Answer leaks(Map<String, String> parameters) {

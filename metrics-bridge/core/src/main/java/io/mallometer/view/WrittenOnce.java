@@ -27,7 +27,7 @@ final class WrittenOnce {
   private List<Object> of = List.of();
 
   private long writtenAt;
-  private @Nullable Piece piece;
+  private byte @Nullable [] bytes;
 
   /**
    * A view that is written again when it is as old as {@code seconds}, or of other {@code
@@ -40,15 +40,16 @@ final class WrittenOnce {
     this.view = view;
   }
 
-  synchronized Piece piece() {
+  /** Returns the JSON; not to be changed. */
+  synchronized byte[] bytes() {
     long now = clock.instant().getEpochSecond();
     List<Object> latest = new ArrayList<>();
     subjects.forEach(subject -> latest.add(subject.get()));
-    Piece known = piece;
+    byte @Nullable [] known = bytes;
     // A clock that was set back must not keep what is old.
     if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
-      known = new Piece(written(view.get()));
-      piece = known;
+      known = written(view.get());
+      bytes = known;
       of = latest;
       writtenAt = now;
     }

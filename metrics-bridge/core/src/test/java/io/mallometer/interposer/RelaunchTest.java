@@ -222,6 +222,14 @@ class RelaunchTest {
   }
 
   @Test
+  void theProgramBeginsWithItsJarOrMainClass() {
+    assertThat(RelaunchConditions.main(List.of("java", "-jar", "my app.jar", "x"), "my app.jar x"))
+        .isEqualTo("my app.jar");
+    assertThat(RelaunchConditions.main(List.of("java", "Main", "-jar", "x"), "Main -jar x"))
+        .isEqualTo("Main");
+  }
+
+  @Test
   void onlyTheProgramsOwnMainMethodMayBegin() throws Exception {
     RelaunchConditions.refuseOtherPrograms(
         stack(

@@ -178,7 +178,7 @@ final class DoctorCommand implements Callable<Integer> {
     good("process " + process.pid(), process.commandLine());
     Optional<String> forbidden = process.attachingForbidden();
     if (forbidden.isPresent()) {
-      quietly("attach", forbidden.get() + " in its environment forbids to attach the library");
+      quietly("attach", "its environment forbids to attach the library: " + forbidden.get());
     }
     for (String other : List.of("libjemalloc", "libtcmalloc", "libmimalloc")) {
       for (String path : process.mapped(other)) {

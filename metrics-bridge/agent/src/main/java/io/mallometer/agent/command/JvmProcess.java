@@ -1,5 +1,6 @@
 package io.mallometer.agent.command;
 
+import io.mallometer.interposer.AttachVariable;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -7,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,9 +23,6 @@ import java.util.stream.Stream;
 record JvmProcess(long pid, Path proc) {
 
   private static final int ROOT = 0;
-
-  private static final String ATTACH = "MALLOMETER_ATTACH";
-  private static final List<String> OFF = List.of("false", "0", "no", "off");
 
   /** SIGQUIT, by which the JVM is told to listen. */
   private static final int QUIT_BIT = 2;
@@ -158,11 +155,9 @@ record JvmProcess(long pid, Path proc) {
         .findFirst();
   }
 
-  /** The setting in its environment by which its operator forbids to attach the library. */
+  /** Returns what in its environment forbids to attach the library. */
   Optional<String> attachingForbidden() {
-    return variable(ATTACH)
-        .filter(value -> OFF.contains(value.toLowerCase(Locale.ROOT)))
-        .map(value -> ATTACH + "=" + value);
+    return variable(AttachVariable.NAME).flatMap(AttachVariable::objection);
   }
 
   /** Whether a file with this in its name is mapped. */

@@ -357,11 +357,6 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    if (body instanceof Answer.Written written) {
-      plain.write(zipped ? written.zipped() : written.bytes());
-      plain.close();
-      return;
-    }
     // Not closed when writing fails: half an answer must not look like a whole one.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
