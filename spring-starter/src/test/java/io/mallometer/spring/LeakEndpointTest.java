@@ -6,7 +6,6 @@ import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
-import io.mallometer.model.SiteVerdict;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -144,7 +143,7 @@ class LeakEndpointTest {
   }
 
   private static List<String> leaking() {
-    return mallometer.leaks().leaks().stream().map(SiteVerdict::site).toList();
+    return mallometer.leaks().leaks().stream().map(leak -> leak.site().name()).toList();
   }
 
   @Test

@@ -155,8 +155,10 @@ public final class DiagnosisRules {
     String inShort =
         limited
             ? "A leak in %s will reach the limit in %s"
-                .formatted(worst.worst().site(), Words.roughly(Duration.ofSeconds((long) seconds)))
-            : "A leak in %s keeps %s".formatted(worst.worst().site(), Words.bytes(worst.bytes()));
+                .formatted(
+                    worst.worst().site().name(), Words.roughly(Duration.ofSeconds((long) seconds)))
+            : "A leak in %s keeps %s"
+                .formatted(worst.worst().site().name(), Words.bytes(worst.bytes()));
     found(
         "leaks",
         limited && seconds < SOON.toSeconds() ? Severity.ALARM : Severity.ATTENTION,

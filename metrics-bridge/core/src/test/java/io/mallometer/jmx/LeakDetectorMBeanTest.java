@@ -8,7 +8,6 @@ import io.mallometer.FaceContract;
 import io.mallometer.HandFedInterposer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
-import io.mallometer.model.SiteVerdict;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -85,7 +84,7 @@ class LeakDetectorMBeanTest {
   }
 
   private List<String> leaking() {
-    return mallometer.leaks().leaks().stream().map(SiteVerdict::site).toList();
+    return mallometer.leaks().leaks().stream().map(leak -> leak.site().name()).toList();
   }
 
   @Test

@@ -59,15 +59,15 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.SLOTS);
-    assertThat(verdict.thresholdSeconds()).isEqualTo(300);
-    assertThat(verdict.idleSeconds()).isBetween(300.0, 330.0);
-    assertThat(verdict.confidence()).isBetween(0.7, 1.0);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
+    assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
+    assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 330.0);
+    assertThat(verdict.grounds().confidence()).isBetween(0.7, 1.0);
     // 50 of the 60 objects are older than five minutes, each sampled for sure.
-    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
-    assertThat(verdict.suspectedBytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
+    assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
+    assertThat(verdict.suspected().bytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
     // 64 KiB every 30 s.
-    assertThat(verdict.growthBytesPerHour()).isBetween(7.2e6, 8.6e6);
+    assertThat(verdict.growth().bytesPerHour()).isBetween(7.2e6, 8.6e6);
   }
 
   @Test
@@ -103,7 +103,7 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
     // Four times the idle time before the free, within the width of a bucket.
-    assertThat(verdict.thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
+    assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
   @Test
@@ -126,7 +126,7 @@ class LeakDetectorTest {
 
     List<SiteVerdict> verdicts = evaluate(30 * MINUTE + 15).sites();
 
-    assertThat(verdicts).extracting(SiteVerdict::number).containsExactly(1);
+    assertThat(verdicts).extracting(one -> one.site().number()).containsExactly(1);
     assertThat(verdicts.get(0).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -145,8 +145,8 @@ class LeakDetectorTest {
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
     // All of the last 100 s were void, so the youngest idle object is 100 s older.
-    assertThat(report.sites().get(0).idleSeconds()).isBetween(300.0, 331.0);
-    assertThat(report.sites().get(0).suspectedObjects().value()).isBetween(45.0, 48.0);
+    assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
+    assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
 
   @Test
@@ -166,7 +166,7 @@ class LeakDetectorTest {
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
     // As if the 40 minutes had not been: of those that were idle by then none is less so.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(after.suspectedObjects().value()).isBetween(69.0, 72.0);
+    assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
   /** Four of five epochs are void, so 300 s of idle time take 25 minutes. */
@@ -182,9 +182,9 @@ class LeakDetectorTest {
     }
     SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(verdict.idleSeconds()).isBetween(300.0, 310.0);
+    assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 310.0);
     // Those of the first 75 minutes.
-    assertThat(verdict.suspectedObjects().value()).isBetween(178.0, 181.0);
+    assertThat(verdict.suspected().objects().value()).isBetween(178.0, 181.0);
   }
 
   @ParameterizedTest
@@ -193,7 +193,8 @@ class LeakDetectorTest {
     detector = new LeakDetector(LeakOptions.defaults().withProfile(profile));
     site(1, "Cart.zip");
     steadily(1, 0, 600, 30, 64 * KIB);
-    assertThat(settled(300 * MINUTE, 1).thresholdSeconds()).isEqualTo(profile.floor().toSeconds());
+    assertThat(settled(300 * MINUTE, 1).suspected().thresholdSeconds())
+        .isEqualTo(profile.floor().toSeconds());
   }
 
   @Test
@@ -202,7 +203,7 @@ class LeakDetectorTest {
     site(1, "Cart.zip");
     steadily(1, 0, 60, 3, 64 * KIB);
     SiteVerdict verdict = settled(3 * MINUTE, 1);
-    assertThat(verdict.thresholdSeconds()).isEqualTo(30);
+    assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(30);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -220,10 +221,10 @@ class LeakDetectorTest {
     live(1, 244e6);
     SiteVerdict verdict = verdict(evaluate(61 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
-    assertThat(verdict.suspectedBytes().value()).isNaN();
-    assertThat(verdict.confidence()).isNaN();
-    assertThat(verdict.growthBytesPerHour()).isBetween(200e6, 280e6);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspected().bytes().value()).isNaN();
+    assertThat(verdict.grounds().confidence()).isNaN();
+    assertThat(verdict.growth().bytesPerHour()).isBetween(200e6, 280e6);
     assertThat(verdict.sentence()).contains("whether used or not is not known");
   }
 
@@ -234,8 +235,8 @@ class LeakDetectorTest {
     uses.clear();
     SiteVerdict verdict = settled(30 * MINUTE, 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
-    assertThat(verdict.suspectedBytes().value()).isNaN();
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspected().bytes().value()).isNaN();
   }
 
   @Test
@@ -248,7 +249,7 @@ class LeakDetectorTest {
     }
     SiteVerdict verdict = verdict(evaluate(62 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.NONE);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.NONE);
   }
 
   @Test
@@ -278,7 +279,7 @@ class LeakDetectorTest {
     }
     LeakReport report = evaluate(30 * MINUTE);
     assertThat(report.sites()).hasSize(LeakDetector.MOST_HEALTHY);
-    assertThat(report.sites().get(0).number()).isEqualTo(3 * LeakDetector.MOST_HEALTHY - 1);
+    assertThat(report.sites().get(0).site().number()).isEqualTo(3 * LeakDetector.MOST_HEALTHY - 1);
     assertThat(acknowledgementsAsked).isEqualTo(LeakDetector.MOST_HEALTHY);
   }
 
@@ -320,8 +321,8 @@ class LeakDetectorTest {
     }
     List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5 * EPOCH).leaks();
     assertThat(leaks).hasSize(1);
-    assertThat(leaks.get(0).stacks()).isEqualTo(20);
-    assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
+    assertThat(leaks.get(0).site().stacks()).isEqualTo(20);
+    assertThat(leaks.get(0).site().name()).isEqualTo("Parser.node");
   }
 
   @Test
@@ -341,7 +342,7 @@ class LeakDetectorTest {
     objects.remove(3);
     for (int i = 1; i <= 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
       List<SiteVerdict> leaks = evaluate(30 * MINUTE + i * EPOCH).leaks();
-      assertThat(leaks).extracting(SiteVerdict::stacks).containsExactly(5);
+      assertThat(leaks).extracting(one -> one.site().stacks()).containsExactly(5);
     }
     objects.clear();
     for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
@@ -358,8 +359,8 @@ class LeakDetectorTest {
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     steadily(3, 0, 60, 30, 64 * KIB);
     List<SiteVerdict> leaks = evaluate(30 * MINUTE + EPOCH).leaks();
-    assertThat(leaks).extracting(SiteVerdict::stacks).containsExactlyInAnyOrder(1, 4);
-    assertThat(leaks).extracting(SiteVerdict::number).contains(3);
+    assertThat(leaks).extracting(one -> one.site().stacks()).containsExactlyInAnyOrder(1, 4);
+    assertThat(leaks).extracting(one -> one.site().number()).contains(3);
   }
 
   @Test
@@ -372,7 +373,7 @@ class LeakDetectorTest {
     for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
       SiteVerdict still = verdict(evaluate(30 * MINUTE + i * EPOCH), 9);
       assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
-      assertThat(still.stacks()).isEqualTo(1);
+      assertThat(still.site().stacks()).isEqualTo(1);
     }
   }
 
@@ -392,7 +393,7 @@ class LeakDetectorTest {
       evaluate(now);
     }
     assertThat(evaluate(150 * MINUTE).sites())
-        .filteredOn(site -> site.stacks() > 1)
+        .filteredOn(site -> site.site().stacks() > 1)
         .extracting(SiteVerdict::verdict)
         .containsExactly(Verdict.POOL);
   }
@@ -521,7 +522,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     SiteVerdict verdict = verdict(evaluate(30 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
+    assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
   }
 
   // ---- What fails
@@ -557,7 +558,9 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     uses.put(3, unreadable());
-    assertThat(evaluate(31 * MINUTE).leaks()).extracting(SiteVerdict::stacks).containsExactly(5);
+    assertThat(evaluate(31 * MINUTE).leaks())
+        .extracting(one -> one.site().stacks())
+        .containsExactly(5);
   }
 
   @Test
@@ -601,8 +604,8 @@ class LeakDetectorTest {
             "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
                 + " nothing touched for 5 min or more; \\+3\\d\\d MiB/h; limit in about 1\\d\\d"
                 + " min");
-    assertThat(verdict.shareOfLimit()).isBetween(0.07, 0.08);
-    assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
+    assertThat(verdict.growth().shareOfLimit()).isBetween(0.07, 0.08);
+    assertThat(verdict.growth().secondsToLimit()).isBetween(5_400.0, 6_600.0);
   }
 
   @Test
@@ -652,7 +655,10 @@ class LeakDetectorTest {
       Judgement judged = judgement();
       if (judged.stale() >= LeakThresholds.FEWEST_STALE) {
         told++;
-        covered += judged.bytes().low() <= truth && truth <= judged.bytes().high() ? 1 : 0;
+        covered +=
+            judged.suspected().bytes().low() <= truth && truth <= judged.suspected().bytes().high()
+                ? 1
+                : 0;
       }
     }
     System.out.printf("suspected bytes: %d of %d intervals hold the truth%n", covered, told);
@@ -754,7 +760,7 @@ class LeakDetectorTest {
 
   private static SiteVerdict verdict(LeakReport report, int number) {
     Optional<SiteVerdict> found =
-        report.sites().stream().filter(site -> site.number() == number).findFirst();
+        report.sites().stream().filter(one -> one.site().number() == number).findFirst();
     assertThat(found).isPresent();
     return found.get();
   }

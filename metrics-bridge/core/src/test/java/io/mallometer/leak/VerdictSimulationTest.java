@@ -85,13 +85,14 @@ class VerdictSimulationTest {
   private static void note(LeakReport report, double seconds) {
     OUTCOMES.values().forEach(outcome -> outcome.last = Verdict.HEALTHY);
     for (SiteVerdict verdict : report.sites()) {
-      Outcome outcome = OUTCOMES.get(verdict.site());
+      Outcome outcome = OUTCOMES.get(verdict.site().name());
       if (verdict.verdict().compareTo(outcome.last) < 0) {
         outcome.last = verdict.verdict();
       }
       if (verdict.verdict() == Verdict.LEAK) {
         outcome.firstLeak = Double.isNaN(outcome.firstLeak) ? seconds : outcome.firstLeak;
-        Stated stated = STATED.computeIfAbsent(verdict.confidence(), sure -> new Stated());
+        Stated stated =
+            STATED.computeIfAbsent(verdict.grounds().confidence(), sure -> new Stated());
         stated.right += outcome.kind.leaks() ? 1 : 0;
         stated.wrong += outcome.kind.leaks() ? 0 : 1;
       }
