@@ -31,6 +31,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What verdicts say, and when they change. */
 class LeakDetectorTest {
 
+  /** Evaluations in a row. */
+  private static final int TO_CHANGE = 3;
+
+  private static final int TO_CLEAR_A_LEAK = 20;
+  private static final int MOST_HEALTHY = 200;
+
   private static final long SECOND = 1_000_000_000L;
   private static final long START = 77 * SECOND;
   private static final double MINUTE = 60;
@@ -273,14 +279,14 @@ class LeakDetectorTest {
 
   @Test
   void ofHealthySitesOnlyThoseAreAskedForThatAreInTheReport() {
-    for (int number = 0; number < 3 * LeakDetector.MOST_HEALTHY; number++) {
+    for (int number = 0; number < 3 * MOST_HEALTHY; number++) {
       site(number, "Cache.fill");
       live(number, number);
     }
     LeakReport report = evaluate(30 * MINUTE);
-    assertThat(report.sites()).hasSize(LeakDetector.MOST_HEALTHY);
-    assertThat(report.sites().get(0).site().number()).isEqualTo(3 * LeakDetector.MOST_HEALTHY - 1);
-    assertThat(acknowledgementsAsked).isEqualTo(LeakDetector.MOST_HEALTHY);
+    assertThat(report.sites()).hasSize(MOST_HEALTHY);
+    assertThat(report.sites().get(0).site().number()).isEqualTo(3 * MOST_HEALTHY - 1);
+    assertThat(acknowledgementsAsked).isEqualTo(MOST_HEALTHY);
   }
 
   @Test
@@ -316,7 +322,7 @@ class LeakDetectorTest {
       object(stack, 20 + stack * 70, 20 + stack * 70, 64 * KIB, 1, 1);
       object(stack, 5 + stack * 70, 5 + stack * 70, 64 * KIB, 1, 1);
     }
-    for (int i = 0; i < LeakThresholds.AGREEING; i++) {
+    for (int i = 0; i < TO_CHANGE; i++) {
       evaluate(30 * MINUTE + i * EPOCH);
     }
     List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5 * EPOCH).leaks();
@@ -340,12 +346,12 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     objects.remove(3);
-    for (int i = 1; i <= 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= 2 * TO_CLEAR_A_LEAK; i++) {
       List<SiteVerdict> leaks = evaluate(30 * MINUTE + i * EPOCH).leaks();
       assertThat(leaks).extracting(one -> one.site().stacks()).containsExactly(5);
     }
     objects.clear();
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       assertThat(evaluate(40 * MINUTE + i * EPOCH).leaks()).hasSize(1);
     }
     assertThat(evaluate(45 * MINUTE).sites())
@@ -370,7 +376,7 @@ class LeakDetectorTest {
     steadily(9, 0, 7, 210, 64 * KIB);
     assertThat(settled(30 * MINUTE, 9).verdict()).isEqualTo(Verdict.LEAK);
     objects.removeIf(object -> object.site() == 9 && object.bornNanos() > nanos(700));
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       SiteVerdict still = verdict(evaluate(30 * MINUTE + i * EPOCH), 9);
       assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
       assertThat(still.site().stacks()).isEqualTo(1);
@@ -435,7 +441,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     SiteVerdict leak = settled(30 * MINUTE, 1);
     objects.clear();
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       SiteVerdict still = verdict(evaluate(30 * MINUTE + i * 15), 1);
       assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
       assertThat(still.sentence()).isEqualTo(leak.sentence());
@@ -453,7 +459,7 @@ class LeakDetectorTest {
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
     // With one in the last third it would be a pool had it not been a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR + 1; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
     }
   }
@@ -464,14 +470,14 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     settled(30 * MINUTE, 1);
     List<SampledObject> idle = List.copyOf(objects);
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
       // In turn none is left, and three of four come back.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
-      assertThat(verdict == Verdict.LEAK).isEqualTo(i < LeakThresholds.AGREEING_TO_CLEAR);
+      assertThat(verdict == Verdict.LEAK).isEqualTo(i < TO_CLEAR_A_LEAK);
     }
   }
 
@@ -490,7 +496,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     settled(30 * MINUTE, 1);
     objects.clear();
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     live(1, 0);
@@ -505,7 +511,7 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     settled(30 * MINUTE, 0);
     objects.clear();
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     assertThat(evaluate(36 * MINUTE).sites())
@@ -539,7 +545,7 @@ class LeakDetectorTest {
     uses.put(1, unreadable());
     objects.removeIf(object -> object.site() == 2);
     site(3, "Cache.fill");
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     LeakReport report = evaluate(36 * MINUTE);
@@ -653,7 +659,7 @@ class LeakDetectorTest {
       }
       site(1, "Cart.zip");
       Judgement judged = judgement();
-      if (judged.stale() >= LeakThresholds.FEWEST_STALE) {
+      if (judged.stale() >= 5) {
         told++;
         covered +=
             judged.suspected().bytes().low() <= truth && truth <= judged.suspected().bytes().high()
@@ -752,7 +758,7 @@ class LeakDetectorTest {
   }
 
   private SiteVerdict settled(double seconds, int number) {
-    for (int i = LeakThresholds.AGREEING; i > 0; i--) {
+    for (int i = TO_CHANGE; i > 0; i--) {
       evaluate(seconds - i * EPOCH);
     }
     return verdict(evaluate(seconds), number);
