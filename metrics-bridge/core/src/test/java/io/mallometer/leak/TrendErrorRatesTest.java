@@ -8,6 +8,7 @@ import io.mallometer.model.Estimate;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +87,19 @@ class TrendErrorRatesTest {
     double never = Double.POSITIVE_INFINITY;
     assertThat(saidOfSamples("a leak of 30 samples an hour", 30, never)).isGreaterThan(0.85);
     assertThat(saidOfSamples("a leak of 100 samples an hour", 100, never)).isGreaterThan(0.98);
+  }
+
+  /** A quarter of what is live, and a mebibyte. */
+  @Test
+  void whatIsExactHasToGrowByEnough() {
+    assertThat(saidOfExact("10 MiB that grow by 3", time -> 10 + 3 * time)).isZero();
+    assertThat(saidOfExact("10 MiB that grow by 4", time -> 10 + 4 * time)).isEqualTo(1);
+    assertThat(saidOfExact("a site of 0.9 MiB", time -> 0.9 * time)).isZero();
+    assertThat(saidOfExact("a site of 1.1 MiB", time -> 1.1 * time)).isEqualTo(1);
+  }
+
+  private static double saidOfExact(String name, DoubleUnaryOperator mebibytes) {
+    return said(name, 1, 0, one -> one.noisy(POINTS, mebibytes, 0, 0));
   }
 
   private static double saidOfSamples(String name, double births, double life) {
