@@ -45,35 +45,58 @@ public final class VerdictsByHand {
   /** The same of several stacks that are judged together. */
   public static SiteVerdict verdict(
       Verdict verdict, String site, int number, int stacks, double bytes) {
+    boolean leak = verdict == Verdict.LEAK;
+    double perHour = leak ? 190_000_000 : Double.NaN;
+    double toLimit = leak ? 25_200 : Double.NaN;
+    return verdict(verdict, site, number, stacks, bytes, growth(bytes, perHour, toLimit));
+  }
+
+  private static SiteVerdict verdict(
+      Verdict verdict,
+      String site,
+      int number,
+      int stacks,
+      double bytes,
+      SiteVerdict.Growth growth) {
     int dot = site.lastIndexOf('.');
     boolean leak = verdict == Verdict.LEAK;
     boolean pool = verdict == Verdict.POOL;
     return new SiteVerdict(
         verdict,
-        site,
-        "libzip.so",
-        number,
-        stacks,
-        List.of(
-            StackFrame.ofLibrary("libzip.so", "deflateInit2_", 31),
-            StackFrame.ofJava(site.substring(0, dot), site.substring(dot + 1), "Some.java", 12)),
-        site + " keeps memory",
-        leak ? 0.95 : Double.NaN,
-        new Estimate(bytes, bytes * bytes / 100, 40),
-        new Estimate(41_000, 1_000, 40),
-        bytes + 1,
-        leak ? 190_000_000 : Double.NaN,
-        300,
-        720,
-        1_800,
-        3_600,
-        0.25,
-        leak ? 25_200 : Double.NaN,
-        LeakEvidence.SLOTS,
         TIME,
-        pool ? NOT_SEEN : SEEN,
-        pool ? SEEN : NOT_SEEN,
+        site + " keeps memory",
+        new SiteVerdict.Site(
+            site,
+            "libzip.so",
+            number,
+            stacks,
+            List.of(
+                StackFrame.ofLibrary("libzip.so", "deflateInit2_", 31),
+                StackFrame.ofJava(
+                    site.substring(0, dot), site.substring(dot + 1), "Some.java", 12))),
+        new SiteVerdict.Suspected(
+            new Estimate(bytes, bytes * bytes / 100, 40),
+            new Estimate(41_000, 1_000, 40),
+            300,
+            720,
+            1_800,
+            3_600),
+        growth,
+        new SiteVerdict.Grounds(
+            LeakEvidence.SLOTS,
+            leak ? 0.95 : Double.NaN,
+            pool ? NOT_SEEN : SEEN,
+            pool ? SEEN : NOT_SEEN),
         false);
+  }
+
+  private static SiteVerdict.Growth growth(double bytes, double perHour, double secondsToLimit) {
+    return new SiteVerdict.Growth(bytes + 1, perHour, 0.25, secondsToLimit);
+  }
+
+  /** A leak that takes such a time to the limit, though how fast it grows is not known. */
+  public static SiteVerdict leak(String site, double bytes, double secondsToLimit) {
+    return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN, secondsToLimit));
   }
 
   /** Of an evaluation while use is seen, but of no more objects. */

@@ -6,7 +6,6 @@ import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
-import io.mallometer.model.SiteVerdict;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -142,7 +141,7 @@ class LeakEndpointTest {
   }
 
   private static List<String> leaking() {
-    return MALLOMETER.leaks().report().leaks().stream().map(SiteVerdict::site).toList();
+    return MALLOMETER.leaks().report().leaks().stream().map(leak -> leak.site().name()).toList();
   }
 
   @Test

@@ -15,7 +15,6 @@ import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
-import io.mallometer.model.Trend;
 import io.mallometer.text.Words;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,7 +47,7 @@ public final class DiagnosisRules {
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
   private final Snapshot snapshot;
-  private final Optional<Trend> trend;
+  private final Optional<ProcessTrend> trend;
   private final LeakReport leaks;
   private final Duration leastObservation;
   private final List<Finding> findings = new ArrayList<>();
@@ -61,7 +60,7 @@ public final class DiagnosisRules {
   private DiagnosisRules(
       Snapshot snapshot, List<HistoryPoint> history, LeakReport leaks, Duration leastObservation) {
     this.snapshot = snapshot;
-    this.trend = Trend.of(history, snapshot.self().since().orElse(Instant.MIN));
+    this.trend = ProcessTrend.of(history, snapshot.self().since().orElse(Instant.MIN));
     this.leaks = leaks;
     this.leastObservation = leastObservation;
   }
@@ -95,7 +94,7 @@ public final class DiagnosisRules {
     return trend.isPresent()
         ? "Native memory is fine"
         : "Native memory is fine so far; whether it grows shows after %d minutes"
-            .formatted(Trend.WARM_UP.plus(Trend.SHORTEST).toMinutes());
+            .formatted(ProcessTrend.WARM_UP.plus(ProcessTrend.SHORTEST).toMinutes());
   }
 
   // ---- The rules
@@ -155,8 +154,10 @@ public final class DiagnosisRules {
     String inShort =
         limited
             ? "A leak in %s will reach the limit in %s"
-                .formatted(worst.worst().site(), Words.roughly(Duration.ofSeconds((long) seconds)))
-            : "A leak in %s keeps %s".formatted(worst.worst().site(), Words.bytes(worst.bytes()));
+                .formatted(
+                    worst.worst().site().name(), Words.roughly(Duration.ofSeconds((long) seconds)))
+            : "A leak in %s keeps %s"
+                .formatted(worst.worst().site().name(), Words.bytes(worst.bytes()));
     found(
         "leaks",
         limited && seconds < SOON.toSeconds() ? Severity.ALARM : Severity.ATTENTION,
@@ -169,7 +170,7 @@ public final class DiagnosisRules {
   /** When the limit is reached if live memory grows on; {@code NaN} if it does not. */
   private double secondsToLimit() {
     return trend
-        .filter(Trend::grows)
+        .filter(ProcessTrend::grows)
         .map(growing -> Math.max(0, (limitBytes() - usedBytes()) / growing.bytesPerSecond()))
         .orElse(Double.NaN);
   }
@@ -187,7 +188,7 @@ public final class DiagnosisRules {
     }
   }
 
-  private void growing(Trend growing) {
+  private void growing(ProcessTrend growing) {
     double seconds = secondsToLimit();
     String pace =
         "Native memory in use grows by %s an hour"

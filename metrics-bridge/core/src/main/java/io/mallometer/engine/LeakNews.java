@@ -24,15 +24,15 @@ public final class LeakNews implements Consumer<Snapshot> {
     private static final int TOGETHER = -1;
 
     static Key of(SiteVerdict leak) {
-      return leak.stacks() > 1 ? together(leak) : alone(leak);
+      return leak.site().stacks() > 1 ? together(leak) : alone(leak);
     }
 
     static Key together(SiteVerdict leak) {
-      return new Key(leak.site(), leak.library(), TOGETHER);
+      return new Key(leak.site().name(), leak.site().library(), TOGETHER);
     }
 
     static Key alone(SiteVerdict leak) {
-      return new Key(leak.site(), leak.library(), leak.number());
+      return new Key(leak.site().name(), leak.site().library(), leak.site().number());
     }
   }
 

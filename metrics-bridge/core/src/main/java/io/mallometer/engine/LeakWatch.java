@@ -182,7 +182,7 @@ public final class LeakWatch {
             known.time(),
             known.observation(),
             known.sites().stream()
-                .map(one -> one.acknowledged(healthySites.contain(one.site())))
+                .map(one -> one.acknowledged(healthySites.contain(one.site().name())))
                 .toList(),
             known.reason()));
     return healthySitesFile;
@@ -249,7 +249,7 @@ public final class LeakWatch {
   private LeakSummary summary(LeakReport report) {
     Map<String, Double> bytes = new HashMap<>();
     for (SiteVerdict leak : report.leaks()) {
-      TopNames.add(bytes, TagValue.of(leak.site()), leak.suspectedBytes().value());
+      TopNames.add(bytes, TagValue.of(leak.site().name()), leak.suspected().bytes().value());
     }
     List<SiteSummary.Share> suspected =
         bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
@@ -279,7 +279,7 @@ public final class LeakWatch {
     List<SiteVerdict> leaks = latest.leaks();
     List<Integer> worst = new ArrayList<>();
     for (int i = 0; i < Math.min(Interposer.MOST_WATCHED, leaks.size()); i++) {
-      worst.add(leaks.get(i).number());
+      worst.add(leaks.get(i).site().number());
     }
     Collections.sort(worst);
     if (!worst.equals(watched)) {
@@ -327,7 +327,8 @@ public final class LeakWatch {
     }
     List<String> lines = new ArrayList<>();
     for (NamedLeak leak : NamedLeak.of(latest.leaks())) {
-      if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.worst().site(), now) == null) {
+      if (warned.size() < MOST_WARNED
+          && warned.putIfAbsent(leak.worst().site().name(), now) == null) {
         lines.add("Native memory leaks: " + leak.sentence());
       }
     }

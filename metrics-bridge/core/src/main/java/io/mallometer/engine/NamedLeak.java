@@ -31,7 +31,7 @@ record NamedLeak(
     }
     Map<String, List<SiteVerdict>> byName = new LinkedHashMap<>();
     for (SiteVerdict leak : leaks) {
-      byName.computeIfAbsent(leak.site(), name -> new ArrayList<>()).add(leak);
+      byName.computeIfAbsent(leak.site().name(), name -> new ArrayList<>()).add(leak);
     }
     return byName.values().stream()
         .map(NamedLeak::together)
@@ -46,17 +46,17 @@ record NamedLeak(
     // Each site's time is what is left by its growth, so these shares of an hour add up.
     double perSecond = 0;
     for (SiteVerdict leak : leaks) {
-      worst = leak.suspectedBytes().value() > worst.suspectedBytes().value() ? leak : worst;
-      bytes += leak.suspectedBytes().value();
-      growth += leak.growthBytesPerHour() > 0 ? leak.growthBytesPerHour() : 0;
-      perSecond += leak.secondsToLimit() > 0 ? 1 / leak.secondsToLimit() : 0;
+      worst = leak.suspected().bytes().value() > worst.suspected().bytes().value() ? leak : worst;
+      bytes += leak.suspected().bytes().value();
+      growth += leak.growth().bytesPerHour() > 0 ? leak.growth().bytesPerHour() : 0;
+      perSecond += leak.growth().secondsToLimit() > 0 ? 1 / leak.growth().secondsToLimit() : 0;
     }
     return new NamedLeak(
         worst,
         leaks.size() - 1,
         bytes,
         growth > 0 ? growth : Double.NaN,
-        perSecond > 0 ? 1 / perSecond : worst.secondsToLimit());
+        perSecond > 0 ? 1 / perSecond : worst.growth().secondsToLimit());
   }
 
   /** The worst site's, and what they keep together. */

@@ -107,8 +107,8 @@ final class MemoryLines {
             leak ->
                 text.line(
                     "leak",
-                    leak.site(),
-                    Math.round(leak.suspectedBytes().value()),
+                    leak.site().name(),
+                    Math.round(leak.suspected().bytes().value()),
                     leak.since(),
                     leak.sentence()));
   }

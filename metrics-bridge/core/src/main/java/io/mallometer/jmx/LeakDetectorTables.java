@@ -78,9 +78,9 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
   @Override
   public List<String> stack(int number) {
     return report().sites().stream()
-        .filter(site -> site.number() == number)
+        .filter(verdict -> verdict.site().number() == number)
         .findFirst()
-        .map(site -> site.frames().stream().map(StackFrame::toString).toList())
+        .map(verdict -> verdict.site().frames().stream().map(StackFrame::toString).toList())
         .orElseThrow(() -> new IllegalArgumentException("no verdict is known of site " + number));
   }
 
@@ -96,25 +96,25 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
   private static Site row(SiteVerdict verdict) {
     return new Site(
         verdict.verdict().tag(),
-        verdict.site(),
-        verdict.library(),
-        verdict.number(),
+        verdict.site().name(),
+        verdict.site().library(),
+        verdict.site().number(),
         verdict.sentence(),
-        known(verdict.confidence()),
-        NativeMemory.known(verdict.suspectedBytes().value()),
-        NativeMemory.known(verdict.suspectedBytes().low()),
-        NativeMemory.known(verdict.suspectedBytes().high()),
-        NativeMemory.known(verdict.suspectedObjects().value()),
-        NativeMemory.known(verdict.liveBytes()),
-        NativeMemory.known(verdict.growthBytesPerHour()),
-        known(verdict.idleSeconds()),
-        known(verdict.oldestSeconds()),
-        known(verdict.shareOfLimit()),
-        known(verdict.secondsToLimit()),
-        verdict.evidence().tag(),
+        known(verdict.grounds().confidence()),
+        NativeMemory.known(verdict.suspected().bytes().value()),
+        NativeMemory.known(verdict.suspected().bytes().low()),
+        NativeMemory.known(verdict.suspected().bytes().high()),
+        NativeMemory.known(verdict.suspected().objects().value()),
+        NativeMemory.known(verdict.growth().liveBytes()),
+        NativeMemory.known(verdict.growth().bytesPerHour()),
+        known(verdict.suspected().idleSeconds()),
+        known(verdict.suspected().oldestSeconds()),
+        known(verdict.growth().shareOfLimit()),
+        known(verdict.growth().secondsToLimit()),
+        verdict.grounds().evidence().tag(),
         verdict.since().toString(),
-        place(verdict.lastAccess()),
-        place(verdict.lastWrite()),
+        place(verdict.grounds().lastAccess()),
+        place(verdict.grounds().lastWrite()),
         verdict.acknowledged());
   }
 

@@ -59,11 +59,11 @@ final class LeakNotifications extends NotificationBroadcasterSupport implements 
       return new CompositeDataSupport(
           TYPE,
           Map.of(
-              "site", leak.site(),
-              "library", leak.library(),
-              "number", leak.number(),
-              "suspectedBytes", Math.round(leak.suspectedBytes().value()),
-              "confidence", leak.confidence()));
+              "site", leak.site().name(),
+              "library", leak.site().library(),
+              "number", leak.site().number(),
+              "suspectedBytes", Math.round(leak.suspected().bytes().value()),
+              "confidence", leak.grounds().confidence()));
     } catch (OpenDataException e) {
       throw new IllegalStateException("the values are those of the type", e);
     }

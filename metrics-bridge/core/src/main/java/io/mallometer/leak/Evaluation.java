@@ -7,7 +7,10 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteVerdict;
-import io.mallometer.model.StackFrame;
+import io.mallometer.model.SiteVerdict.Grounds;
+import io.mallometer.model.SiteVerdict.Growth;
+import io.mallometer.model.SiteVerdict.Site;
+import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -236,56 +239,48 @@ final class Evaluation {
       Finding finding, Room room, LastUses uses, Predicate<String> acknowledged) {
     List<CallSite> sites = finding.subject().sites();
     CallSite site = sites.get(0);
-    List<StackFrame> frames = site.frames();
     Judgement judged = finding.standing().shown();
     Verdict verdict = finding.verdict();
-    double live = finding.liveBytes();
-    boolean grows = verdict == Verdict.GROWING;
-    double growth =
-        grows
-            ? finding.subject().growing()
-            : verdict == Verdict.LEAK ? judged.growthBytesPerHour() : Double.NaN;
-    double toLimit = verdict == Verdict.LEAK || grows ? room.secondsAt(growth) : Double.NaN;
-    LeakEvidence standsOn = standsOn(finding);
-    boolean idle = judged.stale() > 0;
+    Suspected suspected =
+        judged.stale() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
+    Growth growth = growth(finding, room);
+    LeakEvidence evidence = evidence(finding);
     return new SiteVerdict(
         verdict,
-        site.name(),
-        site.library(),
-        site.number(),
-        sites.size(),
-        frames,
+        finding.standing().since(),
         Sentence.of(
             verdict,
-            Sentence.who(site.name(), frames),
+            Sentence.who(site.name(), site.frames()),
             judged,
-            live,
             growth,
-            toLimit,
-            standsOn == LeakEvidence.SLOTS),
-        verdict == Verdict.LEAK ? judged.confidence() : Double.NaN,
-        judged.bytes(),
-        judged.objects(),
-        live,
+            evidence == LeakEvidence.SLOTS),
+        new Site(site.name(), site.library(), site.number(), sites.size(), site.frames()),
+        suspected,
         growth,
-        judged.thresholdSeconds(),
-        judged.idleSeconds(),
-        idle ? judged.medianAgeSeconds() : site.ages().median(),
-        idle ? judged.oldestSeconds() : site.ages().oldest(),
-        room.share(grows ? live : judged.bytes().value()),
-        toLimit,
-        standsOn,
-        finding.standing().since(),
-        uses.of(site.number(), false),
-        uses.of(site.number(), true),
+        new Grounds(
+            evidence,
+            verdict == Verdict.LEAK ? judged.confidence() : Double.NaN,
+            uses.of(site.number(), false),
+            uses.of(site.number(), true)),
         acknowledged.test(site.name()));
   }
 
+  private static Growth growth(Finding finding, Room room) {
+    Judgement judged = finding.standing().shown();
+    double live = finding.liveBytes();
+    double suspected = judged.suspected().bytes().value();
+    return switch (finding.verdict()) {
+      case LEAK -> room.growth(live, suspected, judged.growthBytesPerHour());
+      case GROWING -> room.growth(live, live, finding.subject().growing());
+      default -> room.growth(live, suspected, Double.NaN);
+    };
+  }
+
   /** Objects in slots; else whether those that are live could have been. */
-  private LeakEvidence standsOn(Finding finding) {
+  private LeakEvidence evidence(Finding finding) {
     Subject subject = finding.subject();
     Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();
-    if (!Double.isNaN(judged.thresholdSeconds())) {
+    if (!Double.isNaN(judged.suspected().thresholdSeconds())) {
       return LeakEvidence.SLOTS;
     }
     for (CallSite site : subject.sites()) {

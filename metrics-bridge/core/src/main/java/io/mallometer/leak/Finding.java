@@ -25,7 +25,7 @@ record Finding(Subject subject, Standing standing, double liveBytes, double weig
 
   static Finding of(Subject subject, Standing standing) {
     double live = subject.liveBytes();
-    double suspected = standing.shown().bytes().value();
+    double suspected = standing.shown().suspected().bytes().value();
     boolean bySuspicion = standing.isLeak() || standing.verdict() == Verdict.POOL;
     double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
     return new Finding(subject, standing, live, weight);
@@ -37,6 +37,6 @@ record Finding(Subject subject, Standing standing, double liveBytes, double weig
 
   /** Whether an earlier verdict is the same, of the same. */
   boolean isOf(SiteVerdict earlier) {
-    return earlier.number() == subject.number() && earlier.verdict() == verdict();
+    return earlier.site().number() == subject.number() && earlier.verdict() == verdict();
   }
 }

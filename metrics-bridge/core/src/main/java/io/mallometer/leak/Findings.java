@@ -9,7 +9,7 @@ import java.util.PriorityQueue;
 final class Findings {
 
   /** As many healthy ones. */
-  static final int MOST_HEALTHY = 200;
+  private static final int MOST_HEALTHY = 200;
 
   private final List<Finding> suspicious = new ArrayList<>();
 

@@ -1,6 +1,7 @@
 package io.mallometer.leak;
 
 import io.mallometer.model.Estimate;
+import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import org.jspecify.annotations.Nullable;
 
@@ -8,14 +9,8 @@ import org.jspecify.annotations.Nullable;
  * What the idle objects of a site say.
  *
  * @param verdict leak, pool or healthy
- * @param thresholdSeconds the idle time from which on they count
  * @param stale how many samples are idle
- * @param idleSeconds the smallest of their idle times; {@code NaN} if there are none, as is all
- *     that follows
- * @param medianAgeSeconds the age that half of their bytes exceed
- * @param oldestSeconds the age of the oldest
- * @param bytes what they stand for
- * @param objects what they stand for
+ * @param suspected what they stand for
  * @param growthBytesPerHour what is idle more each hour
  * @param confidence how likely a leak is one; {@code NaN} if it is none
  * @param acquittal why a pool is no leak; null of others
@@ -24,13 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Judgement(
     Verdict verdict,
-    double thresholdSeconds,
     int stale,
-    double idleSeconds,
-    double medianAgeSeconds,
-    double oldestSeconds,
-    Estimate bytes,
-    Estimate objects,
+    Suspected suspected,
     double growthBytesPerHour,
     double confidence,
     @Nullable Acquittal acquittal,
@@ -38,20 +28,7 @@ record Judgement(
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
-  private static final Judgement UNSEEN =
-      new Judgement(
-          Verdict.HEALTHY,
-          Double.NaN,
-          0,
-          Double.NaN,
-          Double.NaN,
-          Double.NaN,
-          UNKNOWN,
-          UNKNOWN,
-          Double.NaN,
-          Double.NaN,
-          null,
-          true);
+  private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN);
 
   /** Nothing is known of the use of its objects. */
   static Judgement unseen() {
@@ -60,18 +37,12 @@ record Judgement(
 
   /** No object is idle. */
   static Judgement used(double thresholdSeconds) {
-    return new Judgement(
-        Verdict.HEALTHY,
-        thresholdSeconds,
-        0,
-        Double.NaN,
-        Double.NaN,
-        Double.NaN,
-        Estimate.ZERO,
-        Estimate.ZERO,
-        0,
-        Double.NaN,
-        null,
-        true);
+    return none(Estimate.ZERO, thresholdSeconds, 0);
+  }
+
+  private static Judgement none(Estimate idle, double thresholdSeconds, double growth) {
+    Suspected suspected =
+        new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
+    return new Judgement(Verdict.HEALTHY, 0, suspected, growth, Double.NaN, null, true);
   }
 }

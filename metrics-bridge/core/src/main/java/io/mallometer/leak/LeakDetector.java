@@ -43,9 +43,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeakDetector {
 
-  /** As many verdicts of healthy sites are in a report, those with most live bytes. */
-  static final int MOST_HEALTHY = Findings.MOST_HEALTHY;
-
   private static final double NANOS = 1e9;
 
   private final double floorSeconds;

@@ -3,6 +3,7 @@ package io.mallometer.leak;
 import io.mallometer.interposer.SampledObject;
 import io.mallometer.interposer.SiteUse;
 import io.mallometer.model.Estimate;
+import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -119,13 +120,8 @@ final class LeakTest {
     boolean leaks = lasting && arrivals.continuing(since);
     return new Judgement(
         leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
-        threshold,
         stale.size(),
-        leastIdleSeconds(),
-        medianAge(),
-        oldest,
-        bytes,
-        objects,
+        new Suspected(bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldest),
         growth(old, arrivals, lag) * ofBytes.share(),
         lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
         enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,

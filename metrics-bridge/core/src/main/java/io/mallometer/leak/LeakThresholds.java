@@ -126,20 +126,20 @@ public final class LeakThresholds {
   /** Of which so many are enough. */
   static final int FEWEST_TREND_POINTS = 6;
 
-  /** The mean of the last third is above the first's by so many standard errors. */
-  static final double TREND_ERRORS = 3;
+  /** Live bytes rise by so many standard errors of what is live now. */
+  static final double TREND_ERRORS = 4;
 
-  /** And by this share of what is live now. */
-  static final double TREND_SHARE = 0.2;
-
-  /** Of the whole rise the second third has this share at least, and the last third too. */
-  static final double TREND_STEADY = 0.3;
-
-  /** And no step from one figure to the next has more: what is loaded once is no growth. */
-  static final double TREND_LARGEST_STEP = 0.5;
+  /** And by this share of it. */
+  static final double TREND_SHARE = 0.25;
 
   /** And by so many bytes. */
   static final double TREND_BYTES = 1 << 20;
+
+  /** Of all pairs of figures this share rises: of three even steps 0.75 do. */
+  static final double TREND_RISING_PAIRS = 0.8;
+
+  /** The slope of the last third is such a share of that of the whole time. */
+  static final double TREND_STILL_RISING = 0.5;
 
   // ---- Hysteresis
 

@@ -3,13 +3,12 @@ package io.mallometer.leak;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
 
 /**
  * Whether sites hold ever more, by their live bytes over the last {@link
- * LeakThresholds#TREND_FLOORS} floors. Estimates from samples waver, and a program that starts
- * fills what it needs: so the rise from the first third to the last must stand out of the
- * estimate's error, each third must have its part in it, and no step from one figure to the next
- * may be most of it, as that of a table that is loaded once.
+ * LeakThresholds#TREND_FLOORS} floors: {@link Trend} over these. Estimates from samples waver, so
+ * the rise must stand out of the estimate's error too.
  *
  * <p>After an attach a site begins at 0, however much its code holds: what replaces objects that
  * were allocated before looks like growth until all of those are gone. So of a rise only that much
@@ -20,7 +19,7 @@ import java.util.Arrays;
  */
 final class LiveTrend {
 
-  static final int MOST_SITES = 4_096;
+  private static final int MOST_SITES = 4_096;
 
   private static final int POINTS = LeakThresholds.TREND_POINTS;
   private static final double HOUR = 3_600;
@@ -47,10 +46,11 @@ final class LiveTrend {
   private final double shortest;
   private int points;
 
-  /** Where the second and the last third of the time begin, in points. */
-  private int secondThird;
+  /** The same times, oldest first. */
+  private double[] seconds = {};
 
-  private int lastThird;
+  /** What may have been replaced in that time of what was there before an attach. */
+  private double replaced;
 
   /**
    * A trend.
@@ -71,8 +71,9 @@ final class LiveTrend {
     times[at] = seconds;
     freedBefore[at] = read.origin().freedBeforeBytes();
     points++;
-    secondThird = beginOfThird(1);
-    lastThird = beginOfThird(2);
+    this.seconds = inOrder(one -> times[one]);
+    double[] freed = inOrder(one -> freedBefore[one]);
+    replaced = Math.max(0, freed[freed.length - 1] - freed[0]);
     for (int row = 0; row < followed; row++) {
       live[row * POINTS + at] = 0;
     }
@@ -147,86 +148,27 @@ final class LiveTrend {
   /** What a site holds more each hour, if it holds ever more; {@code NaN} otherwise. */
   double growthBytesPerHour(CallSite site) {
     int row = row(site.number());
+    int last = seconds.length - 1;
     if (row == NO_ROW
-        || points - oldest() < LeakThresholds.FEWEST_TREND_POINTS
-        || span() < shortest) {
+        || seconds.length < LeakThresholds.FEWEST_TREND_POINTS
+        || seconds[last] - seconds[0] < shortest) {
       return Double.NaN;
     }
-    double first = mean(row, oldest(), secondThird);
-    double last = mean(row, lastThird, points);
-    double rise = last - first;
-    double replaced = replaced();
-    return rise - replaced >= LeakThresholds.TREND_BYTES
-            && stands(rise, replaced, site, row, first, last)
-        ? rise / (span() * 2 / 3) * HOUR
-        : Double.NaN;
-  }
-
-  /** Whether a rise stands out, has a part in each third, and is not most of it one step. */
-  private boolean stands(
-      double rise, double replaced, CallSite site, int row, double first, double last) {
-    double error = Math.sqrt(site.liveBytes().variance());
-    double least =
+    double stands =
         Math.max(
-            LeakThresholds.TREND_ERRORS * error,
+            LeakThresholds.TREND_ERRORS * Math.sqrt(site.liveBytes().variance()),
             LeakThresholds.TREND_SHARE * site.liveBytes().value());
-    double part = Math.max(error, LeakThresholds.TREND_STEADY * rise);
-    double middle = mean(row, secondThird, lastThird);
-    return rise - replaced >= least
-        && middle - first >= part
-        && last - middle >= part
-        && largestStep(row) <= LeakThresholds.TREND_LARGEST_STEP * rise;
+    double least = Math.max(LeakThresholds.TREND_BYTES, stands) + replaced;
+    return HOUR * Trend.perSecond(seconds, inOrder(at -> live[row * POINTS + at]), least);
   }
 
-  /** What may have been replaced of what was there before an attach, from third to third. */
-  private double replaced() {
-    return Math.max(
-        0, mean(freedBefore, lastThird, points) - mean(freedBefore, oldest(), secondThird));
-  }
-
-  private static double mean(double[] figures, int from, int to) {
-    double sum = 0;
-    for (int point = from; point < to; point++) {
-      sum += figures[point % POINTS];
+  /** What is kept of the last {@link #POINTS} readings, oldest first. */
+  private double[] inOrder(IntToDoubleFunction kept) {
+    int oldest = Math.max(0, points - POINTS);
+    double[] figures = new double[points - oldest];
+    for (int i = 0; i < figures.length; i++) {
+      figures[i] = kept.applyAsDouble((oldest + i) % POINTS);
     }
-    return sum / (to - from);
-  }
-
-  private int oldest() {
-    return Math.max(0, points - POINTS);
-  }
-
-  /** From the oldest point to the latest, in seconds. */
-  private double span() {
-    return times[(points - 1) % POINTS] - times[oldest() % POINTS];
-  }
-
-  private int beginOfThird(int third) {
-    double first = times[oldest() % POINTS];
-    int point = oldest();
-    while (point < points && 3 * (times[point % POINTS] - first) / span() < third) {
-      point++;
-    }
-    return point;
-  }
-
-  private double mean(int row, int from, int to) {
-    double sum = 0;
-    for (int point = from; point < to; point++) {
-      sum += figure(row, point);
-    }
-    return sum / (to - from);
-  }
-
-  private double largestStep(int row) {
-    double largest = 0;
-    for (int point = oldest() + 1; point < points; point++) {
-      largest = Math.max(largest, figure(row, point) - figure(row, point - 1));
-    }
-    return largest;
-  }
-
-  private float figure(int row, int point) {
-    return live[row * POINTS + point % POINTS];
+    return figures;
   }
 }

@@ -1,5 +1,7 @@
 package io.mallometer.leak;
 
+import io.mallometer.model.SiteVerdict.Growth;
+
 /**
  * How much memory there may be.
  *
@@ -11,14 +13,14 @@ public record Room(double limitBytes, double usedBytes) {
   /** Nothing is known of a limit. */
   public static final Room UNKNOWN = new Room(Double.NaN, Double.NaN);
 
-  /** Bytes as a share of the limit; {@code NaN} without one. */
-  double share(double bytes) {
-    return bytes / limitBytes;
-  }
-
-  /** When the limit is reached, in seconds; {@code NaN} if it never is. */
-  double secondsAt(double bytesPerHour) {
+  /**
+   * What a site holds, and when the limit is reached if it grows on.
+   *
+   * @param bytes those of its live bytes that the limit is compared with
+   */
+  Growth growth(double liveBytes, double bytes, double bytesPerHour) {
     double seconds = Math.max(0, limitBytes - usedBytes) / bytesPerHour * 3_600;
-    return bytesPerHour > 0 ? seconds : Double.NaN;
+    return new Growth(
+        liveBytes, bytesPerHour, bytes / limitBytes, bytesPerHour > 0 ? seconds : Double.NaN);
   }
 }

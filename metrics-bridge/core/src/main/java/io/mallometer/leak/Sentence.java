@@ -1,5 +1,6 @@
 package io.mallometer.leak;
 
+import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import io.mallometer.symbol.JavaNames;
@@ -20,22 +21,20 @@ public final class Sentence {
    * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
    * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
    */
-  static String of(
-      Verdict verdict,
-      String who,
-      Judgement judged,
-      double liveBytes,
-      double growthBytesPerHour,
-      double secondsToLimit,
-      boolean seen) {
-    String growth = growthBytesPerHour > 0 ? "; +" + bytes(growthBytesPerHour) + "/h" : "";
-    String limit = Double.isNaN(secondsToLimit) ? "" : "; limit in about " + time(secondsToLimit);
+  static String of(Verdict verdict, String who, Judgement judged, Growth growth, boolean seen) {
+    String holds = who + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
-      case LEAK -> who + keeps(judged) + growth + limit;
+      case LEAK -> who + keeps(judged) + growing(growth);
       case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
-      case GROWING -> who + " holds " + bytes(liveBytes) + use(judged, seen) + growth + limit;
-      case HEALTHY -> who + " holds " + bytes(liveBytes) + "; nothing points to a leak";
+      case GROWING -> holds + use(judged, seen) + growing(growth);
+      case HEALTHY -> holds + "; nothing points to a leak";
     };
+  }
+
+  private static String growing(Growth growth) {
+    double seconds = growth.secondsToLimit();
+    return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
+        + (Double.isNaN(seconds) ? "" : "; limit in about " + time(seconds));
   }
 
   private static String use(Judgement judged, boolean seen) {
@@ -45,9 +44,9 @@ public final class Sentence {
     return judged.stale() == 0
         ? " that is used"
         : ", of which nothing touched "
-            + bytes(judged.bytes().value())
+            + bytes(judged.suspected().bytes().value())
             + " for "
-            + atLeast(judged.idleSeconds())
+            + atLeast(judged.suspected().idleSeconds())
             + " or more";
   }
 
@@ -57,11 +56,11 @@ public final class Sentence {
 
   private static String keeps(Judgement judged) {
     return " keeps "
-        + bytes(judged.bytes().value())
+        + bytes(judged.suspected().bytes().value())
         + " in "
-        + count(judged.objects().value())
+        + count(judged.suspected().objects().value())
         + " objects that nothing touched for "
-        + atLeast(judged.idleSeconds())
+        + atLeast(judged.suspected().idleSeconds())
         + " or more";
   }
 

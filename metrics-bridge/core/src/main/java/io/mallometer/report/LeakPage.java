@@ -65,13 +65,13 @@ final class LeakPage implements LeakFormat.Writing {
     String tag = verdict.verdict().tag();
     out.append("<article class=\"").append(tag).append("\">\n");
     out.append("<h2><span>").append(tag).append("</span> ");
-    out.append(escaped(verdict.site())).append("</h2>\n");
+    out.append(escaped(verdict.site().name())).append("</h2>\n");
     out.append("<p>").append(escaped(verdict.sentence())).append("</p>\n<ul>\n");
     for (String fact : LeakText.facts(verdict)) {
       out.append("<li>").append(escaped(fact)).append("</li>\n");
     }
     out.append("</ul>\n<ol aria-label=\"Allocated by, innermost first\">\n");
-    for (StackFrame frame : verdict.frames()) {
+    for (StackFrame frame : verdict.site().frames()) {
       out.append("<li>").append(escaped(frame.toString())).append("</li>\n");
     }
     out.append("</ol>\n</article>\n");

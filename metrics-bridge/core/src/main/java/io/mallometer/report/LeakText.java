@@ -29,7 +29,7 @@ final class LeakText implements LeakFormat.Writing {
       for (String fact : facts(verdict)) {
         line(out, "         " + fact);
       }
-      for (StackFrame frame : verdict.frames()) {
+      for (StackFrame frame : verdict.site().frames()) {
         line(out, "           " + frame);
       }
     }
@@ -54,11 +54,11 @@ final class LeakText implements LeakFormat.Writing {
         "%s%s since %s, by %s%s"
             .formatted(
                 verdict.verdict().tag(),
-                known(verdict.confidence(), " (confidence %.2f)"),
+                known(verdict.grounds().confidence(), " (confidence %.2f)"),
                 shown(verdict.since()),
-                verdict.evidence().tag(),
+                verdict.grounds().evidence().tag(),
                 verdict.acknowledged() ? "; known to be fine" : ""));
-    Estimate bytes = verdict.suspectedBytes();
+    Estimate bytes = verdict.suspected().bytes();
     if (bytes.value() > 0) {
       facts.add(
           String.format(
@@ -67,17 +67,19 @@ final class LeakText implements LeakFormat.Writing {
               bytes.value(),
               bytes.low(),
               bytes.high(),
-              verdict.liveBytes(),
-              known(100 * verdict.shareOfLimit(), ", %.0f %% of the limit")));
+              verdict.growth().liveBytes(),
+              known(100 * verdict.growth().shareOfLimit(), ", %.0f %% of the limit")));
     }
-    facts.add("last access " + words(verdict.lastAccess()));
-    facts.add("last write " + words(verdict.lastWrite()));
+    facts.add("last access " + words(verdict.grounds().lastAccess()));
+    facts.add("last write " + words(verdict.grounds().lastWrite()));
     facts.add(
         "site %d of %s%s, allocated by"
             .formatted(
-                verdict.number(),
-                verdict.library(),
-                verdict.stacks() > 1 ? " and %d more stacks".formatted(verdict.stacks() - 1) : ""));
+                verdict.site().number(),
+                verdict.site().library(),
+                verdict.site().stacks() > 1
+                    ? " and %d more stacks".formatted(verdict.site().stacks() - 1)
+                    : ""));
     return facts;
   }
 

@@ -11,10 +11,7 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.Finding;
 import io.mallometer.model.Diagnosis.Severity;
-import io.mallometer.model.Estimate;
 import io.mallometer.model.HistoryPoint;
-import io.mallometer.model.LastUse;
-import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -27,7 +24,6 @@ import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
-import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -111,7 +107,7 @@ class DiagnosisTest {
 
     assertThat(limited.severity()).isEqualTo(Severity.ALARM);
     assertThat(limited.sentence()).isEqualTo("A leak in a.B.c will reach the limit in about 5 h");
-    assertThat(text(limited, "leaks")).isEqualTo("c keeps much");
+    assertThat(text(limited, "leaks")).isEqualTo("a.B.c keeps memory");
     assertThat(text(limited, "growth")).startsWith("Native memory in use grows by 120 MiB an hour");
     assertThat(alone.sentence()).isEqualTo("A leak in a.B.c will reach the limit in about 7 h");
     assertThat(unlimited.severity()).isEqualTo(Severity.ATTENTION);
@@ -160,30 +156,7 @@ class DiagnosisTest {
   }
 
   private static SiteVerdict leak(String site, double secondsToLimit) {
-    return new SiteVerdict(
-        Verdict.LEAK,
-        site,
-        "libzip.so",
-        7,
-        1,
-        List.of(),
-        "c keeps much",
-        0.9,
-        new Estimate(30 * MIB, 0, 40),
-        Estimate.ZERO,
-        30 * MIB,
-        UNKNOWN,
-        UNKNOWN,
-        UNKNOWN,
-        UNKNOWN,
-        UNKNOWN,
-        UNKNOWN,
-        secondsToLimit,
-        LeakEvidence.SLOTS,
-        START,
-        LastUse.unavailable(""),
-        LastUse.unavailable(""),
-        false);
+    return VerdictsByHand.leak(site, 30 * MIB, secondsToLimit);
   }
 
   @Test

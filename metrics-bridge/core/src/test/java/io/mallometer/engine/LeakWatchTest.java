@@ -199,7 +199,7 @@ class LeakWatchTest {
     live(Duration.ofMinutes(1));
     // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
     assertThat(watch.latest().leaks()).hasSize(1);
-    assertThat(watch.latest().leaks().get(0).suspectedObjects().value()).isBetween(85.0, 88.0);
+    assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }
 
   @Test
@@ -265,7 +265,7 @@ class LeakWatchTest {
     watch.configure(LeakOptions.defaults());
     try (Logged log = new Logged(Mallometer.class.getName())) {
       live(Duration.ofHours(1));
-      assertThat(watch.latest().leaks()).extracting(SiteVerdict::number).containsExactly(1);
+      assertThat(watch.latest().leaks()).extracting(one -> one.site().number()).containsExactly(1);
       assertThat(log.messages()).hasSize(1).first().asString().contains("Cart.zip keeps");
 
       live(Duration.ofMinutes(10));
@@ -373,7 +373,7 @@ class LeakWatchTest {
     watch.configure(LeakOptions.defaults());
     live(Duration.ofHours(1));
     assertThat(library.watched).containsExactly(1);
-    assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())
+    assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
         .isEqualTo("no access was seen since it is watched");
 
     library.seen =
@@ -387,10 +387,12 @@ class LeakWatchTest {
     Instant used = clock.instant().minusSeconds(30);
     live(Duration.ofSeconds(30));
     SiteVerdict leak = watch.latest().leaks().get(0);
-    assertThat(leak.lastWrite().time()).contains(used);
-    assertThat(leak.lastWrite().thread()).isEqualTo("worker");
-    assertThat(leak.lastWrite().frames()).hasSize(1);
-    assertThat(leak.lastAccess()).as("a write is an access").isEqualTo(leak.lastWrite());
+    assertThat(leak.grounds().lastWrite().time()).contains(used);
+    assertThat(leak.grounds().lastWrite().thread()).isEqualTo("worker");
+    assertThat(leak.grounds().lastWrite().frames()).hasSize(1);
+    assertThat(leak.grounds().lastAccess())
+        .as("a write is an access")
+        .isEqualTo(leak.grounds().lastWrite());
   }
 
   @Test
@@ -398,14 +400,15 @@ class LeakWatchTest {
     watch.configure(LeakOptions.defaults());
     library.watchReason = "perf_event_open is forbidden";
     live(Duration.ofHours(1));
-    assertThat(watch.latest().leaks().get(0).lastAccess().unavailable())
+    assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
         .isEqualTo("perf_event_open is forbidden");
   }
 
   @Test
   void eachListenerIsToldOnceOfEachLeak() {
     List<String> told = new ArrayList<>();
-    LeakNews news = new LeakNews(watch::latest, leak -> told.add(leak.site()), task -> task.run());
+    LeakNews news =
+        new LeakNews(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
     Snapshot any = Snapshot.absent(START, Status.counting());
     watch.publish(VerdictsByHand.report());
     news.accept(any);
@@ -431,7 +434,8 @@ class LeakWatchTest {
   @Test
   void whatLeavesAGroupThatWasToldIsNotToldAgain() {
     List<Integer> told = new ArrayList<>();
-    LeakNews news = new LeakNews(watch::latest, leak -> told.add(leak.number()), Runnable::run);
+    LeakNews news =
+        new LeakNews(watch::latest, leak -> told.add(leak.site().number()), Runnable::run);
     SiteVerdict one = leakOf(1, 1);
     SiteVerdict two = leakOf(2, 1);
 

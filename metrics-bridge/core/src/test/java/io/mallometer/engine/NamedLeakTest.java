@@ -28,8 +28,8 @@ class NamedLeakTest {
     assertThat(zip.others()).isEqualTo(1);
     assertThat(zip.bytes()).isEqualTo(4e6);
     assertThat(zip.growthBytesPerHour())
-        .isEqualTo(large.growthBytesPerHour() + small.growthBytesPerHour());
-    assertThat(zip.secondsToLimit()).isCloseTo(large.secondsToLimit() / 2, within(1e-6));
+        .isEqualTo(large.growth().bytesPerHour() + small.growth().bytesPerHour());
+    assertThat(zip.secondsToLimit()).isCloseTo(large.growth().secondsToLimit() / 2, within(1e-6));
     assertThat(zip.sentence())
         .startsWith(large.sentence() + "; with 1 more stacks of that name 3.8 MiB, +");
   }
@@ -40,7 +40,7 @@ class NamedLeakTest {
     NamedLeak zip = NamedLeak.of(List.of(alone)).get(0);
 
     assertThat(zip.sentence()).isEqualTo(alone.sentence());
-    assertThat(zip.secondsToLimit()).isEqualTo(alone.secondsToLimit());
+    assertThat(zip.secondsToLimit()).isEqualTo(alone.growth().secondsToLimit());
   }
 
   @Test

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.VerdictsByHand;
-import io.mallometer.model.SiteVerdict;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -83,7 +82,7 @@ class LeakDetectorMBeanTest {
   }
 
   private List<String> leaking() {
-    return mallometer.leaks().report().leaks().stream().map(SiteVerdict::site).toList();
+    return mallometer.leaks().report().leaks().stream().map(leak -> leak.site().name()).toList();
   }
 
   @Test

@@ -31,6 +31,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What verdicts say, and when they change. */
 class LeakDetectorTest {
 
+  /** Evaluations in a row. */
+  private static final int TO_CHANGE = 3;
+
+  private static final int TO_CLEAR_A_LEAK = 20;
+  private static final int MOST_HEALTHY = 200;
+
   private static final long SECOND = 1_000_000_000L;
   private static final long START = 77 * SECOND;
   private static final double MINUTE = 60;
@@ -59,15 +65,15 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.SLOTS);
-    assertThat(verdict.thresholdSeconds()).isEqualTo(300);
-    assertThat(verdict.idleSeconds()).isBetween(300.0, 330.0);
-    assertThat(verdict.confidence()).isBetween(0.7, 1.0);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
+    assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
+    assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 330.0);
+    assertThat(verdict.grounds().confidence()).isBetween(0.7, 1.0);
     // 50 of the 60 objects are older than five minutes, each sampled for sure.
-    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
-    assertThat(verdict.suspectedBytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
+    assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
+    assertThat(verdict.suspected().bytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
     // 64 KiB every 30 s.
-    assertThat(verdict.growthBytesPerHour()).isBetween(7.2e6, 8.6e6);
+    assertThat(verdict.growth().bytesPerHour()).isBetween(7.2e6, 8.6e6);
   }
 
   @Test
@@ -103,7 +109,7 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
     // Four times the idle time before the free, within the width of a bucket.
-    assertThat(verdict.thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
+    assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
   @Test
@@ -126,7 +132,7 @@ class LeakDetectorTest {
 
     List<SiteVerdict> verdicts = evaluate(30 * MINUTE + 15).sites();
 
-    assertThat(verdicts).extracting(SiteVerdict::number).containsExactly(1);
+    assertThat(verdicts).extracting(one -> one.site().number()).containsExactly(1);
     assertThat(verdicts.get(0).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -145,8 +151,8 @@ class LeakDetectorTest {
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
     // All of the last 100 s were void, so the youngest idle object is 100 s older.
-    assertThat(report.sites().get(0).idleSeconds()).isBetween(300.0, 331.0);
-    assertThat(report.sites().get(0).suspectedObjects().value()).isBetween(45.0, 48.0);
+    assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
+    assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
 
   @Test
@@ -166,7 +172,7 @@ class LeakDetectorTest {
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
     // As if the 40 minutes had not been: of those that were idle by then none is less so.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(after.suspectedObjects().value()).isBetween(69.0, 72.0);
+    assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
   /** Four of five epochs are void, so 300 s of idle time take 25 minutes. */
@@ -182,9 +188,9 @@ class LeakDetectorTest {
     }
     SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
-    assertThat(verdict.idleSeconds()).isBetween(300.0, 310.0);
+    assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 310.0);
     // Those of the first 75 minutes.
-    assertThat(verdict.suspectedObjects().value()).isBetween(178.0, 181.0);
+    assertThat(verdict.suspected().objects().value()).isBetween(178.0, 181.0);
   }
 
   @ParameterizedTest
@@ -193,7 +199,8 @@ class LeakDetectorTest {
     detector = new LeakDetector(LeakOptions.defaults().withProfile(profile));
     site(1, "Cart.zip");
     steadily(1, 0, 600, 30, 64 * KIB);
-    assertThat(settled(300 * MINUTE, 1).thresholdSeconds()).isEqualTo(profile.floor().toSeconds());
+    assertThat(settled(300 * MINUTE, 1).suspected().thresholdSeconds())
+        .isEqualTo(profile.floor().toSeconds());
   }
 
   @Test
@@ -202,7 +209,7 @@ class LeakDetectorTest {
     site(1, "Cart.zip");
     steadily(1, 0, 60, 3, 64 * KIB);
     SiteVerdict verdict = settled(3 * MINUTE, 1);
-    assertThat(verdict.thresholdSeconds()).isEqualTo(30);
+    assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(30);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -220,10 +227,10 @@ class LeakDetectorTest {
     live(1, 244e6);
     SiteVerdict verdict = verdict(evaluate(61 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
-    assertThat(verdict.suspectedBytes().value()).isNaN();
-    assertThat(verdict.confidence()).isNaN();
-    assertThat(verdict.growthBytesPerHour()).isBetween(200e6, 280e6);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspected().bytes().value()).isNaN();
+    assertThat(verdict.grounds().confidence()).isNaN();
+    assertThat(verdict.growth().bytesPerHour()).isBetween(200e6, 280e6);
     assertThat(verdict.sentence()).contains("whether used or not is not known");
   }
 
@@ -234,8 +241,8 @@ class LeakDetectorTest {
     uses.clear();
     SiteVerdict verdict = settled(30 * MINUTE, 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.AGES);
-    assertThat(verdict.suspectedBytes().value()).isNaN();
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.AGES);
+    assertThat(verdict.suspected().bytes().value()).isNaN();
   }
 
   @Test
@@ -248,7 +255,7 @@ class LeakDetectorTest {
     }
     SiteVerdict verdict = verdict(evaluate(62 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.GROWING);
-    assertThat(verdict.evidence()).isEqualTo(LeakEvidence.NONE);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.NONE);
   }
 
   @Test
@@ -272,14 +279,14 @@ class LeakDetectorTest {
 
   @Test
   void ofHealthySitesOnlyThoseAreAskedForThatAreInTheReport() {
-    for (int number = 0; number < 3 * LeakDetector.MOST_HEALTHY; number++) {
+    for (int number = 0; number < 3 * MOST_HEALTHY; number++) {
       site(number, "Cache.fill");
       live(number, number);
     }
     LeakReport report = evaluate(30 * MINUTE);
-    assertThat(report.sites()).hasSize(LeakDetector.MOST_HEALTHY);
-    assertThat(report.sites().get(0).number()).isEqualTo(3 * LeakDetector.MOST_HEALTHY - 1);
-    assertThat(acknowledgementsAsked).isEqualTo(LeakDetector.MOST_HEALTHY);
+    assertThat(report.sites()).hasSize(MOST_HEALTHY);
+    assertThat(report.sites().get(0).site().number()).isEqualTo(3 * MOST_HEALTHY - 1);
+    assertThat(acknowledgementsAsked).isEqualTo(MOST_HEALTHY);
   }
 
   @Test
@@ -315,13 +322,13 @@ class LeakDetectorTest {
       object(stack, 20 + stack * 70, 20 + stack * 70, 64 * KIB, 1, 1);
       object(stack, 5 + stack * 70, 5 + stack * 70, 64 * KIB, 1, 1);
     }
-    for (int i = 0; i < LeakThresholds.AGREEING; i++) {
+    for (int i = 0; i < TO_CHANGE; i++) {
       evaluate(30 * MINUTE + i * EPOCH);
     }
     List<SiteVerdict> leaks = evaluate(30 * MINUTE + 5 * EPOCH).leaks();
     assertThat(leaks).hasSize(1);
-    assertThat(leaks.get(0).stacks()).isEqualTo(20);
-    assertThat(leaks.get(0).site()).isEqualTo("Parser.node");
+    assertThat(leaks.get(0).site().stacks()).isEqualTo(20);
+    assertThat(leaks.get(0).site().name()).isEqualTo("Parser.node");
   }
 
   @Test
@@ -339,12 +346,12 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     objects.remove(3);
-    for (int i = 1; i <= 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= 2 * TO_CLEAR_A_LEAK; i++) {
       List<SiteVerdict> leaks = evaluate(30 * MINUTE + i * EPOCH).leaks();
-      assertThat(leaks).extracting(SiteVerdict::stacks).containsExactly(5);
+      assertThat(leaks).extracting(one -> one.site().stacks()).containsExactly(5);
     }
     objects.clear();
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       assertThat(evaluate(40 * MINUTE + i * EPOCH).leaks()).hasSize(1);
     }
     assertThat(evaluate(45 * MINUTE).sites())
@@ -358,8 +365,8 @@ class LeakDetectorTest {
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     steadily(3, 0, 60, 30, 64 * KIB);
     List<SiteVerdict> leaks = evaluate(30 * MINUTE + EPOCH).leaks();
-    assertThat(leaks).extracting(SiteVerdict::stacks).containsExactlyInAnyOrder(1, 4);
-    assertThat(leaks).extracting(SiteVerdict::number).contains(3);
+    assertThat(leaks).extracting(one -> one.site().stacks()).containsExactlyInAnyOrder(1, 4);
+    assertThat(leaks).extracting(one -> one.site().number()).contains(3);
   }
 
   @Test
@@ -369,10 +376,10 @@ class LeakDetectorTest {
     steadily(9, 0, 7, 210, 64 * KIB);
     assertThat(settled(30 * MINUTE, 9).verdict()).isEqualTo(Verdict.LEAK);
     objects.removeIf(object -> object.site() == 9 && object.bornNanos() > nanos(700));
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       SiteVerdict still = verdict(evaluate(30 * MINUTE + i * EPOCH), 9);
       assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
-      assertThat(still.stacks()).isEqualTo(1);
+      assertThat(still.site().stacks()).isEqualTo(1);
     }
   }
 
@@ -392,7 +399,7 @@ class LeakDetectorTest {
       evaluate(now);
     }
     assertThat(evaluate(150 * MINUTE).sites())
-        .filteredOn(site -> site.stacks() > 1)
+        .filteredOn(site -> site.site().stacks() > 1)
         .extracting(SiteVerdict::verdict)
         .containsExactly(Verdict.POOL);
   }
@@ -434,7 +441,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     SiteVerdict leak = settled(30 * MINUTE, 1);
     objects.clear();
-    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i < TO_CLEAR_A_LEAK; i++) {
       SiteVerdict still = verdict(evaluate(30 * MINUTE + i * 15), 1);
       assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
       assertThat(still.sentence()).isEqualTo(leak.sentence());
@@ -452,7 +459,7 @@ class LeakDetectorTest {
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
     // With one in the last third it would be a pool had it not been a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR + 1; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
     }
   }
@@ -463,14 +470,14 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     settled(30 * MINUTE, 1);
     List<SampledObject> idle = List.copyOf(objects);
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
       // In turn none is left, and three of four come back.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
-      assertThat(verdict == Verdict.LEAK).isEqualTo(i < LeakThresholds.AGREEING_TO_CLEAR);
+      assertThat(verdict == Verdict.LEAK).isEqualTo(i < TO_CLEAR_A_LEAK);
     }
   }
 
@@ -489,7 +496,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     settled(30 * MINUTE, 1);
     objects.clear();
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     live(1, 0);
@@ -504,7 +511,7 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     settled(30 * MINUTE, 0);
     objects.clear();
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     assertThat(evaluate(36 * MINUTE).sites())
@@ -521,7 +528,7 @@ class LeakDetectorTest {
     steadily(1, 0, 60, 30, 64 * KIB);
     SiteVerdict verdict = verdict(evaluate(30 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    assertThat(verdict.suspectedObjects().value()).isBetween(49.0, 51.0);
+    assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
   }
 
   // ---- What fails
@@ -538,7 +545,7 @@ class LeakDetectorTest {
     uses.put(1, unreadable());
     objects.removeIf(object -> object.site() == 2);
     site(3, "Cache.fill");
-    for (int i = 1; i <= LeakThresholds.AGREEING_TO_CLEAR; i++) {
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       evaluate(30 * MINUTE + i * 15);
     }
     LeakReport report = evaluate(36 * MINUTE);
@@ -557,7 +564,9 @@ class LeakDetectorTest {
     fewOfEach(5, 2);
     assertThat(settled(30 * MINUTE, 0).verdict()).isEqualTo(Verdict.LEAK);
     uses.put(3, unreadable());
-    assertThat(evaluate(31 * MINUTE).leaks()).extracting(SiteVerdict::stacks).containsExactly(5);
+    assertThat(evaluate(31 * MINUTE).leaks())
+        .extracting(one -> one.site().stacks())
+        .containsExactly(5);
   }
 
   @Test
@@ -601,8 +610,8 @@ class LeakDetectorTest {
             "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
                 + " nothing touched for 5 min or more; \\+3\\d\\d MiB/h; limit in about 1\\d\\d"
                 + " min");
-    assertThat(verdict.shareOfLimit()).isBetween(0.07, 0.08);
-    assertThat(verdict.secondsToLimit()).isBetween(5_400.0, 6_600.0);
+    assertThat(verdict.growth().shareOfLimit()).isBetween(0.07, 0.08);
+    assertThat(verdict.growth().secondsToLimit()).isBetween(5_400.0, 6_600.0);
   }
 
   @Test
@@ -650,9 +659,12 @@ class LeakDetectorTest {
       }
       site(1, "Cart.zip");
       Judgement judged = judgement();
-      if (judged.stale() >= LeakThresholds.FEWEST_STALE) {
+      if (judged.stale() >= 5) {
         told++;
-        covered += judged.bytes().low() <= truth && truth <= judged.bytes().high() ? 1 : 0;
+        covered +=
+            judged.suspected().bytes().low() <= truth && truth <= judged.suspected().bytes().high()
+                ? 1
+                : 0;
       }
     }
     System.out.printf("suspected bytes: %d of %d intervals hold the truth%n", covered, told);
@@ -746,7 +758,7 @@ class LeakDetectorTest {
   }
 
   private SiteVerdict settled(double seconds, int number) {
-    for (int i = LeakThresholds.AGREEING; i > 0; i--) {
+    for (int i = TO_CHANGE; i > 0; i--) {
       evaluate(seconds - i * EPOCH);
     }
     return verdict(evaluate(seconds), number);
@@ -754,7 +766,7 @@ class LeakDetectorTest {
 
   private static SiteVerdict verdict(LeakReport report, int number) {
     Optional<SiteVerdict> found =
-        report.sites().stream().filter(site -> site.number() == number).findFirst();
+        report.sites().stream().filter(one -> one.site().number() == number).findFirst();
     assertThat(found).isPresent();
     return found.get();
   }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class LiveTrendTest {
 
   private static final double FLOOR = 300;
+  private static final int MOST_SITES = 4_096;
 
   @Test
   void soManySitesAreFollowedAndNoMore() {
@@ -32,7 +33,7 @@ class LiveTrendTest {
       trend.add(SitesByHand.reading(Instant.EPOCH, sites), minute * 60);
     }
     assertThat(sites.stream().filter(site -> trend.growthBytesPerHour(site) > 0))
-        .hasSize(LiveTrend.MOST_SITES);
+        .hasSize(MOST_SITES);
   }
 
   /** A cache of 600 MB that is renewed within an hour, and was full at the attach. */
@@ -70,16 +71,16 @@ class LiveTrendTest {
   void whatHoldsNothingAnyMoreLeavesItsPlaceToOthers() {
     LiveTrend trend = new LiveTrend(FLOOR);
     for (int minute = 0; minute <= 230; minute += 2) {
-      int first = minute < 60 ? 0 : LiveTrend.MOST_SITES;
+      int first = minute < 60 ? 0 : MOST_SITES;
       double bytes = 1e9 * Math.max(1, minute - 129);
       List<CallSite> sites =
-          IntStream.range(first, first + LiveTrend.MOST_SITES)
+          IntStream.range(first, first + MOST_SITES)
               .mapToObj(number -> SitesByHand.site(number, "Cache.fill", "lib.so", bytes))
               .toList();
       trend.add(SitesByHand.reading(Instant.EPOCH, sites), minute * 60);
     }
     CallSite gone = SitesByHand.site(3, "Cache.fill", "lib.so", 101e9);
-    CallSite last = SitesByHand.site(2 * LiveTrend.MOST_SITES - 1, "Cache.fill", "lib.so", 101e9);
+    CallSite last = SitesByHand.site(2 * MOST_SITES - 1, "Cache.fill", "lib.so", 101e9);
     assertThat(trend.growthBytesPerHour(gone)).isNaN();
     // A gigabyte each minute.
     assertThat(trend.growthBytesPerHour(last)).isCloseTo(60e9, withinPercentage(5));

@@ -51,7 +51,7 @@ class RecordedKernelsTest {
     judged += last.sites().size();
     for (SiteVerdict site : last.sites()) {
       if (site.verdict() == Verdict.LEAK) {
-        Matcher kernel = KERNEL.matcher(site.frames().toString());
+        Matcher kernel = KERNEL.matcher(site.site().frames().toString());
         if (kernel.find() && kernel.group(1).equals("Leaking")) {
           found.add(kernel.group(2));
         } else {

@@ -83,12 +83,12 @@ final class VerdictLog implements AutoCloseable {
         "{\"verdict\":\"%s\",\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\","
             + "\"frames\":[%s],\"lastAccess\":[%s]}",
         site.verdict().name().toLowerCase(Locale.ROOT),
-        quoted(site.site()),
+        quoted(site.site().name()),
         quoted(site.sentence()),
-        site.confidence(),
-        site.suspectedBytes().value(),
-        frames(site.frames()),
-        frames(site.lastAccess().frames()));
+        site.grounds().confidence(),
+        site.suspected().bytes().value(),
+        frames(site.site().frames()),
+        frames(site.grounds().lastAccess().frames()));
   }
 
   private static String frames(java.util.List<StackFrame> frames) {
