@@ -55,6 +55,7 @@ import org.springframework.context.support.GenericApplicationContext;
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("any-jdk")
 class ServiceNamesTest {
 
   private static final String ENDPOINT = "/actuator/nativememory";

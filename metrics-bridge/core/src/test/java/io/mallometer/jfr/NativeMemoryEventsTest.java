@@ -21,6 +21,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +51,7 @@ class NativeMemoryEventsTest {
   }
 
   @Test
+  @Tag("process")
   void jfrPrintShowsTheSnapshotAndTheCallSites() throws Exception {
     library.knows(SitesByHand.three());
     register();
@@ -110,6 +112,7 @@ class NativeMemoryEventsTest {
   }
 
   @Test
+  @Tag("process")
   void aRuntimeWithoutFlightRecorderDoesNotMind() {
     ChildJvm.Result result =
         new ChildJvm()

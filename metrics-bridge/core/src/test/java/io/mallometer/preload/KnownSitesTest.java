@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What is said of call sites whose truth is known, of Unsafe and of libraries: exact where
  * everything is a sample, else true of as many intervals as they promise.
  */
+@Tag("process")
 class KnownSitesTest {
 
   private static final List<String> FIGURES =
@@ -120,6 +122,7 @@ class KnownSitesTest {
   }
 
   @ParameterizedTest
+  @Tag("any-jdk")
   @MethodSource("jdks")
   void intervalsOfLargeSitesHoldWhatTheyPromiseFromTheStart(Path jdk) throws Exception {
     assertCovered(jdk, child(jdk), "500", "2000", "20000", "100000");
@@ -127,6 +130,7 @@ class KnownSitesTest {
 
   /** A JVM that starts has no time to look at so many: the governor is off. */
   @ParameterizedTest
+  @Tag("any-jdk")
   @MethodSource("jdks")
   void intervalsOfSitesOfEachSizeHoldWhatTheyPromise(Path jdk) throws Exception {
     ChildJvm child = child(jdk).environment("MALLOMETER_OVERHEAD_TARGET", "off");
@@ -139,6 +143,7 @@ class KnownSitesTest {
    * runs agree in every object, and in bytes but for the 16 of chunks that glibc could not split.
    */
   @ParameterizedTest
+  @Tag("any-jdk")
   @MethodSource("jdks")
   void intervalsOfLibrariesHoldWhatTheyPromise(Path jdk) throws Exception {
     ChildJvm child =

@@ -13,6 +13,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Memory that real libraries take is named after the application's method that let them, on every
  * JDK: interpreted and compiled, with each way in which collectors let native code have arrays.
  */
+@Tag("process")
 class RealLibrariesTest {
 
   /** Less would prove nothing: the JVM itself takes some in between. */

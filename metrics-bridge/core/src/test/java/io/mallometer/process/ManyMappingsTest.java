@@ -11,9 +11,12 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A process that has nearly as many mappings as the kernel allows, 65,530. */
+@Tag("process")
+@Tag("any-jdk")
 class ManyMappingsTest {
 
   private static final int PAGES = 62_000;
