@@ -52,7 +52,9 @@ class ManyMappingsTest {
       long[] hours = {0};
       ProcessMemorySource source =
           new ProcessMemorySource(
-              new ProcessFiles(), () -> hours[0]++ * ProcessMemorySource.LONGEST_SPLIT_NANOS);
+              new ProcessFiles(),
+              () -> hours[0]++ * ProcessMemorySource.LONGEST_SPLIT_NANOS,
+              ProcessMemorySource::processorNanos);
       Snapshot nothing =
           Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
       for (int i = 0; i < 3; i++) {
