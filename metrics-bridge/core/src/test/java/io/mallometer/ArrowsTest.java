@@ -9,6 +9,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ import java.util.stream.Stream;
 
 /** The order of the packages: each knows only those before it, and no face knows another. */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
+@ArchTag("any-jdk")
 class ArrowsTest {
 
   private static final String ROOT = "io.mallometer";

@@ -18,6 +18,7 @@ import org.springframework.context.aot.AbstractAotProcessor;
 
 /** An application whose context was generated at build time works as the others do. */
 @Tag("context")
+@Tag("process")
 class AotTest {
 
   private static final String CLASS_PATH = System.getProperty("java.class.path");

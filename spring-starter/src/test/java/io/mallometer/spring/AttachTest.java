@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The dependency is all it takes: applications that were started without the library. */
 @Tag("context")
+@Tag("process")
 class AttachTest {
 
   private static final String NOTICE = "Native memory is ";

@@ -12,6 +12,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
 
 /** What is missing from the application is quietly left out; what the application has, it keeps. */
+@Tag("any-jdk")
 class BackOffTest {
 
   private final ApplicationContextRunner application =

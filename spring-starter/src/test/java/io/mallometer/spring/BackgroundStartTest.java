@@ -30,6 +30,7 @@ class BackgroundStartTest {
   @TempDir Path directory;
 
   @Test
+  @Tag("process")
   void libraryIsUnpackedBesideTheStart() throws Exception {
     ChildProcess.run(directory, command("true"));
 
@@ -37,6 +38,7 @@ class BackgroundStartTest {
   }
 
   @Test
+  @Tag("process")
   void nothingHappensWhenDisabled() throws Exception {
     ChildProcess.run(directory, command("false"));
 
@@ -45,6 +47,7 @@ class BackgroundStartTest {
 
   /** What the first application did would be done again. */
   @Test
+  @Tag("process")
   @EnabledIf("io.mallometer.spring.Matrix#oldest")
   void processOfAnEarlierApplicationIsNotRelaunched() throws Exception {
     ChildProcess refused = ChildProcess.run(directory, twoApplications("application"));
@@ -59,6 +62,7 @@ class BackgroundStartTest {
 
   /** Spring Cloud's is started within the start of the first application. */
   @Test
+  @Tag("process")
   @EnabledIf("io.mallometer.spring.Matrix#oldest")
   void bootstrapContextIsNoEarlierApplication() throws Exception {
     ChildProcess relaunched = ChildProcess.run(directory, twoApplications("bootstrap"));

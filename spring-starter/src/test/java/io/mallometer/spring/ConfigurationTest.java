@@ -15,6 +15,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("any-jdk")
 class ConfigurationTest {
 
   /** In Markdown, with or without a value. */

@@ -35,6 +35,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  * any is open, each meter once in each registry, and nothing afterwards.
  */
 @Tag("context")
+@Tag("any-jdk")
 class ContextsTest {
 
   private final FakeMallometer mallometer =

@@ -11,6 +11,7 @@ import org.springframework.boot.json.JsonParserFactory;
 
 /** Who may trim, by which method, and where, with the library preloaded. */
 @Tag("access")
+@Tag("any-jdk")
 class EndpointAccessTest {
 
   private static final String OVERVIEW = "/actuator/nativememory/overview";

@@ -21,6 +21,7 @@ import org.springframework.context.support.GenericApplicationContext;
 /** Verdicts over HTTP, whatever is preloaded. */
 @Tag("application")
 @Tag("jersey")
+@Tag("any-jdk")
 class LeakEndpointTest {
 
   private static final String PATH = "/actuator/nativememory/leaks";

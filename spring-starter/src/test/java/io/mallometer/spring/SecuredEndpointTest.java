@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** With Spring Security the endpoint is as closed as the application's rules make it. */
 @Tag("secured")
+@Tag("any-jdk")
 class SecuredEndpointTest {
 
   private static final String PAGE = "/actuator/nativememory/page";

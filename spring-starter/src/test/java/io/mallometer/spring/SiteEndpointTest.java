@@ -34,6 +34,7 @@ import org.springframework.context.support.GenericApplicationContext;
 /** Call sites and their reports over HTTP, whatever is preloaded. */
 @Tag("application")
 @Tag("jersey")
+@Tag("any-jdk")
 class SiteEndpointTest {
 
   private static final String PATH = "/actuator/nativememory/";

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The way in: start without the library, paste what the log says, and it counts. */
 @Tag("context")
+@Tag("process")
 class StartAgainTest {
 
   private static final String ADVICE = "Native memory is not counted";

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
  * everything but the server. And applications whose class path really lacks what is optional.
  */
 @Tag("context")
+@Tag("any-jdk")
 class TwoWebApplicationsTest {
 
   private static final ClassLoader SERVER_LOADER = new ServerLoader();

@@ -15,10 +15,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Applications under the agent, in JVMs of their own. */
+@Tag("process")
 class AgentTest {
 
   private static final Path LIBRARY = Path.of(System.getProperty("library"));
@@ -100,6 +102,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aProcessIsExecutedOnceMoreBeforeItsMainMethod() {
     for (Path jdk : ChildJvm.jdksSince(17)) {
       Result result =
@@ -175,6 +178,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aTakenPortIsOneLine() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, LOOPBACK)) {
       Result result =
@@ -191,6 +195,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void atACheckpointNothingIsOpenAndAfterItMetricsAreServedAndRecorded() throws Exception {
     Result result = checkpointed("" + freePort());
 
@@ -208,6 +213,7 @@ class AgentTest {
 
   /** And the next checkpoint opens it again, if it is free by then. */
   @Test
+  @Tag("any-jdk")
   void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {
     int port = freePort();
     Result result = checkpointed("" + port, "taken");
@@ -242,6 +248,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aBadArgumentIsOneLine() {
     Result result = application("=prot=9464").preload(LIBRARY).run(Application.class);
 
@@ -279,6 +286,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void theKillSwitchIsOneLine() throws Exception {
     Result result =
         application("=port=" + freePort())
@@ -344,6 +352,7 @@ class AgentTest {
 
   /** JDK 24 and newer print one for the first native code that is loaded outside a named module. */
   @Test
+  @Tag("any-jdk")
   void theWarningOfNativeAccessIsTheApplicationsOwn() {
     for (Path jdk : jdksThatWarnOfNativeAccess()) {
       Result result =
@@ -361,6 +370,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void nativeAccessThatIsDeniedStaysDenied() {
     for (Path jdk : jdksThatWarnOfNativeAccess()) {
       Result result =

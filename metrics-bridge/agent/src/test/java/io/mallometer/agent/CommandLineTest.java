@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The jar as people call it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on
  * one.
  */
+@Tag("process")
 class CommandLineTest {
 
   private static final String JAR = System.getProperty("agent.jar");

@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the jars must carry because of whose work is in them. */
+@Tag("any-jdk")
 class LicencesTest {
 
   private static final Path AGENT = Path.of(System.getProperty("agent.jar"));

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The agent beside what others bring: an application's older JNA, Micrometer and simpleclient, and
  * the real jmx_exporter with our rules. One JVM has it all.
  */
+@Tag("process")
 class NeighboursTest {
 
   private static final Path TARGET = Path.of("target").toAbsolutePath();

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one ends it. What is tagged any-jdk does not depend on the JDK; bin/test runs it on one.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("process")
 class ProcessCommandsTest {
 
   private static final String JAR = System.getProperty("agent.jar");
@@ -127,6 +128,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(3)
   void theOtherFormatsAndTrimWorkToo() throws Exception {
     assertThat(call("report", pid(), "--format", "collapsed").out()).contains("DeflaterLeak.main;");
@@ -139,6 +141,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(4)
   void leaksAreToldWithTheirVerdict() throws Exception {
     // Attaching loads classes, which leaves the sampler little for others for a while.
@@ -156,6 +159,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(4)
   void topPrintsLinesWhereThereIsNoTerminal() throws Exception {
     Result top = call("top", pid(), "--count", "2", "--interval", "200ms");
@@ -255,6 +259,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(10)
   void aProcessThatStopsInTheMiddleIsGivenUpInTime() throws Exception {
     Process report = builder("report", pid(), "--duration", "1s", "--timeout", "1s").start();
@@ -328,6 +333,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(11)
   void aTerminalShowsTopAndProgressAndIsGivenBack() throws Exception {
     assumeTrue(
@@ -412,6 +418,7 @@ class ProcessCommandsTest {
 
   /** What an attach began goes on when the command has ended, until another one ends it. */
   @Test
+  @Tag("any-jdk")
   @Order(12)
   void aJvmIsAttachedToAndDetached() throws Exception {
     for (Path jdk : ChildJvm.jdksSince(17)) {
@@ -537,6 +544,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(13)
   void aProcessThatEndsInTheMiddleIsSaidToHaveEnded() throws Exception {
     Process report = builder("report", pid(), "--duration", "1s").start();
@@ -585,6 +593,7 @@ class ProcessCommandsTest {
 
   /** As in a container: other processes, other files, and a /tmp of its own. */
   @Test
+  @Tag("any-jdk")
   @Order(16)
   void aJvmThatSeesOtherFilesAndProcessesIsAsked() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--");

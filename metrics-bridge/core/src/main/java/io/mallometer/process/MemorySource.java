@@ -33,7 +33,8 @@ public interface MemorySource {
 
   /** This process, where there is a {@code /proc}. */
   static MemorySource ofThisProcess() {
-    return new ProcessMemorySource(new ProcessFiles(), System::nanoTime);
+    return new ProcessMemorySource(
+        new ProcessFiles(), System::nanoTime, ProcessMemorySource::processorNanos);
   }
 
   /** Nothing to read. */

@@ -36,6 +36,7 @@ final class ProcessMemorySource implements MemorySource {
 
   private final ProcessFiles files;
   private final LongSupplier nanoTime;
+  private final LongSupplier processorNanos;
 
   /** Of another allocator than glibc in the name of a mapped file. */
   private static final List<String> OTHER_ALLOCATORS =
@@ -50,9 +51,10 @@ final class ProcessMemorySource implements MemorySource {
   private boolean split;
   private Optional<CgroupDirectory> cgroup = Optional.empty();
 
-  ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime) {
+  ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime, LongSupplier processorNanos) {
     this.files = files;
     this.nanoTime = nanoTime;
+    this.processorNanos = processorNanos;
   }
 
   @Override
@@ -124,7 +126,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /** How long to wait after a split of a given cost, in nanoseconds. */
-  static long interval(double costSeconds) {
+  private static long interval(double costSeconds) {
     double wanted = costSeconds * 1e9 * COST_SHARE;
     return (long) Math.max(SHORTEST_SPLIT_NANOS, Math.min(LONGEST_SPLIT_NANOS, wanted));
   }
@@ -150,7 +152,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
-    long start = processorNanos();
+    long start = processorNanos.getAsLong();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
       return Optional.empty();
@@ -167,7 +169,7 @@ final class ProcessMemorySource implements MemorySource {
             split.copiedFileBytes(),
             jvm.tracking().isPresent(),
             mappings.get().size(),
-            (processorNanos() - start) / 1e9));
+            (processorNanos.getAsLong() - start) / 1e9));
   }
 
   private static long residentBytes(List<Mapping> mappings) {
@@ -222,7 +224,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */
-  private static long processorNanos() {
+  static long processorNanos() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
         ? threads.getCurrentThreadCpuTime()

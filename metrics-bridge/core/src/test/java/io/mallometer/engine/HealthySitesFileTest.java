@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -68,6 +69,7 @@ class HealthySitesFileTest {
   }
 
   @Test
+  @Tag("process")
   @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
   void aPipeIsNotWaitedFor() throws Exception {
     Path pipe = directory.resolve("healthy");

@@ -16,10 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** JVMs that are ended for real, and what is left to read of them. */
+@Tag("process")
 class BlackBoxOfARealJvmTest {
 
   private static final int SIGKILL = 128 + 9;
@@ -77,6 +79,7 @@ class BlackBoxOfARealJvmTest {
 
   /** Also: a second JVM on the same file leaves it alone, and says so. */
   @Test
+  @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
     Process first = start(true, "wait");
     await(life -> !life.minutes().isEmpty());
@@ -104,6 +107,7 @@ class BlackBoxOfARealJvmTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void withoutTheLibraryJavaWritesItsPart() throws Exception {
     Process killed = start(false, "leak");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
@@ -146,6 +150,7 @@ class BlackBoxOfARealJvmTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aJvmThatTheKernelKillsForTheLimitIsRecognised() throws Exception {
     MemoryLimit limit = MemoryLimit.of(220L << 20);
     assumeTrue(limit.possible(), limit.reason());

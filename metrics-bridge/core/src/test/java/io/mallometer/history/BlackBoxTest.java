@@ -32,6 +32,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -274,6 +275,7 @@ class BlackBoxTest {
 
   /** Reading from it would never end. */
   @Test
+  @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {
     Path previous = Path.of(path + ".previous");
     assertThat(new ProcessBuilder("mkfifo", previous.toString()).start().waitFor()).isZero();

@@ -10,10 +10,12 @@ import java.time.Instant;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The facade in a JVM that has the interface of CRaC. */
+@Tag("process")
 class CheckpointTest {
 
   private static final Pattern RESTORED = Pattern.compile("restored: (\\S+)");

@@ -12,10 +12,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is said about an end, and that no more is said than is known. */
+@Tag("any-jdk")
 class EndingTest {
 
   private static final Aftermath NOTHING_MORE = Aftermath.unknown();
@@ -134,6 +136,7 @@ class EndingTest {
 
   /** Reading from it would never end. */
   @Test
+  @Tag("process")
   void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {
     Path cgroup = Files.createDirectory(directory.resolve("cgroup"));
     Path events = cgroup.resolve("memory.events");

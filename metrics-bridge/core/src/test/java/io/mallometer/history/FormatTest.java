@@ -7,10 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The library's format and Java's are one: offsets and sizes are those that a C compiler gives. */
+@Tag("any-jdk")
 class FormatTest {
 
   private static final Path SOURCES = Path.of("../../interposer/src");
@@ -74,6 +76,7 @@ class FormatTest {
   @TempDir private Path directory;
 
   @Test
+  @Tag("process")
   void offsetsAreTheCompilers() throws Exception {
     StringBuilder program =
         new StringBuilder(

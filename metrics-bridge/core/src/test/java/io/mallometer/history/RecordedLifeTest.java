@@ -13,10 +13,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files as they are found: whole, torn, cut off, foreign. */
+@Tag("any-jdk")
 class RecordedLifeTest {
 
   @TempDir private Path directory;

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Map.Entry;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  * library says that it filled it ({@link ReportLayout#has}), and names it in {@link
  * ReportLayout#missing} where it did not.
  */
+@Tag("process")
+@Tag("any-jdk")
 class LayoutTest {
 
   private static final Path HEADERS = Path.of("../../interposer/include");

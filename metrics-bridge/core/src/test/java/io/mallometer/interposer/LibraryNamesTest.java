@@ -14,10 +14,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What programs that are linked against the library, or read its structures, rely on. */
+@Tag("process")
+@Tag("any-jdk")
 class LibraryNamesTest {
 
   private static final Path LIBRARY =

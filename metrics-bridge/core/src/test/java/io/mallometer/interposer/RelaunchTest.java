@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,8 @@ class RelaunchTest {
   }
 
   @ParameterizedTest
+  @Tag("any-jdk")
+  @Tag("process")
   @MethodSource("jdks")
   void theProcessStaysAndCountsFromItsFirstInstruction(Path jdk) throws Exception {
     Path options = Files.writeString(directory.resolve("options"), "-Dfrom.file=\"a b\"\n");
@@ -82,6 +85,7 @@ class RelaunchTest {
 
   /** As after a loader that ignored what LD_PRELOAD names. */
   @Test
+  @Tag("process")
   void nothingIsExecutedTwice() throws Exception {
     assertThat(run(OWN_JVM, "export MALLOMETER_RELAUNCHED=$$", List.of(), "relaunches"))
         .containsOnlyOnce("begins ")
@@ -90,12 +94,14 @@ class RelaunchTest {
   }
 
   @Test
+  @Tag("process")
   void aChildProcessThatInheritsTheGuardIsNotMeant() throws Exception {
     assertThat(run(OWN_JVM, "export MALLOMETER_RELAUNCHED=1", List.of(), "relaunches"))
         .contains("not relaunched []", "mode relaunched");
   }
 
   @ParameterizedTest
+  @Tag("process")
   @CsvSource({
     "socket, a socket is open",
     "child, the process has child processes",
@@ -114,6 +120,7 @@ class RelaunchTest {
 
   /** Of a pipe and of a file. */
   @ParameterizedTest
+  @Tag("process")
   @ValueSource(strings = {":", "exec 8<&0 <'%s'"})
   void whatWasReadOfTheInputIsNotLost(String redirection) throws Exception {
     Path file = Files.writeString(directory.resolve("input"), "one\ntwo\n");
@@ -127,6 +134,7 @@ class RelaunchTest {
 
   /** Who reads holds a lock of the stream. */
   @Test
+  @Tag("process")
   void aThreadThatReadsTheInputIsNotWaitedFor() throws Exception {
     String endless = "mkfifo '%1$s'; exec 8<&0 <>'%1$s'".formatted(directory.resolve("endless"));
 
@@ -135,12 +143,14 @@ class RelaunchTest {
   }
 
   @Test
+  @Tag("process")
   void aProgramWithoutInputIsExecutedOnceMore() throws Exception {
     assertThat(run(OWN_JVM, "exec 8<&0 </dev/null", List.of(), "relaunches"))
         .contains("not relaunched []", "mode relaunched");
   }
 
   @ParameterizedTest
+  @Tag("process")
   @ValueSource(strings = {"MALLOMETER_ATTACH=off", "MALLOMETER_ENABLED=false"})
   void anOperatorMayForbidIt(String setting) throws Exception {
     assertThat(run(OWN_JVM, "export " + setting, List.of(), "relaunches"))

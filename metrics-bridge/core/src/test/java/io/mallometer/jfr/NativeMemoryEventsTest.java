@@ -21,6 +21,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,7 @@ class NativeMemoryEventsTest {
   }
 
   @Test
+  @Tag("process")
   void jfrPrintShowsTheSnapshotAndTheCallSites() throws Exception {
     mallometer.setSites(SitesByHand.three());
     register();
@@ -109,6 +111,7 @@ class NativeMemoryEventsTest {
   }
 
   @Test
+  @Tag("process")
   void aRuntimeWithoutFlightRecorderDoesNotMind() {
     ChildJvm.Result result =
         new ChildJvm()

@@ -11,9 +11,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which sites hold ever more. */
+@Tag("any-jdk")
 class LiveTrendTest {
 
   private static final double FLOOR = 300;

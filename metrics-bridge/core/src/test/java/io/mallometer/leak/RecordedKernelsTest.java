@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * and 25. Twelve of them leak, thirteen only look so, and a JVM with its libraries is around them.
  * The processes themselves found all 24 leaks, with what they knew of the minutes before.
  */
+@Tag("any-jdk")
 class RecordedKernelsTest {
 
   private static final Pattern KERNEL = Pattern.compile("leaks\\.(Leaking|Healthy)\\$(\\w+)");

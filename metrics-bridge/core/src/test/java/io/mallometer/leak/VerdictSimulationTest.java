@@ -16,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * so sure. A twentieth of the epochs is void. The mix is made up: it shows what the test can tell
  * apart, not how often programs are like that.
  */
+@Tag("any-jdk")
 class VerdictSimulationTest {
 
   /** {@code -Dsoak.seed=8} makes another hour. */

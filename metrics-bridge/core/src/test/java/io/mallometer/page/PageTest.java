@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The document as it is served; what it does is tested in a browser, beside the sample. */
+@Tag("any-jdk")
 class PageTest {
 
   private static final String PAGE = new String(Page.bytes(), StandardCharsets.UTF_8);

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * there and back on each JDK and under each of its collectors, with {@code -Dsoak.seconds=N} for N
  * seconds beside an exact count and as long again beside glibc's own.
  */
+@Tag("process")
 class AttachedUnderLoadTest {
 
   private static final int SOAK_CYCLES = Integer.getInteger("soak.cycles", 0);
@@ -106,6 +108,7 @@ class AttachedUnderLoadTest {
   }
 
   @ParameterizedTest
+  @Tag("any-jdk")
   @MethodSource("jdks")
   void findsThatGlibcHasInUseWhatWasCountedUnlessItWasNot(Path jdk) throws Exception {
     int seconds = SOAK_SECONDS > 0 ? SOAK_SECONDS : FIRST_COMPARISON_SECONDS;

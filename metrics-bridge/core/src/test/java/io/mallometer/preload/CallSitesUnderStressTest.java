@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * as it would without: for some seconds on this JDK; with {@code -Dsoak.seconds=N} for N seconds on
  * every JDK.
  */
+@Tag("process")
 class CallSitesUnderStressTest {
 
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);

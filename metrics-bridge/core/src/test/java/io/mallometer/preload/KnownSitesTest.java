@@ -12,14 +12,15 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What is said of call sites whose truth is known, of Unsafe and of libraries: exact where
  * everything is a sample, else true of as many intervals as they promise.
  */
+@Tag("process")
 class KnownSitesTest {
 
   private static final List<String> FIGURES =
@@ -104,45 +105,39 @@ class KnownSitesTest {
     }
   }
 
-  /** The one that the tests run on; they run on each. */
-  static List<Path> jdks() {
-    return List.of(Path.of(System.getProperty("java.home")));
-  }
-
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void anIntervalOfOneIsExact(Path jdk) throws Exception {
-    ChildJvm child = child(jdk).environment("MALLOMETER_SAMPLE_INTERVAL", "1");
+  @Test
+  void anIntervalOfOneIsExact() throws Exception {
+    ChildJvm child = child().environment("MALLOMETER_SAMPLE_INTERVAL", "1");
 
     List<Known> known = run(child, "1", "20", "5", "1000", "64", "64000");
 
     assertThat(known).hasSize(20 * FIGURES.size()).allMatch(Known::isExact);
   }
 
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void intervalsOfLargeSitesHoldWhatTheyPromiseFromTheStart(Path jdk) throws Exception {
-    assertCovered(jdk, child(jdk), "500", "2000", "20000", "100000");
+  @Test
+  @Tag("any-jdk")
+  void intervalsOfLargeSitesHoldWhatTheyPromiseFromTheStart() throws Exception {
+    assertCovered(child(), "500", "2000", "20000", "100000");
   }
 
   /** A JVM that starts has no time to look at so many: the governor is off. */
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void intervalsOfSitesOfEachSizeHoldWhatTheyPromise(Path jdk) throws Exception {
-    ChildJvm child = child(jdk).environment("MALLOMETER_OVERHEAD_TARGET", "off");
+  @Test
+  @Tag("any-jdk")
+  void intervalsOfSitesOfEachSizeHoldWhatTheyPromise() throws Exception {
+    ChildJvm child = child().environment("MALLOMETER_OVERHEAD_TARGET", "off");
 
-    assertCovered(jdk, child, "200", "10000", "64", "64000");
+    assertCovered(child, "200", "10000", "64", "64000");
   }
 
   /**
    * No library says what it takes, so the truth is the same work with an interval of 1. Two such
    * runs agree in every object, and in bytes but for the 16 of chunks that glibc could not split.
    */
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void intervalsOfLibrariesHoldWhatTheyPromise(Path jdk) throws Exception {
+  @Test
+  @Tag("any-jdk")
+  void intervalsOfLibrariesHoldWhatTheyPromise() throws Exception {
     ChildJvm child =
-        child(jdk)
+        child()
             .options("-XX:TieredStopAtLevel=1") // in two seconds the other compiler only costs
             .environment("MALLOMETER_ENABLED", "false") // the program switches it on
             .environment("MALLOMETER_OVERHEAD_TARGET", "off");
@@ -157,7 +152,7 @@ class KnownSitesTest {
     for (Library library : Library.values()) {
       List<Known> known = sampled.stream().flatMap(run -> known(library, exact, run)).toList();
       assertThat(known).filteredOn(Known::isCertain).hasSizeLessThan(known.size() / 10);
-      assertCovered(jdk.getFileName() + ", " + library, known);
+      assertCovered(library.toString(), known);
     }
   }
 
@@ -167,14 +162,14 @@ class KnownSitesTest {
         .mapToObj(i -> run.get(i).knowing(exact.get(i)));
   }
 
-  private static void assertCovered(Path jdk, ChildJvm child, String... bounds) {
+  private static void assertCovered(ChildJvm child, String... bounds) {
     List<Known> known =
         IntStream.range(0, RUNS)
             .mapToObj(seed -> List.of(Integer.toString(seed), Integer.toString(SITES)))
             .map(first -> Stream.concat(first.stream(), Stream.of(bounds)).toArray(String[]::new))
             .flatMap(arguments -> run(child, arguments).stream())
             .toList();
-    assertCovered(jdk.getFileName().toString(), known);
+    assertCovered("the program", known);
   }
 
   private static void assertCovered(String of, List<Known> known) {
@@ -193,8 +188,8 @@ class KnownSitesTest {
     assertThat(all).as(of).isGreaterThanOrEqualTo(COVERED * known.size());
   }
 
-  private ChildJvm child(Path jdk) throws IOException {
-    return new ChildJvm().java(jdk).preload(BundledLibrary.extract(directory)).options("-Xmx256m");
+  private ChildJvm child() throws IOException {
+    return new ChildJvm().preload(BundledLibrary.extract(directory)).options("-Xmx256m");
   }
 
   private static List<Known> run(ChildJvm child, String... arguments) {

@@ -8,10 +8,13 @@ import io.mallometer.interposer.BundledLibrary;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Libraries of other versions than this bridge: what both know works, what is missing is named. */
+@Tag("process")
+@Tag("any-jdk")
 class OtherVersionsTest {
 
   private static final Path INTERPOSER = Path.of("../../interposer").toAbsolutePath().normalize();

@@ -7,21 +7,23 @@ import io.mallometer.interposer.BundledLibrary;
 import io.mallometer.preload.RealLibraries.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Memory that real libraries take is named after the application's method that let them, on every
- * JDK: interpreted and compiled, with each way in which collectors let native code have arrays.
+ * Memory that real libraries take is named after the application's method that let them,
+ * interpreted and compiled, with each way in which collectors let native code have arrays.
  */
+@Tag("process")
 class RealLibrariesTest {
 
   /** Less would prove nothing: the JVM itself takes some in between. */
@@ -50,21 +52,13 @@ class RealLibrariesTest {
     }
   }
 
-  /** Of the JDK that the tests run on; they run on each. */
-  static Stream<Arguments> jvms() {
-    Path jdk = Path.of(System.getProperty("java.home"));
-    return Stream.of("-XX:+UseG1GC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-Xint")
-        .map(option -> Arguments.of(jdk, option));
-  }
-
-  @ParameterizedTest(name = "{0} {1}")
-  @MethodSource("jvms")
-  void memoryIsNamedAfterTheMethodThatTookIt(Path jdk, String option) throws Exception {
-    String all = run(jdk, option);
+  @ParameterizedTest
+  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-Xint"})
+  void memoryIsNamedAfterTheMethodThatTookIt(String option) throws Exception {
+    String all = run(option);
     String output = all.substring(Math.max(0, all.indexOf("kind SQLITE")));
 
-    System.out.printf(
-        "%s %s%n%s", jdk.getFileName(), option, output.replaceAll("(?m)^(?!kind).*\n", ""));
+    System.out.printf("%s%n%s", option, output.replaceAll("(?m)^(?!kind).*\n", ""));
     assertThat(all.contains("RealLibraries::hotLoop")).isEqualTo(!option.equals("-Xint"));
     Map<Kind, Seen> seen = parse(output);
     assertThat(seen.keySet())
@@ -90,12 +84,12 @@ class RealLibrariesTest {
    * At the default interval, but with more time for samples, since all of it happens at the start.
    * Without any limit the compilers' stacks fill the table of sites.
    */
-  private String run(Path jdk, String option) throws IOException {
+  private String run(String option) throws IOException {
     return new ChildJvm()
-        .java(jdk)
         .preload(BundledLibrary.extract(directory))
         .environment("MALLOMETER_OVERHEAD_TARGET", "5%")
         .options("-Xmx256m", option, "-XX:+PrintCompilation")
+        .timeout(Duration.ofMinutes(3))
         .run(RealLibraries.class)
         .output();
   }

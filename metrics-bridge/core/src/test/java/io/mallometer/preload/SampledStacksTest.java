@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.ChildJvm;
 import io.mallometer.interposer.BundledLibrary;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
+@Tag("process")
 class SampledStacksTest {
 
   private static final int MOST_JAVA_FRAMES = 512;
@@ -20,18 +20,11 @@ class SampledStacksTest {
 
   @TempDir private Path directory;
 
-  /** The one that the tests run on; they run on each. */
-  static List<Path> jdks() {
-    return List.of(Path.of(System.getProperty("java.home")));
-  }
-
   /** One to two are measured on an idle machine. */
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds(Path jdk) throws Exception {
+  @Test
+  void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds() throws Exception {
     ChildJvm child =
         new ChildJvm()
-            .java(jdk)
             .preload(BundledLibrary.extract(directory))
             .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off");
@@ -39,16 +32,15 @@ class SampledStacksTest {
     String output = child.run(SampleCost.class).output();
     MatchResult result =
         RESULT.matcher(output).results().findFirst().orElseThrow(() -> new AssertionError(output));
-    System.out.println(jdk.getFileName() + ": " + result.group());
+    System.out.println(result.group());
 
     assertThat(Integer.parseInt(result.group(1))).isGreaterThan(10_000);
     assertThat(Double.parseDouble(result.group(2))).isBetween(0.1, 10.0);
   }
 
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void aDeepStackIsKeptUpToItsBoundAndCountedIfThatCutsIt(Path jdk) throws Exception {
-    ChildJvm child = new ChildJvm().java(jdk).preload(BundledLibrary.extract(directory));
+  @Test
+  void aDeepStackIsKeptUpToItsBoundAndCountedIfThatCutsIt() throws Exception {
+    ChildJvm child = new ChildJvm().preload(BundledLibrary.extract(directory));
 
     assertThat(child.run(DeepCalls.class, "300").output())
         .containsPattern("java=30\\d truncated=0 no-stack=0");
@@ -56,12 +48,10 @@ class SampledStacksTest {
         .containsPattern("java=" + MOST_JAVA_FRAMES + " truncated=[1-9]");
   }
 
-  @ParameterizedTest
-  @MethodSource("jdks")
-  void compilersCollectorsAndTheVmThreadHaveTheirNativeStacks(Path jdk) throws Exception {
+  @Test
+  void compilersCollectorsAndTheVmThreadHaveTheirNativeStacks() throws Exception {
     ChildJvm child =
         new ChildJvm()
-            .java(jdk)
             .preload(BundledLibrary.extract(directory))
             .environment("MALLOMETER_SAMPLE_INTERVAL", "4k")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>In JVMs of their own, as each spoils the process. What they print is what {@link Program}
  * sees.
  */
+@Tag("process")
 class WhenThingsGoWrongTest {
 
   private static final String ATTACH =

@@ -3,6 +3,7 @@ package io.mallometer.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -10,6 +11,7 @@ class CollectorTest {
 
   /** A collector that nobody knows gets the benefit of the doubt. */
   @ParameterizedTest
+  @Tag("process")
   @CsvSource({"G1, G1", "Parallel, PARALLEL", "Serial, SERIAL", "Z, Z", "Epsilon, OTHER"})
   void aJvmsCollectorIsKnownByItsBeans(String option, Collector collector) {
     String output =

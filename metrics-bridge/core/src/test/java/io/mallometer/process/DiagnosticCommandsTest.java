@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
 import javax.management.MBeanServerFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("process")
 class DiagnosticCommandsTest {
 
   @Test

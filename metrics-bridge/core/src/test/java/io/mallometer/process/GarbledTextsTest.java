@@ -12,11 +12,13 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Texts cut off anywhere, and texts in which anything was changed: nothing throws. */
+@Tag("any-jdk")
 class GarbledTextsTest {
 
   private static final int ROUNDS = 3_000;

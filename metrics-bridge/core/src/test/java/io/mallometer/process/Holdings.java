@@ -48,7 +48,9 @@ final class Holdings {
   private final AtomicLong hours = new AtomicLong();
   private final ProcessMemorySource source =
       new ProcessMemorySource(
-          new ProcessFiles(), () -> hours.getAndIncrement() * 3_600_000_000_000L);
+          new ProcessFiles(),
+          () -> hours.getAndIncrement() * 3_600_000_000_000L,
+          ProcessMemorySource::processorNanos);
   private final List<Object> held = new ArrayList<>();
   private final List<Long> smallObjects = new ArrayList<>();
   private long foreign;

@@ -6,9 +6,11 @@ import io.mallometer.ChildJvm;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a JVM with given options says about itself. */
+@Tag("process")
 class HotSpotTest {
 
   private static final long MIB = 1 << 20;

@@ -11,9 +11,12 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A process that has nearly as many mappings as the kernel allows, 65,530. */
+@Tag("process")
+@Tag("any-jdk")
 class ManyMappingsTest {
 
   private static final int PAGES = 62_000;
@@ -49,7 +52,9 @@ class ManyMappingsTest {
       long[] hours = {0};
       ProcessMemorySource source =
           new ProcessMemorySource(
-              new ProcessFiles(), () -> hours[0]++ * ProcessMemorySource.LONGEST_SPLIT_NANOS);
+              new ProcessFiles(),
+              () -> hours[0]++ * ProcessMemorySource.LONGEST_SPLIT_NANOS,
+              ProcessMemorySource::processorNanos);
       Snapshot nothing =
           Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
       for (int i = 0; i < 3; i++) {

@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ProcessMemorySourceTest {
 
@@ -26,7 +28,9 @@ class ProcessMemorySourceTest {
 
   private final CountingFiles files = new CountingFiles();
   private long nanos = 42;
-  private final ProcessMemorySource source = new ProcessMemorySource(files, () -> nanos);
+  private long processorNanos;
+  private final ProcessMemorySource source =
+      new ProcessMemorySource(files, () -> nanos, () -> processorNanos);
 
   @Test
   void theFirstReadingHasEverything() {
@@ -36,7 +40,7 @@ class ProcessMemorySourceTest {
     assertThat(memory.resident().orElseThrow().totalBytes()).isEqualTo(48_880 * 1024L);
     assertThat(memory.resident().orElseThrow().bytes().values().stream().mapToLong(b -> b).sum())
         .isEqualTo(48_880 * 1024L);
-    assertThat(memory.resident().orElseThrow().costSeconds()).isPositive();
+    assertThat(memory.resident().orElseThrow().costSeconds()).isEqualTo(0.012);
     assertThat(memory.cgroup().orElseThrow().chargedBytes()).isEqualTo(60_000_000);
     assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(1_000_000);
     assertThat(memory.budget().orElseThrow().verdict()).startsWith("limit too small by ");
@@ -50,7 +54,7 @@ class ProcessMemorySourceTest {
     }
 
     assertThat(files.statusRead).isEqualTo(60);
-    assertThat(files.mappingsRead).isBetween(1, 4);
+    assertThat(files.mappingsRead).isEqualTo(4);
   }
 
   @Test
@@ -65,7 +69,7 @@ class ProcessMemorySourceTest {
       source.renew();
       read();
     }
-    assertThat(files.mappingsRead).isBetween(10, 600 / 15 + 4);
+    assertThat(files.mappingsRead).isBetween(40, 44);
   }
 
   @Test
@@ -110,12 +114,17 @@ class ProcessMemorySourceTest {
     assertThat(memory).isEqualTo(ProcessMemory.unknown());
   }
 
-  @Test
-  void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor() {
-    assertThat(ProcessMemorySource.interval(0.001)).isEqualTo(seconds(15));
-    assertThat(ProcessMemorySource.interval(0.1)).isEqualTo(seconds(100));
-    assertThat(ProcessMemorySource.interval(1e9)).isEqualTo(seconds(3600));
-    assertThat(ProcessMemorySource.interval(0)).isEqualTo(seconds(15));
+  /** Of the second split on: the first loads classes. */
+  @ParameterizedTest
+  @CsvSource({"12, 240", "100, 37", "10000000, 2"})
+  void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor(int costMillis, int splits) {
+    files.costNanos = Duration.ofMillis(costMillis).toNanos();
+    for (int second = 0; second < 3_600; second++) {
+      read();
+      nanos += seconds(1);
+    }
+
+    assertThat(files.mappingsRead).isEqualTo(splits);
   }
 
   /** What is live is not told from what is retained where an attach could not tell it. */
@@ -129,14 +138,14 @@ class ProcessMemorySourceTest {
         .doesNotContainKeys(ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED);
   }
 
-  private static Map<ResidentPart, Long> parts(Baseline baseline) {
+  private Map<ResidentPart, Long> parts(Baseline baseline) {
     Snapshot attached =
         new Snapshot(
             Instant.EPOCH,
             Status.counting(SelfReport.ATTACHED),
             Optional.of(FaceContract.attachedCounters(baseline)),
             FaceContract.attachedReport());
-    return new ProcessMemorySource(new CountingFiles(), () -> 42)
+    return new ProcessMemorySource(files, () -> 42, () -> 42)
         .read(() -> attached)
         .resident()
         .orElseThrow()
@@ -151,10 +160,11 @@ class ProcessMemorySourceTest {
     return Duration.ofSeconds(seconds).toNanos();
   }
 
-  private static final class CountingFiles extends ProcessFiles {
+  private final class CountingFiles extends ProcessFiles {
 
     int statusRead;
     int mappingsRead;
+    long costNanos = 12_000_000;
     boolean readable = true;
     boolean failing;
     String limit = "1000000\n";
@@ -181,6 +191,7 @@ class ProcessMemorySourceTest {
     @Override
     Optional<List<Mapping>> mappings() {
       mappingsRead++;
+      processorNanos += costNanos;
       if (failing) {
         throw new OutOfMemoryError("Java heap space");
       }

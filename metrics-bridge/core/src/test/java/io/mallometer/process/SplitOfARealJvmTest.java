@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,6 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * -Dsoak.rounds=N} in N of each JDK and collector; with {@code -Dsoak.combinations=true} in every
  * combination of these with what moves memory about. The last two end with a table.
  */
+@Tag("process")
+@Tag("any-jdk")
 class SplitOfARealJvmTest {
 
   /**

@@ -18,10 +18,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prometheus' own linter has nothing to say about either scrape. */
+@Tag("process")
+@Tag("any-jdk")
 class PromtoolTest {
 
   @BeforeAll

@@ -9,9 +9,11 @@ import io.mallometer.model.StackFrame;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("any-jdk")
 class DhatReportTest {
 
   private static final Path VIEWER = Path.of("/usr/libexec/valgrind/dh_view.html");
@@ -19,6 +21,7 @@ class DhatReportTest {
   @TempDir Path directory;
 
   @Test
+  @Tag("process")
   void valgrindsViewerShowsTheSites() throws Exception {
     String shown = view(ExampleSites.service());
 
@@ -34,6 +37,7 @@ class DhatReportTest {
 
   /** It refuses a file with the same stack twice. */
   @Test
+  @Tag("process")
   void sitesWithTheSameStackAreOne() throws Exception {
     String shown =
         view(
@@ -52,6 +56,7 @@ class DhatReportTest {
   }
 
   @Test
+  @Tag("process")
   void theViewerShowsManySites() throws Exception {
     assertThat(view(ExampleSites.generated(2_000, 60))).contains("[root]");
   }

@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The flame graph in a real browser. */
+@Tag("process")
+@Tag("any-jdk")
 class FlameGraphReportTest {
 
   private static final int ROW = 20;

@@ -9,11 +9,13 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryType;
 import java.lang.management.ThreadMXBean;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What all formats promise. */
+@Tag("any-jdk")
 class ReportFormatTest {
 
   private static final int MIB = 1 << 20;

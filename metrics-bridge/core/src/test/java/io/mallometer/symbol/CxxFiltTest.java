@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
  * parameters of lambdas, ABI tags, clones, what stands before the target of a thunk, and the
  * parameters that it shows there and of enclosing functions all the same.
  */
+@Tag("process")
+@Tag("any-jdk")
 class CxxFiltTest {
 
   /** Measured: 99.97 % or more with each library and JVM. */

@@ -11,12 +11,14 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** A real library cut off anywhere, or with anything changed, as a file and in memory. */
 @EnabledOnOs(OS.LINUX)
+@Tag("any-jdk")
 class GarbledLibrariesTest {
 
   private static final int ROUNDS = 4_000;

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Libraries that are loaded into this process, whose functions the loader finds too. */
 @EnabledOnOs(OS.LINUX)
+@Tag("any-jdk")
 class RealLibrariesTest {
 
   private static final List<String> OF_ZLIB =

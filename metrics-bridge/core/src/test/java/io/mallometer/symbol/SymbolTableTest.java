@@ -100,20 +100,6 @@ class SymbolTableTest {
     assertThat(table.at(0x2000)).isEmpty();
   }
 
-  @Test
-  void takesTwelveBytesForEachFunctionAndItsName() {
-    SymbolTable.Builder large = new SymbolTable.Builder(1 << 24);
-    for (int i = 0; i < 100_000; i++) {
-      large.add(GLOBAL, 0x1000 + 16L * i, 16, names.length());
-      names.append("a").append(100_000 + i).append('\0');
-    }
-    large.name(bytes(names.toString()), 0, names.length());
-    SymbolTable table = large.build();
-
-    assertThat(table.size()).isEqualTo(100_000);
-    assertThat(table.bytes()).isLessThan(100_000 * (12 + 8) + 1_000);
-  }
-
   private void add(int info, long address, long size, String name) {
     builder.add(info, address, size, names.length());
     names.append(name).append('\0');

@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The services that the file of public names is compared with show all that there is. A name that
  * none of them shows would be missing from the file without anybody noticing.
  */
+@Tag("any-jdk")
 class ListedNamesTest {
 
   private static final Map<String, Class<?>> VIEWS =

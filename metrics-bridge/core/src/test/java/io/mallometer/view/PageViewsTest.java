@@ -19,9 +19,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a page is drawn from. */
+@Tag("any-jdk")
 class PageViewsTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");

@@ -36,6 +36,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,8 @@ import org.junit.jupiter.api.io.TempDir;
  * servers are asked: that of an application which counts, and one whose facade knows everything,
  * for names that are seldom shown.
  */
+@Tag("process")
+@Tag("any-jdk")
 class AgentNamesTest {
 
   private static final Path LIBRARY = Path.of(System.getProperty("library"));

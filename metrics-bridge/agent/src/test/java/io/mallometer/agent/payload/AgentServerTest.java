@@ -26,12 +26,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The agent's server, whatever is preloaded. */
+@Tag("any-jdk")
 class AgentServerTest {
 
   private static final ServerOptions OPTIONS = options(Map.of());
@@ -211,6 +213,7 @@ class AgentServerTest {
   }
 
   @Test
+  @Tag("process")
   void tlsShowsTheCertificateOfThatAlias() throws Exception {
     Path store = directory.resolve("store.p12");
     Certificates.keytool(store, "other");

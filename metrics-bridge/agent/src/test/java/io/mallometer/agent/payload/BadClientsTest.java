@@ -23,12 +23,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Health and metrics are served whatever other clients do, and nobody is answered by a reset. */
 @Timeout(120)
+@Tag("any-jdk")
 class BadClientsTest {
 
   /** Five kinds of them. */
@@ -62,6 +64,7 @@ class BadClientsTest {
   }
 
   @Test
+  @Tag("process")
   void aScrapeByTlsIsNotLateAmongFiveHundredHandshakesThatNeverEnd() throws Exception {
     Path store = directory.resolve("store.p12");
     Certificates.keytool(store, "ours");

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Who is let in. */
+@Tag("any-jdk")
 class PasswordTest {
 
   private static final String PREFIX = "httpServer.authentication.basic.";

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,7 @@ class PreloadedServiceIT {
   }
 
   @ParameterizedTest
+  @Tag("any-jdk")
   @EnumSource(Leak.class)
   void liveBytesRiseByWhatALeakLosesAndNoMoreOnceItIsOff(Leak leak) throws Exception {
     // What a library takes when it is used for the first time is no leak.

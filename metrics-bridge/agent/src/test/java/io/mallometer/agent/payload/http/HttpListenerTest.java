@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What clients may do, and for how long, by the bytes that come and go. */
 @Timeout(60)
+@Tag("any-jdk")
 class HttpListenerTest {
 
   private static final Duration SHORT = Duration.ofSeconds(1);
@@ -265,6 +267,7 @@ class HttpListenerTest {
   }
 
   @Test
+  @Tag("process")
   void aLargeAnswerComesWholeByTls() throws Exception {
     SSLContext trusting = startTls(PATIENT);
 
@@ -278,6 +281,7 @@ class HttpListenerTest {
   }
 
   @Test
+  @Tag("process")
   void manyRequestsGoThroughOneConnectionByTls() throws Exception {
     SSLContext trusting = startTls(PATIENT);
 
@@ -290,6 +294,7 @@ class HttpListenerTest {
   }
 
   @Test
+  @Tag("process")
   void aHandshakeThatDoesNotEndIsGivenUp() throws Exception {
     startTls(new Limits(SHORT, LONG, ANY_SPEED, SOME));
 

@@ -1,0 +1,16 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ProcessTag;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("any-jdk")
+class ProcessTagTest {
+
+  @Test
+  void aTestThatStartsAProcessCarriesTheTag() {
+    assertThat(ProcessTag.missing()).isEmpty();
+  }
+}

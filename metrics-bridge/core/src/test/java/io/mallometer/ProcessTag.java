@@ -1,0 +1,107 @@
+package io.mallometer;
+
+import com.tngtech.archunit.ArchConfiguration;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.Location;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.platform.commons.annotation.Testable;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/**
+ * The tag {@code process} of tests that start one: a JVM, a browser or another program. {@code
+ * bin/test --fast} leaves them out.
+ */
+public final class ProcessTag {
+
+  private ProcessTag() {}
+
+  /**
+   * Returns the tests of this module that start a process and lack the tag. What runs before a test
+   * counts as part of it: constructors, initializers of its class and set-up methods.
+   */
+  public static Set<String> missing() {
+    JavaClasses all = ArchConfiguration.withThreadLocalScope(ProcessTag::tests);
+    Set<JavaCodeUnit> starting = starting(all);
+    Set<String> missing = new TreeSet<>();
+    for (JavaClass type : all) {
+      if (isOfThisModule(type)) {
+        boolean before =
+            type.getCodeUnits().stream().anyMatch(unit -> isSetUp(unit) && starting.contains(unit));
+        type.getMethods().stream()
+            .filter(method -> before || starting.contains(method))
+            .filter(method -> AnnotationSupport.isAnnotated(method.reflect(), Testable.class))
+            .filter(method -> !isTagged(method))
+            .forEach(method -> missing.add(method.getFullName()));
+      }
+    }
+    return missing;
+  }
+
+  /** Without the classes of libraries, which take ten times as long to read. */
+  private static JavaClasses tests(ArchConfiguration configuration) {
+    configuration.setResolveMissingDependenciesFromClassPath(false);
+    return new ClassFileImporter()
+        .withImportOption(ProcessTag::isOfTests)
+        .importPackages("io.mallometer");
+  }
+
+  private static boolean isOfTests(Location location) {
+    return location.contains("/test-classes/") || location.contains("-tests.jar");
+  }
+
+  private static boolean isOfThisModule(JavaClass type) {
+    String module = Path.of("target/test-classes").toUri().toString();
+    return type.getSource().orElseThrow().getUri().toString().startsWith(module);
+  }
+
+  /** Whatever starts a process, itself or through others of these classes. */
+  private static Set<JavaCodeUnit> starting(JavaClasses classes) {
+    Deque<JavaCodeUnit> found = new ArrayDeque<>();
+    for (JavaClass type : classes) {
+      type.getCodeUnits().stream()
+          .filter(unit -> unit.getCallsFromSelf().stream().anyMatch(ProcessTag::starts))
+          .forEach(found::add);
+    }
+    Set<JavaCodeUnit> starting = new HashSet<>();
+    while (!found.isEmpty()) {
+      JavaCodeUnit unit = found.pop();
+      if (starting.add(unit)) {
+        unit.getAccessesToSelf().stream().map(JavaAccess::getOrigin).forEach(found::add);
+      }
+    }
+    return starting;
+  }
+
+  private static boolean starts(JavaAccess<?> call) {
+    return call.getTargetOwner().isEquivalentTo(ProcessBuilder.class)
+            && call.getName().startsWith("start")
+        || call.getTargetOwner().isEquivalentTo(Runtime.class) && call.getName().equals("exec");
+  }
+
+  private static boolean isSetUp(JavaCodeUnit unit) {
+    return !(unit instanceof JavaMethod)
+        || unit.isAnnotatedWith(BeforeAll.class)
+        || unit.isAnnotatedWith(BeforeEach.class);
+  }
+
+  private static boolean isTagged(JavaMethod method) {
+    return Stream.of(method.reflect(), method.getOwner().reflect())
+        .flatMap(
+            element -> AnnotationSupport.findRepeatableAnnotations(element, Tag.class).stream())
+        .anyMatch(tag -> tag.value().equals("process"));
+  }
+}

@@ -1,0 +1,15 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("any-jdk")
+class ProcessTagTest {
+
+  @Test
+  void aTestThatStartsAProcessCarriesTheTag() {
+    assertThat(ProcessTag.missing()).isEmpty();
+  }
+}
