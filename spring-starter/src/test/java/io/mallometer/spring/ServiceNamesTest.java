@@ -148,7 +148,9 @@ class ServiceNamesTest {
             .toList();
   }
 
-  /** A test of addresses has trimmed before, which the default interval would refuse for a minute. */
+  /**
+   * A test of addresses has trimmed before, which the default interval would refuse for a minute.
+   */
   private static Set<String> answersAndTrim(RunningApplication application) {
     Set<String> names = answers(application);
     String trim = application.send("POST", "local.server.port", ENDPOINT + "/trim").body();
