@@ -71,6 +71,12 @@ public final class Entry {
     return Mallometer.open(options);
   }
 
+  /** The same, with the options of the facade that is open already. */
+  static Mallometer open() {
+    allowNativeAccess();
+    return Mallometer.open();
+  }
+
   private static void allowNativeAccess() {
     NativeAccess.allow();
     System.setProperty(LIBRARY_PATH, "");

@@ -17,11 +17,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Questions of the command line. The first one opens a facade that reads every second, also where
- * no agent was given at the start; it is closed when nobody has asked for two minutes: by the
- * poller's own thread, so that no other is needed. After an attach a second facade stays, at the
- * usual pace, until a detach or the end of the JVM: Java's names and evidence of leaks are gathered
- * while memory is used.
+ * Questions of the command line. The first one opens a facade, which reads every second where no
+ * agent was given at the start; it is closed when nobody has asked for two minutes: by the poller's
+ * own thread, so that no other is needed. After an attach a second facade stays, at the usual pace,
+ * until a detach or the end of the JVM: Java's names and evidence of leaks are gathered while
+ * memory is used.
  */
 final class Inquiry {
 
@@ -110,7 +110,7 @@ final class Inquiry {
       return;
     }
     if (!counted && !observed()) {
-      attached = Optional.of(Entry.open(MallometerOptions.defaults()));
+      attached = Optional.of(Entry.open());
     }
     head(200, JSON, version, out);
     write(Counting.of(mallometer.snapshot()), out);
@@ -182,11 +182,23 @@ final class Inquiry {
     return mallometer;
   }
 
+  /** Where others observe the process already, their pace holds. */
   private static Mallometer opened() {
-    MallometerOptions options = MallometerOptions.defaults();
-    Mallometer mallometer = Entry.open(options.withPollInterval(OFTEN));
+    boolean observed = observed();
+    if (!observed) {
+      awaitFirstReading();
+    }
+    Mallometer mallometer = observed ? Entry.open() : Entry.open(every(OFTEN));
     mallometer.onPoll(snapshot -> closeIfForgotten());
-    try (Mallometer quick = Mallometer.open(options.withPollInterval(SOON))) {
+    return mallometer;
+  }
+
+  private static MallometerOptions every(Duration interval) {
+    return MallometerOptions.defaults().withPollInterval(interval);
+  }
+
+  private static void awaitFirstReading() {
+    try (Mallometer quick = Entry.open(every(SOON))) {
       for (int waited = 0;
           waited < LONGEST_WAIT_MILLIS && quick.snapshot().memory().resident().isEmpty();
           waited += SOON.toMillis()) {
@@ -195,7 +207,6 @@ final class Inquiry {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return mallometer;
   }
 
   /** Without a lock first: whoever asks holds it, and may be waiting for this very poll. */
