@@ -1,5 +1,5 @@
 /*
- * The black box's file, byte by byte. docs/blackbox.md is the reference; io.mallometer.history reads and writes the
+ * The black box's file, byte by byte. docs/blackbox.md is the reference; io.mallometer.internal.history reads and writes the
  * same.
  *
  * A header, written once, lists regions: rings of slots of one size. Every slot holds one record, which begins with a

@@ -3,7 +3,7 @@
  * and where the limit is. No function here allocates or locks; each may change errno.
  *
  * The files of cgroups version 1 and 2 as cgroups(7) and the kernel's documentation describe them; where they are is
- * found as io.mallometer.process does. What a system does not tell is UINT64_MAX.
+ * found as io.mallometer.internal.process does. What a system does not tell is UINT64_MAX.
  */
 #ifndef MALLOMETER_PLATFORM_KERNEL_H
 #define MALLOMETER_PLATFORM_KERNEL_H

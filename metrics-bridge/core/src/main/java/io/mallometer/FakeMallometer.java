@@ -1,7 +1,8 @@
 package io.mallometer;
 
-import io.mallometer.engine.HandFedInterposer;
-import io.mallometer.engine.Poller;
+import io.mallometer.internal.engine.HandFedInterposer;
+import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
@@ -13,7 +14,6 @@ import io.mallometer.model.Recording;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Status;
-import io.mallometer.process.MemorySource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

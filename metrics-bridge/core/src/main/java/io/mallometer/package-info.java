@@ -1,15 +1,15 @@
 /**
- * What mallometer knows about the native memory of this process: the facade {@link
- * io.mallometer.Mallometer} and the immutable records that every face (JMX, Micrometer, Prometheus)
- * shows.
+ * The facade {@link io.mallometer.Mallometer} on the native memory of this process, and its fake.
  *
- * <p>Data flows one way. The native library counts; a {@link io.mallometer.Snapshot} is read from
- * it every few seconds; the faces show the latest snapshot and compute nothing. {@link
- * io.mallometer.Meter} lists what they show, once for all of them.
+ * <p>Data flows one way. The native library counts; a {@link io.mallometer.model.Snapshot} is read
+ * from it every few seconds; the faces (JMX, Micrometer, Prometheus, Flight Recorder, views) show
+ * it and compute nothing. {@link io.mallometer.meter.Meter} lists the meters, once for all faces.
  *
  * <p>Counters are exact {@code long}s that only grow. Figures that can be unknown are {@code
  * double}s, {@code NaN} when unknown, and what is not there at all is an empty {@code Optional}:
  * never 0.
+ *
+ * <p>Packages below {@code io.mallometer.internal} are not part of the API.
  */
 @NullMarked
 package io.mallometer;

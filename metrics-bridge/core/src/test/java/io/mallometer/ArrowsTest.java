@@ -1,12 +1,15 @@
 package io.mallometer;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
@@ -24,19 +27,22 @@ class ArrowsTest {
 
   private static final String ROOT = "io.mallometer";
 
+  /** Not part of the API. */
+  private static final String INTERNAL = ROOT + ".internal";
+
   /** The lowest first. */
   private static final List<String> LAYERS =
       List.of(
-          ROOT + ".text",
+          INTERNAL + ".text",
           ROOT + ".model",
           ROOT + ".meter",
           ROOT + ".report",
-          ROOT + ".symbol",
-          ROOT + ".interposer",
-          ROOT + ".process",
-          ROOT + ".history",
-          ROOT + ".leak",
-          ROOT + ".engine",
+          INTERNAL + ".symbol",
+          INTERNAL + ".interposer",
+          INTERNAL + ".process",
+          INTERNAL + ".history",
+          INTERNAL + ".leak",
+          INTERNAL + ".engine",
           ROOT);
 
   private static final List<String> FACES =
@@ -50,7 +56,7 @@ class ArrowsTest {
 
   /** All that a face may know of the project: the facade, what it hands out, and how to show it. */
   private static final List<String> SHOWN =
-      List.of(ROOT, ROOT + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
+      List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 
   @ArchTest
   static void everyPackageHasItsPlace(JavaClasses all) {
@@ -93,13 +99,40 @@ class ArrowsTest {
 
   @ArchTest
   static final ArchRule packagesAreFreeOfCycles =
-      slices().matching(ROOT + ".(*)").should().beFreeOfCycles();
+      slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
+
+  /** Only what an application may call is in packages outside of internal. */
+  @ArchTest
+  static void theApiGrowsOnlyOnPurpose(JavaClasses all) {
+    assertThat(
+            all.stream()
+                .filter(type -> !type.getPackageName().startsWith(INTERNAL))
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(JavaClass::isTopLevelClass))
+        .as("types of the API: add one only if an application needs it")
+        .hasSizeLessThanOrEqualTo(98);
+  }
+
+  /** A class of the API that hands out one that is internal would make that part of the API. */
+  @ArchTest
+  static final ArchRule theApiHandsOutNothingInternal =
+      methods()
+          .that()
+          .arePublic()
+          .and()
+          .areDeclaredInClassesThat()
+          .arePublic()
+          .and()
+          .areDeclaredInClassesThat()
+          .resideOutsideOfPackage(INTERNAL + "..")
+          .should()
+          .notHaveRawReturnType(resideInAPackage(INTERNAL + ".."));
 
   @ArchTest
   static final ArchRule onlyTheInterposerPackageKnowsJna =
       noClasses()
           .that()
-          .resideOutsideOfPackage(ROOT + ".interposer")
+          .resideOutsideOfPackage(INTERNAL + ".interposer")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
@@ -127,7 +160,7 @@ class ArrowsTest {
   static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
       noClasses()
           .that()
-          .haveNameNotMatching("io\\.mallometer\\.process\\.DiagnosticCommands(\\$.*)?")
+          .haveNameNotMatching("io\\.mallometer\\.internal\\.process\\.DiagnosticCommands(\\$.*)?")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.management..");

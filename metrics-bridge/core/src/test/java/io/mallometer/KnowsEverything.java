@@ -1,6 +1,6 @@
 package io.mallometer;
 
-import io.mallometer.history.BlackBox;
+import io.mallometer.internal.history.BlackBox;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CallSites;

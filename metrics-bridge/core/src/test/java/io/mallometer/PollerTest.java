@@ -2,8 +2,9 @@ package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.engine.HandFedInterposer;
-import io.mallometer.engine.Poller;
+import io.mallometer.internal.engine.HandFedInterposer;
+import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
@@ -15,7 +16,6 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
-import io.mallometer.process.MemorySource;
 import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Duration;

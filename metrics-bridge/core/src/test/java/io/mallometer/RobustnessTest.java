@@ -3,13 +3,13 @@ package io.mallometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.mallometer.engine.Poller;
+import io.mallometer.internal.engine.Poller;
+import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
-import io.mallometer.process.MemorySource;
 import io.mallometer.prometheus.NativeMemoryCollector;
 import io.prometheus.client.Collector.MetricFamilySamples;
 import java.time.Clock;

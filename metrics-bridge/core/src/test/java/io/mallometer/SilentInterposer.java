@@ -1,6 +1,6 @@
 package io.mallometer;
 
-import io.mallometer.interposer.Interposer;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Snapshot;

@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.interposer.AttachVariable;
+import io.mallometer.internal.interposer.AttachVariable;
 import java.util.Objects;
 import java.util.Optional;
 import org.springframework.boot.context.properties.bind.Binder;

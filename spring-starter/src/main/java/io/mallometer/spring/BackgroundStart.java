@@ -1,7 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.interposer.Relaunch;
+import io.mallometer.internal.interposer.Relaunch;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;

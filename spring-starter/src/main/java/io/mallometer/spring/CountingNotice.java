@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;

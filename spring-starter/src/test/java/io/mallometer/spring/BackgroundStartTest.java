@@ -2,8 +2,8 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.interposer.AttachVariable;
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.AttachVariable;
+import io.mallometer.internal.interposer.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
-import io.mallometer.history.Boxes;
+import io.mallometer.internal.history.Boxes;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Collection;

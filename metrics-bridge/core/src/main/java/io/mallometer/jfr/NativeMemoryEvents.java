@@ -1,7 +1,7 @@
 package io.mallometer.jfr;
 
 import io.mallometer.Mallometer;
-import io.mallometer.text.Log;
+import io.mallometer.internal.text.Log;
 
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10

@@ -1,6 +1,7 @@
 package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
@@ -12,7 +13,6 @@ import io.mallometer.model.SiteSummary;
 import io.mallometer.model.StackFrame;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
-import io.mallometer.text.Choice;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

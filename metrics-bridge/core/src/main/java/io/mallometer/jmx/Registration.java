@@ -1,6 +1,6 @@
 package io.mallometer.jmx;
 
-import io.mallometer.text.Log;
+import io.mallometer.internal.text.Log;
 import java.util.function.Supplier;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;

@@ -1,9 +1,9 @@
 package io.mallometer.micrometer;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Log;
 import io.mallometer.meter.Meter;
 import io.mallometer.model.Snapshot;
-import io.mallometer.text.Log;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.Id;

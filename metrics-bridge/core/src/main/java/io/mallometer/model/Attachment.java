@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-import io.mallometer.text.Words;
+import io.mallometer.internal.text.Words;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-import io.mallometer.text.Words;
+import io.mallometer.internal.text.Words;
 
 /**
  * What was live already when mallometer attached to the process, and is part of {@link

@@ -1,7 +1,7 @@
 package io.mallometer.page;
 
+import io.mallometer.internal.text.InlineText;
 import io.mallometer.report.ReportFormat;
-import io.mallometer.text.InlineText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;

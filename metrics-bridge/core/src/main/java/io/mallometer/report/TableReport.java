@@ -1,10 +1,10 @@
 package io.mallometer.report;
 
+import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.StackFrame;
-import io.mallometer.text.JsonWriter;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,12 +1,12 @@
 package io.mallometer.view;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.StackFrame;
-import io.mallometer.text.Choice;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package io.mallometer.view;
 
-import io.mallometer.text.JsonWriter;
+import io.mallometer.internal.text.JsonWriter;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.annotation.ElementType;

@@ -1,6 +1,7 @@
 package io.mallometer.view;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
@@ -10,7 +11,6 @@ import io.mallometer.model.TrimReport;
 import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
-import io.mallometer.text.Choice;
 import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
 import java.io.ByteArrayOutputStream;

@@ -2,7 +2,7 @@ package io.mallometer.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.text.InlineText;
+import io.mallometer.internal.text.InlineText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.ChildJvm.Result;
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

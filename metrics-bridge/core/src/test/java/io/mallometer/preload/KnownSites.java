@@ -1,7 +1,7 @@
 package io.mallometer.preload;
 
 import com.sun.jna.Pointer;
-import io.mallometer.interposer.Interposer;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;

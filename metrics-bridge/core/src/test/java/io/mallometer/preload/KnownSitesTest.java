@@ -3,7 +3,7 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import io.mallometer.preload.LibrarySites.Library;
 import java.io.IOException;
 import java.nio.file.Path;

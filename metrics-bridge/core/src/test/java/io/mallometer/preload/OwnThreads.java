@@ -1,6 +1,6 @@
 package io.mallometer.preload;
 
-import io.mallometer.interposer.Interposer;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.StackFrame;
 import java.time.Instant;

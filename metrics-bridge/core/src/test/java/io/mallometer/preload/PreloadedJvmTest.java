@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
 import io.mallometer.Published;
-import io.mallometer.history.BlackBoxReport;
+import io.mallometer.internal.history.BlackBoxReport;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.micrometer.NativeMemoryMetrics;
 import io.mallometer.model.Attachment;

@@ -1,7 +1,7 @@
 package io.mallometer.preload;
 
-import io.mallometer.interposer.Evidence;
-import io.mallometer.interposer.Interposer;
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;

@@ -2,7 +2,7 @@ package io.mallometer.preload;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.sun.jna.Memory;
-import io.mallometer.interposer.Interposer;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.StackFrame;

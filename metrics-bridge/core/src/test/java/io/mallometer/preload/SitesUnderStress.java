@@ -161,8 +161,8 @@ public final class SitesUnderStress {
     StringBuilder held = new StringBuilder();
     for (String name :
         List.of(
-            "io.mallometer.symbol.RecordedMethod",
-            "io.mallometer.symbol.RecordedModule",
+            "io.mallometer.internal.symbol.RecordedMethod",
+            "io.mallometer.internal.symbol.RecordedModule",
             "[Lio.mallometer.StackFrame;")) {
       long least = looks.stream().mapToLong(look -> count(name, look)).min().orElseThrow();
       held.append(name.replaceAll(".*\\.|\\W", "").toLowerCase(Locale.ROOT));

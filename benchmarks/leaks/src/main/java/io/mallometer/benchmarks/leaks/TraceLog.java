@@ -1,7 +1,7 @@
 package io.mallometer.benchmarks.leaks;
 
-import io.mallometer.interposer.Interposer;
-import io.mallometer.leak.EvidenceTrace;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.leak.EvidenceTrace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.text.Words;
+import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.history.UnreadableBoxException;
+import io.mallometer.internal.history.UnreadableBoxException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.interposer.BundledLibrary;
-import io.mallometer.text.Words;
+import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.interposer.AttachVariable;
+import io.mallometer.internal.interposer.AttachVariable;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.text.Words;
+import io.mallometer.internal.text.Words;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.history.BlackBoxReport;
+import io.mallometer.internal.history.BlackBoxReport;
+import io.mallometer.internal.text.Choice;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
-import io.mallometer.text.Choice;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.interposer.BundledLibrary;
+import io.mallometer.internal.interposer.BundledLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

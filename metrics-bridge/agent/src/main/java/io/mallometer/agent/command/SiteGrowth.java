@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.text.JsonWriter;
+import io.mallometer.internal.text.JsonWriter;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.text.Words;
+import io.mallometer.internal.text.Words;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -1,11 +1,11 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
-import io.mallometer.interposer.Relaunch;
+import io.mallometer.internal.interposer.Relaunch;
+import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
-import io.mallometer.process.Checkpoints;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;

@@ -9,7 +9,7 @@ import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
 import io.mallometer.agent.DeflaterLeak;
-import io.mallometer.history.Boxes;
+import io.mallometer.internal.history.Boxes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetAddress;

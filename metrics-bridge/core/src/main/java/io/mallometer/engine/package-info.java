@@ -1,8 +1,0 @@
-/**
- * Polls the library, reads call sites and the allocator, judges, names, and publishes one snapshot
- * for all faces.
- */
-@NullMarked
-package io.mallometer.engine;
-
-import org.jspecify.annotations.NullMarked;

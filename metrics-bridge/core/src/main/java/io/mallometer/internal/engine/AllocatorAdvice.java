@@ -1,0 +1,167 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorStatistics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What to do about memory that the allocator keeps.
+ *
+ * <p>Advice is worth reading only where there is something to gain. So nothing is said below 32 MiB
+ * and below a twentieth of the memory that matters, which is the cgroup's limit, or without one the
+ * resident set; larger interventions need more. Nothing is said either about what somebody has set
+ * already. Free memory counts as far as it is resident.
+ */
+final class AllocatorAdvice {
+
+  private static final double MEBIBYTE = 1 << 20;
+
+  /**
+   * What advice depends on.
+   *
+   * @param statistics what the allocator says
+   * @param retainedResidentBytes free memory of the allocator that is resident; {@code NaN} if
+   *     unknown
+   * @param residentBytes the resident set of the process
+   * @param limitBytes the cgroup's limit; {@code NaN} without one
+   * @param processors processors that the process may use, the cgroup's quota considered
+   * @param environment the environment variables
+   */
+  record Situation(
+      AllocatorStatistics statistics,
+      double retainedResidentBytes,
+      double residentBytes,
+      double limitBytes,
+      int processors,
+      Map<String, String> environment) {
+
+    /** Whether an environment variable is set, or the tunable of glibc that means the same. */
+    private boolean isSet(String variable, String tunable) {
+      return environment.containsKey(variable)
+          || environment.getOrDefault("GLIBC_TUNABLES", "").contains(tunable + "=");
+    }
+  }
+
+  private final Situation situation;
+  private final AllocatorStatistics statistics;
+  private final List<Advice> advice = new ArrayList<>();
+
+  private AllocatorAdvice(Situation situation) {
+    this.situation = situation;
+    this.statistics = situation.statistics();
+  }
+
+  /** The advice, the simplest first; empty if all is well, or too little is known. */
+  static List<Advice> of(Situation situation) {
+    AllocatorAdvice advice = new AllocatorAdvice(situation);
+    switch (situation.statistics().kind()) {
+      case GLIBC -> {
+        advice.aboutArenas();
+        advice.aboutThresholds();
+        advice.aboutTrims();
+        advice.aboutFragmentation();
+      }
+      case JEMALLOC ->
+          advice.aboutDecay("MALLOC_CONF", "background_thread:true,dirty_decay_ms:1000");
+      case TCMALLOC -> advice.aboutDecay("TCMALLOC_RELEASE_RATE", "10");
+      default -> {
+        // Tells too little of itself.
+      }
+    }
+    return List.copyOf(advice.advice);
+  }
+
+  private void aboutArenas() {
+    int enough = Math.max(2, 2 * situation.processors());
+    if (statistics.arenas() > enough
+        && matters(situation.retainedResidentBytes(), 32, 0.05)
+        && !situation.isSet("MALLOC_ARENA_MAX", "glibc.malloc.arena_max")) {
+      add(
+          "arenas",
+          "%.0f arenas serve a process that may use %d processors, and keep %s of free memory resident;"
+                  .formatted(
+                      statistics.arenas(),
+                      situation.processors(),
+                      mebibytes(situation.retainedResidentBytes()))
+              + " glibc makes up to 8 for each processor of the machine and knows no quota",
+          "MALLOC_ARENA_MAX=" + enough);
+    }
+  }
+
+  private void aboutThresholds() {
+    double ends = 0;
+    for (AllocatorStatistics.Arena arena : statistics.byArena()) {
+      ends += arena.topBytes();
+    }
+    double resident = Math.min(ends, situation.retainedResidentBytes());
+    if (matters(resident, 64, 0.1)
+        && !situation.isSet("MALLOC_TRIM_THRESHOLD_", "glibc.malloc.trim_threshold")) {
+      add(
+          "trim-threshold",
+          "%s is free at the ends of the arenas, where glibc keeps up to a threshold that grows"
+                  .formatted(mebibytes(resident))
+              + " to 64 MiB with the objects that are freed; set, it stays, and objects above"
+              + " 128 KiB are mapped singly again",
+          "MALLOC_TRIM_THRESHOLD_=131072");
+    }
+  }
+
+  private void aboutTrims() {
+    if (matters(statistics.trimmableBytes(), 64, 0.1)) {
+      add(
+          "trim",
+          wouldComeBack() + ", which glibc does not do by itself",
+          "mallometer.trim.interval=5m (Spring Boot), or -XX:TrimNativeHeapInterval=300000");
+    }
+  }
+
+  private void aboutFragmentation() {
+    double retained = situation.retainedResidentBytes();
+    if (matters(retained, 128, 0.2) && statistics.releasableBytes() < retained / 2) {
+      add(
+          "allocator",
+          "%s of free memory is resident, and a trim could give back at most %s of it: the rest is"
+                  .formatted(mebibytes(retained), mebibytes(statistics.releasableBytes()))
+              + " pieces smaller than a page between objects in use, which another allocator packs"
+              + " better",
+          "LD_PRELOAD="
+              + situation.environment().getOrDefault("LD_PRELOAD", "libmallometer.so")
+              + ":libjemalloc.so.2");
+    }
+  }
+
+  private void aboutDecay(String variable, String value) {
+    if (matters(statistics.trimmableBytes(), 64, 0.1)
+        && !situation.environment().containsKey(variable)) {
+      add(
+          "decay",
+          wouldComeBack() + "; it can be made to give back sooner by itself",
+          variable + "=" + value);
+    }
+  }
+
+  private String wouldComeBack() {
+    return "a trim would give back at least %s, %.0f %% of the resident set"
+        .formatted(
+            mebibytes(statistics.trimmableBytes()),
+            100 * statistics.trimmableBytes() / situation.residentBytes());
+  }
+
+  /** Whether an amount is worth an intervention; false if it is unknown. */
+  private boolean matters(double bytes, int leastMebibytes, double leastShare) {
+    double reference =
+        Double.isNaN(situation.limitBytes()) ? situation.residentBytes() : situation.limitBytes();
+    return bytes >= leastMebibytes * MEBIBYTE && bytes >= leastShare * reference;
+  }
+
+  private void add(String topic, String reason, String setting) {
+    advice.add(new Advice(topic, reason, setting));
+  }
+
+  private static String mebibytes(double bytes) {
+    return String.format(Locale.ROOT, "%.0f MiB", bytes / MEBIBYTE);
+  }
+}

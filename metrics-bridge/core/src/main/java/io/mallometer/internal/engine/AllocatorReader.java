@@ -1,0 +1,133 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the allocator's statistics as often as they are worth their cost.
+ *
+ * <p>glibc locks one arena after the other and walks its free chunks, 150 ns each: threads that
+ * want memory from that arena wait for as long. So the statistics are read every 15 s; or as seldom
+ * as keeps them under a thousandth of the time; and once an hour where a reading takes longer than
+ * a tenth of a second.
+ *
+ * <p>What a trim would give back follows from the statistics and a split of the resident set of the
+ * same moment. So they are also read with each split; between two splits that figure stays. After a
+ * trim it is unknown until the next.
+ */
+public final class AllocatorReader {
+
+  static final long PACE_NANOS = 15_000_000_000L;
+  static final long LONGEST_NANOS = 3_600_000_000_000L;
+
+  private static final long LONG_READING_NANOS = 100_000_000L;
+  private static final long COST_SHARE = 1_000;
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+
+  private volatile Optional<AllocatorStatistics> latest = Optional.empty();
+  private @Nullable ResidentMemory seen;
+  private boolean everRead;
+  private long nextByPace;
+  private long nextByCost;
+
+  public AllocatorReader(Interposer interposer, Clock clock, LongSupplier nanoTime) {
+    this.interposer = interposer;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  /** The latest reading. */
+  public Optional<AllocatorStatistics> latest() {
+    return latest;
+  }
+
+  /**
+   * Reads if it is time.
+   *
+   * @param memory what the operating system says; a split that was not there at the last call is of
+   *     this moment
+   */
+  synchronized void read(ProcessMemory memory) {
+    ResidentMemory split = memory.resident().orElse(null);
+    boolean fresh = split != null && split != seen;
+    seen = split;
+    long now = nanoTime.getAsLong();
+    boolean affordable = !everRead || now - nextByCost >= 0;
+    if (affordable && (fresh || !everRead || now - nextByPace >= 0)) {
+      read(statistics -> fresh ? compare(statistics, memory) : carryOver(statistics));
+    }
+  }
+
+  /** Reads after a trim, in any case. */
+  synchronized void readAfterTrim() {
+    read(statistics -> statistics.withResident(Double.NaN).withAdvice(latestAdvice()));
+  }
+
+  private List<Advice> latestAdvice() {
+    return latest.isPresent() ? latest.get().advice() : List.of();
+  }
+
+  private void read(UnaryOperator<AllocatorStatistics> conclude) {
+    long start = nanoTime.getAsLong();
+    Optional<AllocatorStatistics> read = interposer.allocator(clock.instant());
+    long end = nanoTime.getAsLong();
+    everRead = true;
+    nextByPace = end + PACE_NANOS;
+    nextByCost = end + rest(end - start);
+    latest = read.map(conclude);
+  }
+
+  /** How long to rest after a reading that took a given time, both in nanoseconds. */
+  static long rest(long cost) {
+    return cost > LONG_READING_NANOS ? LONGEST_NANOS : cost * COST_SHARE;
+  }
+
+  private AllocatorStatistics carryOver(AllocatorStatistics statistics) {
+    double before = latest.isPresent() ? latest.get().trimmableBytes() : Double.NaN;
+    return statistics
+        .withTrimmable(
+            statistics.kind() == AllocatorKind.GLIBC
+                ? Math.min(before, statistics.releasableBytes())
+                : statistics.releasableBytes())
+        .withAdvice(latestAdvice());
+  }
+
+  private AllocatorStatistics compare(AllocatorStatistics statistics, ProcessMemory memory) {
+    Optional<NativeCounters> counters = interposer.process();
+    double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
+    double retained = retainedBytes(memory);
+    AllocatorStatistics compared = statistics.withResident(live + retained);
+    return compared.withAdvice(
+        AllocatorAdvice.of(
+            new AllocatorAdvice.Situation(
+                compared,
+                retained,
+                memory.residentBytes(),
+                memory.cgroup().isPresent() ? memory.cgroup().get().limitBytes() : Double.NaN,
+                Runtime.getRuntime().availableProcessors(),
+                System.getenv())));
+  }
+
+  private static double retainedBytes(ProcessMemory memory) {
+    Optional<Long> retained =
+        memory.resident().isPresent()
+            ? memory.resident().get().of(ResidentPart.MALLOC_RETAINED)
+            : Optional.empty();
+    return retained.isPresent() ? retained.get() : Double.NaN;
+  }
+}

@@ -1,0 +1,222 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.history.SiteHistory;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteTrends;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads the call sites as often as they are worth their cost, and when somebody asks.
+ *
+ * <p>A reading walks the tables of the library and names what is new in them: a millisecond for a
+ * thousand sites. So the poller's thread reads every 15 s, or as seldom as keeps its readings under
+ * a thousandth of the time, but once a minute: the first reading names everything, takes many times
+ * as long as those that follow, and must not keep them waiting. Who asks gets the latest reading if
+ * that is younger than a second; there are never two readings at once.
+ *
+ * <p>The latest reading is held while somebody asks, and for two minutes after. Else it is let go
+ * as soon as it is judged, and who wants one reads anew: thousands of objects that every full
+ * collection of the heap would mark, for nobody. What is always kept are figures, in arrays, and
+ * the names of the few largest.
+ */
+public final class CallSiteReader {
+
+  static final long PACE_NANOS = 15_000_000_000L;
+
+  private static final long FRESH_NANOS = 1_000_000_000L;
+  private static final long COST_SHARE = 1_000;
+  private static final long LONGEST_NANOS = 60_000_000_000L;
+  private static final long HELD_NANOS = 120_000_000_000L;
+
+  private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final TopNames topLibraries = new TopNames();
+  private final TopNames topSites = new TopNames();
+  private final SiteHistory history = new SiteHistory();
+
+  private volatile Optional<SiteSummary> summary = Optional.empty();
+  private volatile List<String> applicationPackages = List.of();
+
+  /** Guarded by this, as is all below. */
+  private CallSites latest = NOTHING;
+
+  private boolean everAsked;
+  private long askedAt;
+
+  /** Of the latest reading, by the number of the site; empty if that had none. */
+  private double[] allocatedBytes = {};
+
+  private long allocatedAt;
+
+  private boolean everRead;
+  private long readAt;
+  private long nextByPace;
+  private long nextByCost;
+
+  CallSiteReader(Interposer interposer, Clock clock, LongSupplier nanoTime) {
+    this.interposer = interposer;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Names the sites by the classes of these packages from the next reading on. */
+  void nameBy(List<String> packages) {
+    applicationPackages = packages;
+  }
+
+  /** Who holds most of the live memory, as of the latest reading; empty if that has no sites. */
+  Optional<SiteSummary> summary() {
+    return summary;
+  }
+
+  /** The latest reading if it is younger than a second, else a new one. */
+  public synchronized CallSites callSites() {
+    hold();
+    if (isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+      read();
+    }
+    return latest;
+  }
+
+  /**
+   * The latest reading if it is younger than this, else a new one, as far as its cost allows; a new
+   * one too where it was let go. For the poller's thread, which lets it go afterwards.
+   *
+   * @param timeScale by what the pauses are divided
+   */
+  synchronized CallSites notOlderThan(Duration age, double timeScale) {
+    long now = nanoTime.getAsLong();
+    double pause = (nextByCost - readAt) / timeScale;
+    if (isMissing() || now - readAt >= Math.max(age.toNanos(), pause)) {
+      read();
+    }
+    return latest;
+  }
+
+  /** Forgets the latest reading unless somebody asked for it lately. */
+  synchronized void letGo() {
+    if (!everAsked || nanoTime.getAsLong() - askedAt >= HELD_NANOS) {
+      latest = NOTHING;
+    }
+  }
+
+  private void hold() {
+    everAsked = true;
+    askedAt = nanoTime.getAsLong();
+  }
+
+  private boolean isMissing() {
+    return latest == NOTHING;
+  }
+
+  private boolean costAllows() {
+    return nanoTime.getAsLong() - nextByCost >= 0;
+  }
+
+  /** What changed between two moments, the second of which may be now. */
+  public synchronized SiteChanges changes(Instant from, Instant to) {
+    return history.changes(from, to, callSites());
+  }
+
+  /**
+   * What groups of sites held in the last hour and hold now, the first so many of them; as of a
+   * reading that is not older than the poller's are. So those who watch cause none but the first.
+   */
+  public synchronized SiteTrends trends(Grouping grouping, int most) {
+    hold();
+    CallSites read = notOlderThan(Duration.ofNanos(PACE_NANOS), 1);
+    return history.trends(read, grouping, most);
+  }
+
+  /** Reads if it is time. */
+  synchronized void readIfDue() {
+    long now = nanoTime.getAsLong();
+    if (!everRead || now - nextByPace >= 0 && costAllows()) {
+      read();
+    }
+  }
+
+  /** A reading that fails costs as much as another. */
+  private void read() {
+    long start = nanoTime.getAsLong();
+    everRead = true;
+    readAt = start;
+    try {
+      publish(interposer.callSites(clock.instant(), applicationPackages), start);
+    } finally {
+      long end = nanoTime.getAsLong();
+      nextByPace = start + PACE_NANOS;
+      nextByCost = end + Math.min(LONGEST_NANOS, (end - start) * COST_SHARE);
+    }
+  }
+
+  private void publish(CallSites read, long nanos) {
+    latest = allocatedBytes.length == 0 ? read : withRates(read, nanos - allocatedAt);
+    allocatedBytes = allocatedBytes(read);
+    allocatedAt = nanos;
+    summary = summary(latest);
+    if (!latest.sites().isEmpty()) {
+      history.add(latest, nanos);
+    }
+  }
+
+  private static double[] allocatedBytes(CallSites read) {
+    int sites = 0;
+    for (CallSite site : read.sites()) {
+      sites = Math.max(sites, 1 + site.number());
+    }
+    double[] bytes = new double[sites];
+    for (CallSite site : read.sites()) {
+      bytes[site.number()] = site.allocatedBytes().value();
+    }
+    return bytes;
+  }
+
+  /** A site that the reading before did not have had allocated nothing by then. */
+  private CallSites withRates(CallSites read, long nanos) {
+    if (nanos <= 0) {
+      return read;
+    }
+    List<CallSite> sites = new ArrayList<>(read.sites().size());
+    for (CallSite site : read.sites()) {
+      sites.add(
+          Double.isNaN(site.bytesPerSecond())
+              ? site.withBytesPerSecond(rate(site, nanos / 1e9))
+              : site);
+    }
+    return read.with(sites);
+  }
+
+  private double rate(CallSite site, double seconds) {
+    double before = site.number() < allocatedBytes.length ? allocatedBytes[site.number()] : 0;
+    return Math.max(0, site.allocatedBytes().value() - before) / seconds;
+  }
+
+  private Optional<SiteSummary> summary(CallSites read) {
+    if (read.sites().isEmpty()) {
+      return Optional.empty();
+    }
+    List<SiteSummary.Share> sites = TopNames.ranked(read.sites(), CallSite::name);
+    return Optional.of(
+        new SiteSummary(
+            read.time(),
+            topLibraries.choose(TopNames.ranked(read.sites(), CallSite::library)),
+            topSites.choose(sites),
+            sites.subList(0, Math.min(SiteSummary.LARGEST, sites.size())),
+            read.origin().allocatedBeforeBytes()));
+  }
+}

@@ -1,0 +1,108 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.text.Log;
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * The names of call sites of which somebody said at run time that they are fine, in a file that
+ * outlives the process: one a line, sorted; lines that begin with {@code #} are comments, which are
+ * lost when a name is added. A file that cannot be read or written is told in the log once, and
+ * what was said then holds until the process ends. Thread-safe; a slow file system keeps nobody
+ * waiting but who reads or writes.
+ *
+ * <p>Processes that share a file keep each other's names, unless they write in the same moment.
+ */
+final class HealthySitesFile {
+
+  private static final String COMMENT = "#";
+  private static final int LARGEST_BYTES = 4 << 20;
+
+  private final Path path;
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  HealthySitesFile(Path path) {
+    this.path = path;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** The names; none if there is no file yet, or if it cannot be read. */
+  synchronized List<String> read() {
+    try {
+      return names();
+    } catch (IOException e) {
+      warn("read", e);
+      return List.of();
+    }
+  }
+
+  /**
+   * Adds a name, or takes it out; what others wrote since it was read stays. Names that cannot be a
+   * line of the file are passed over.
+   */
+  synchronized void put(String name, boolean fine) {
+    if (name.isEmpty() || name.startsWith(COMMENT) || name.chars().anyMatch(c -> c < ' ')) {
+      return;
+    }
+    try {
+      TreeSet<String> names = new TreeSet<>(names());
+      boolean changed = fine ? names.add(name) : names.remove(name);
+      if (changed) {
+        write(names);
+      }
+    } catch (IOException e) {
+      warn("written", e);
+    }
+  }
+
+  private List<String> names() throws IOException {
+    try {
+      BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
+      // A pipe would never end.
+      if (!file.isRegularFile()) {
+        throw new IOException("it is no regular file");
+      }
+      if (file.size() > LARGEST_BYTES) {
+        throw new IOException("it is larger than %d bytes".formatted(LARGEST_BYTES));
+      }
+      return Files.readAllLines(path).stream()
+          .map(String::strip)
+          .filter(line -> !line.isEmpty() && !line.startsWith(COMMENT))
+          .toList();
+    } catch (NoSuchFileException e) {
+      return List.of();
+    } catch (MalformedInputException e) {
+      throw new IOException("it is not UTF-8", e);
+    }
+  }
+
+  /** As a whole or not at all. */
+  private void write(TreeSet<String> names) throws IOException {
+    Path written = Path.of(path + "." + ProcessHandle.current().pid() + ".new");
+    try {
+      Files.deleteIfExists(written);
+      Files.write(written, names, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      Files.move(written, path, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      Files.deleteIfExists(written);
+    }
+  }
+
+  private void warn(String what, IOException cause) {
+    failure.warn(
+        "The file of acknowledged call sites, %s, cannot be %s. What is acknowledged is lost when the process ends."
+            .formatted(path, what),
+        cause);
+  }
+}

@@ -1,0 +1,90 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Tells one listener of each site that becomes a leak, as the polls bring them, on another thread
+ * than the one that polls. Sites that are judged together are one, by their name; one that goes on
+ * by itself, or is all that is left of them, has been told with them, and others that come to it
+ * have been told with it.
+ */
+public final class LeakNews implements Consumer<Snapshot> {
+
+  private record Key(String site, String library, int number) {
+
+    private static final int TOGETHER = -1;
+
+    static Key of(SiteVerdict leak) {
+      return leak.site().stacks() > 1 ? together(leak) : alone(leak);
+    }
+
+    static Key together(SiteVerdict leak) {
+      return new Key(leak.site().name(), leak.site().library(), TOGETHER);
+    }
+
+    static Key alone(SiteVerdict leak) {
+      return new Key(leak.site().name(), leak.site().library(), leak.site().number());
+    }
+  }
+
+  private final Supplier<LeakReport> reports;
+  private final Consumer<SiteVerdict> listener;
+  private final Executor executor;
+  private volatile boolean closed;
+
+  /** Guarded by this. */
+  private Set<Key> told = Set.of();
+
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  public LeakNews(Supplier<LeakReport> reports, Consumer<SiteVerdict> listener, Executor executor) {
+    this.reports = reports;
+    this.listener = listener;
+    this.executor = executor;
+  }
+
+  @Override
+  public synchronized void accept(Snapshot snapshot) {
+    if (closed) {
+      return;
+    }
+    Map<Key, SiteVerdict> leaks = new HashMap<>();
+    reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
+    Set<Key> before = told;
+    told = Set.copyOf(leaks.keySet());
+    leaks
+        .values()
+        .removeIf(leak -> before.contains(Key.alone(leak)) || before.contains(Key.together(leak)));
+    if (!leaks.isEmpty()) {
+      executor.execute(() -> leaks.values().forEach(this::tell));
+    }
+  }
+
+  /** Nothing is told any more. */
+  public void close() {
+    closed = true;
+  }
+
+  private void tell(SiteVerdict leak) {
+    if (closed) {
+      return;
+    }
+    try {
+      listener.accept(leak);
+    } catch (Throwable e) {
+      failure.warn(
+          "A listener of leaks threw an exception. It stays subscribed; further failures are not"
+              + " logged.",
+          e);
+    }
+  }
+}

@@ -1,0 +1,347 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.UseOfSite;
+import io.mallometer.internal.leak.LastUses;
+import io.mallometer.internal.leak.LeakDetector;
+import io.mallometer.internal.leak.Room;
+import io.mallometer.internal.text.Log;
+import io.mallometer.meter.TagValue;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has the use of objects observed and judged, by the poller's thread: every 15 s, or as seldom as
+ * keeps it under a thousandth of the time, but once a minute; all divided by the time scale. The
+ * sites that leak, the worst first, are watched for where they are last used.
+ */
+public final class LeakWatch {
+
+  /** Divided by the time scale. */
+  private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
+
+  private static final double COST_SHARE = 1_000;
+  private static final double LONGEST_NANOS = 60e9;
+  private static final Duration WARNED_FOR = Duration.ofDays(1);
+  private static final int MOST_WARNED = 1_000;
+  private static final String NOT_YET = "nothing was judged yet";
+  private static final String NOT_WANTED = "mallometer.leak.enabled is false";
+  private static final LastUse NOT_WATCHED =
+      LastUse.unavailable("only the worst leaks are watched");
+
+  private final Interposer interposer;
+  private final CallSiteReader callSites;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final HealthySites healthySites = new HealthySites();
+  private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
+
+  private volatile LeakOptions options = LeakOptions.off();
+  private volatile LeakReport latest;
+  private volatile Optional<LeakSummary> summary = Optional.empty();
+
+  /** Guarded by this, as is all below. */
+  private @Nullable HealthySitesFile healthySitesFile;
+
+  private @Nullable LeakDetector detector;
+
+  private LeakOptions detectorOptions = LeakOptions.off();
+
+  /** By which the length of epochs was divided; {@code NaN} while nothing is observed. */
+  private double observedScale = Double.NaN;
+
+  private boolean everEvaluated;
+  private long nextEvaluation;
+  private List<Integer> watched = List.of();
+  private String watchRefusal = "";
+  private final Map<String, Instant> warned = new HashMap<>();
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  LeakWatch(Interposer interposer, CallSiteReader callSites, Clock clock, LongSupplier nanoTime) {
+    this.interposer = interposer;
+    this.callSites = callSites;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.latest = LeakReport.none(Instant.EPOCH, NOT_YET);
+  }
+
+  /**
+   * Looks for leaks by these options from the next evaluation on. Names of healthy sites that were
+   * given before stay.
+   */
+  synchronized void configure(LeakOptions wanted) {
+    options = wanted;
+    healthySites.add(wanted.healthySites());
+    wanted.healthySitesFile().ifPresent(this::keepIn);
+    if (!wanted.enabled()) {
+      rest();
+      publish(LeakReport.none(clock.instant(), NOT_WANTED));
+    }
+  }
+
+  /** The first file that is asked for. */
+  private void keepIn(Path path) {
+    if (healthySitesFile == null) {
+      healthySitesFile = new HealthySitesFile(path);
+      healthySites.add(healthySitesFile.read());
+    } else if (!healthySitesFile.path().equals(path)) {
+      Log.MALLOMETER.warn(
+          "Acknowledged call sites are kept in %s already, not in %s"
+              .formatted(healthySitesFile.path(), path));
+    }
+  }
+
+  /** Looks for no leaks until the next configuration. The latest verdicts stay. */
+  synchronized void end() {
+    options = LeakOptions.off();
+    rest();
+  }
+
+  /** Has nothing observed until the next evaluation, from which observation begins anew. */
+  synchronized void rest() {
+    if (!watched.isEmpty()) {
+      watched = List.of();
+      interposer.watchUse(watched);
+    }
+    if (!Double.isNaN(observedScale)) {
+      observedScale = Double.NaN;
+      detector = null; // the next observation counts its epochs from 0
+      interposer.ignoreUse();
+    }
+  }
+
+  /**
+   * Ends the observation while nothing is counted; what was judged before is no longer true.
+   *
+   * @param reason why nothing is counted
+   */
+  synchronized void stop(String reason) {
+    if (!options.enabled() || latest.reason().equals(reason)) {
+      return;
+    }
+    rest();
+    everEvaluated = false;
+    publish(LeakReport.none(clock.instant(), reason));
+  }
+
+  /** How long use must have been observed before anything can be called a leak. */
+  public Duration leastObservation() {
+    return LeakDetector.leastObservation(options);
+  }
+
+  /** The latest verdicts. */
+  public LeakReport latest() {
+    return latest;
+  }
+
+  /** For the meters; empty while nothing is judged. */
+  Optional<LeakSummary> summary() {
+    return summary;
+  }
+
+  /** Notes whether the site of a name is fine, and says so in the latest verdicts at once. */
+  public void acknowledge(String site, boolean fine) {
+    HealthySitesFile file = note(site, fine);
+    if (file != null) {
+      file.put(site.strip(), fine);
+    }
+  }
+
+  /** Returns where it is to be kept; null for nowhere. */
+  private synchronized @Nullable HealthySitesFile note(String site, boolean fine) {
+    if (fine) {
+      healthySites.add(List.of(site));
+    } else {
+      healthySites.remove(site);
+    }
+    LeakReport known = latest;
+    publish(
+        new LeakReport(
+            known.time(),
+            known.observation(),
+            known.sites().stream()
+                .map(one -> one.acknowledged(healthySites.contain(one.site().name())))
+                .toList(),
+            known.reason()));
+    return healthySitesFile;
+  }
+
+  /** Evaluates if it is time. */
+  synchronized void evaluateIfDue(Room room) {
+    long now = nanoTime.getAsLong();
+    if (options.enabled() && (!everEvaluated || now - nextEvaluation >= 0)) {
+      evaluate(room);
+    }
+  }
+
+  /** An evaluation that fails costs as much as another. */
+  private void evaluate(Room room) {
+    LeakOptions current = options;
+    long start = nanoTime.getAsLong();
+    everEvaluated = true;
+    try {
+      publish(evaluate(current, room));
+      watchTheWorst();
+      warn();
+      tellOfFailure();
+    } finally {
+      long end = nanoTime.getAsLong();
+      double pause = Math.min(LONGEST_NANOS, (end - start) * COST_SHARE) / current.timeScale();
+      nextEvaluation =
+          start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
+    }
+  }
+
+  private LeakReport evaluate(LeakOptions current, Room room) {
+    if (observedScale != current.timeScale()) {
+      observedScale = current.timeScale();
+      interposer.observeUse(
+          Duration.ofNanos((long) (SHORTEST_EPOCH.toNanos() / current.timeScale())));
+    }
+    CallSites sites = callSites.notOlderThan(LeakDetector.pace(current), current.timeScale());
+    Evidence evidence = interposer.evidence();
+    LastUses uses = lastUses(evidence);
+    return detector(current)
+        .evaluate(evidence, sites, clock.instant(), room, uses, healthySites::contain);
+  }
+
+  private LeakDetector detector(LeakOptions current) {
+    LeakDetector known = detector;
+    if (known == null
+        || current.profile() != detectorOptions.profile()
+        || current.timeScale() != detectorOptions.timeScale()) {
+      known = known == null ? new LeakDetector(current) : known.with(current);
+      detector = known;
+      detectorOptions = current;
+    }
+    return known;
+  }
+
+  /** Makes these the latest verdicts. */
+  public void publish(LeakReport report) {
+    latest = report;
+    boolean judged = report.observation().state() == Observation.State.ON;
+    summary = judged ? Optional.of(summary(report)) : Optional.empty();
+  }
+
+  private LeakSummary summary(LeakReport report) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (SiteVerdict leak : report.leaks()) {
+      TopNames.add(bytes, TagValue.of(leak.site().name()), leak.suspected().bytes().value());
+    }
+    List<SiteSummary.Share> suspected =
+        bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
+    List<SiteVerdict> leaks = report.leaks();
+    List<NamedLeak> named = NamedLeak.of(leaks);
+    return new LeakSummary(
+        report.time(),
+        count(report, Verdict.LEAK),
+        count(report, Verdict.GROWING),
+        count(report, Verdict.POOL),
+        suspected,
+        leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
+        named.isEmpty() ? Optional.empty() : Optional.of(named.get(0).sentence()));
+  }
+
+  private static int count(LeakReport report, Verdict verdict) {
+    int count = 0;
+    for (SiteVerdict site : report.sites()) {
+      count += site.verdict() == verdict && !site.acknowledged() ? 1 : 0;
+    }
+    return count;
+  }
+
+  // ---- Where they are used
+
+  private void watchTheWorst() {
+    List<SiteVerdict> leaks = latest.leaks();
+    List<Integer> worst = new ArrayList<>();
+    for (int i = 0; i < Math.min(Interposer.MOST_WATCHED, leaks.size()); i++) {
+      worst.add(leaks.get(i).site().number());
+    }
+    Collections.sort(worst);
+    if (!worst.equals(watched)) {
+      watched = worst;
+      watchRefusal = interposer.watchUse(worst);
+    }
+  }
+
+  private LastUses lastUses(Evidence evidence) {
+    String refusal = watchRefusal;
+    String unwatchable = refusal.isEmpty() ? evidence.observation().watchReason() : refusal;
+    if (!unwatchable.isEmpty()) {
+      return LastUses.unavailable(unwatchable);
+    }
+    List<UseOfSite> seen = interposer.usesSeen();
+    Instant now = clock.instant();
+    return (site, write) ->
+        seen.stream()
+            .filter(use -> use.site() == site && (use.write() || !write))
+            .max(Comparator.comparingLong(UseOfSite::nanos))
+            .map(
+                use ->
+                    LastUse.seen(
+                        now.minusNanos(Math.max(0, evidence.nanos() - use.nanos())),
+                        use.thread(),
+                        use.frames()))
+            .orElseGet(
+                () ->
+                    watched.contains(site)
+                        ? LastUse.unavailable(
+                            "no %s was seen since it is watched"
+                                .formatted(write ? "write" : "access"))
+                        : NOT_WATCHED);
+  }
+
+  // ---- Log
+
+  /** One line for each name and day. */
+  private void warn() {
+    Instant now = clock.instant();
+    for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {
+      if (!times.next().plus(WARNED_FOR).isAfter(now)) {
+        times.remove();
+      }
+    }
+    List<String> lines = new ArrayList<>();
+    for (NamedLeak leak : NamedLeak.of(latest.leaks())) {
+      if (warned.size() < MOST_WARNED
+          && warned.putIfAbsent(leak.worst().site().name(), now) == null) {
+        lines.add("Native memory leaks: " + leak.sentence());
+      }
+    }
+    for (String line : lines) {
+      Log.MALLOMETER.warn(line);
+    }
+  }
+
+  /** Once, as each evaluation would say it again. */
+  private void tellOfFailure() {
+    if (detector != null && detector.failure().isPresent()) {
+      failure.warn(
+          "A call site cannot be judged; its last verdict stays", detector.failure().get());
+    }
+  }
+}

@@ -1,0 +1,545 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.history.BlackBox;
+import io.mallometer.internal.history.History;
+import io.mallometer.internal.history.MemoryHistory;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.leak.Room;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Attachment;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import io.mallometer.model.TrimReport;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the library every few seconds and keeps the latest snapshot for everybody.
+ *
+ * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
+ * daemon thread runs while somebody holds a {@link Lease}. Where neither the library nor the
+ * system's own figures can be read there is nothing that could change, and no thread.
+ *
+ * <p>Where memory goes is read by the thread alone: a split takes milliseconds, for which neither a
+ * face nor a caller of {@link #poll()} waits.
+ *
+ * <p>The thread never dies of an exception: a failed poll is logged once, the previous snapshot
+ * stays the latest, and its age, which is published, grows until a poll succeeds again.
+ */
+public final class Poller {
+
+  /**
+   * What an open facade holds.
+   *
+   * @param options what it asks for; empty if it takes what others ask for
+   */
+  public record Lease(Optional<MallometerOptions> options) {}
+
+  /**
+   * Who is told of each poll. What it throws is logged the first time only: one that is broken
+   * would otherwise fill the log at the pace of polling.
+   */
+  public static final class Subscriber {
+    private final Consumer<Snapshot> listener;
+    private final Log.Once failure = Log.MALLOMETER.once();
+
+    public Subscriber(Consumer<Snapshot> listener) {
+      this.listener = listener;
+    }
+
+    private void tell(Snapshot snapshot) {
+      try {
+        listener.accept(snapshot);
+      } catch (Throwable e) {
+        failure.warn(
+            "A poll listener threw an exception. It stays subscribed; further failures are not"
+                + " logged.",
+            e);
+      }
+    }
+  }
+
+  /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
+  private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
+
+  private static final long LONGEST_END_MILLIS = 1_000;
+  private static final long LONGEST_READING_SECONDS = 10;
+
+  private final Interposer interposer;
+  private final MemorySource memorySource;
+  private final Clock clock;
+  private final ThreadFactory threadFactory;
+  private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+
+  /**
+   * Guards reading and publishing together, so that the latest snapshot never goes back in time.
+   */
+  private final Object polling = new Object();
+
+  private volatile Snapshot latest;
+
+  /** Until a detach; guarded by {@link #polling}. */
+  private boolean gapsTold;
+
+  private volatile ProcessMemory memory = ProcessMemory.unknown();
+  private final AllocatorReader allocatorReader;
+  private final CallSiteReader callSiteReader;
+  private final LeakWatch leakWatch;
+  private final Trimmer trimmer;
+  private final ListenerThread listenerThread = new ListenerThread();
+  private final History history = new History();
+  private final MemoryHistory memoryHistory = new MemoryHistory();
+  private final BlackBox blackBox;
+  private final Scrapes scrapes;
+
+  private final Log.Once memoryFailure = Log.MALLOMETER.once();
+  private final Log.Once callSitesFailure = Log.MALLOMETER.once();
+  private final Log.Once leaksFailure = Log.MALLOMETER.once();
+
+  /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
+  private final Semaphore reading = new Semaphore(1);
+
+  private volatile boolean suspended;
+
+  /** Guarded by this, as is {@link #thread}. Leases are compared by identity. */
+  private final List<Lease> leases = new ArrayList<>();
+
+  private volatile MallometerOptions options = MallometerOptions.defaults();
+
+  private boolean configured;
+
+  private @Nullable Thread thread;
+
+  public Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
+    this(interposer, memorySource, clock, Poller::newThread);
+  }
+
+  public Poller(
+      Interposer interposer, MemorySource memorySource, Clock clock, ThreadFactory threadFactory) {
+    this.threadFactory = threadFactory;
+    this.interposer = interposer;
+    this.memorySource = memorySource;
+    this.clock = clock;
+    LongSupplier nanoTime = System::nanoTime;
+    this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
+    this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
+    this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
+    this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, nanoTime);
+    this.blackBox = new BlackBox(interposer, clock, nanoTime);
+    this.scrapes = new Scrapes(nanoTime);
+    this.latest = firstSnapshot();
+  }
+
+  public Interposer interposer() {
+    return interposer;
+  }
+
+  public Clock clock() {
+    return clock;
+  }
+
+  public ListenerThread listenerThread() {
+    return listenerThread;
+  }
+
+  public Snapshot latest() {
+    return latest;
+  }
+
+  /** Returns the snapshot that the calling thread's scrape shows. */
+  public Snapshot scraped() {
+    return scrapes.snapshot(latest);
+  }
+
+  public History history() {
+    return history;
+  }
+
+  public MemoryHistory memoryHistory() {
+    return memoryHistory;
+  }
+
+  public BlackBox blackBox() {
+    return blackBox;
+  }
+
+  /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
+  public Snapshot poll() {
+    Snapshot snapshot;
+    boolean incomplete;
+    synchronized (polling) {
+      Snapshot counted = interposer.read(clock.instant());
+      snapshot = withObserved(counted);
+      incomplete = showsFirstGaps(latest, snapshot);
+      latest = snapshot;
+      scrapes.polled();
+      history.add(snapshot, System.nanoTime());
+      memoryHistory.add(snapshot, System.nanoTime());
+    }
+    if (incomplete) {
+      Log.MALLOMETER.warn(
+          "Not every native allocation is counted: "
+              + snapshot.status().reason()
+              + ". A process that is started with the library preloaded counts every call.",
+          null);
+    }
+    for (Subscriber subscriber : subscribers) {
+      subscriber.tell(snapshot);
+    }
+    return snapshot;
+  }
+
+  /**
+   * Whether an attach was complete until now. Gaps that it had from its beginning are in the status
+   * that it returned.
+   */
+  private boolean showsFirstGaps(Snapshot before, Snapshot now) {
+    Optional<Attachment> attachment = now.self().attachment();
+    boolean first =
+        !gapsTold
+            && before.self().attachment().map(Attachment::complete).orElse(false)
+            && attachment.isPresent()
+            && !attachment.get().complete();
+    gapsTold = attachment.isPresent() && (gapsTold || first);
+    return first;
+  }
+
+  /** The thread's observations, which a source that is fed by hand brings itself. */
+  private Snapshot withObserved(Snapshot counted) {
+    Snapshot snapshot = memorySource.present() ? counted.with(memory) : counted;
+    Optional<AllocatorStatistics> allocator = allocatorReader.latest();
+    snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
+    Optional<SiteSummary> sites = callSiteReader.summary();
+    boolean active = snapshot.status().active();
+    snapshot = sites.isPresent() && active ? snapshot.with(sites.get()) : snapshot;
+    Optional<LeakSummary> leaks = leakWatch.summary();
+    return leaks.isPresent() && active ? snapshot.with(leaks.get()) : snapshot;
+  }
+
+  public LeakWatch leakWatch() {
+    return leakWatch;
+  }
+
+  public CallSiteReader callSiteReader() {
+    return callSiteReader;
+  }
+
+  /**
+   * Trims on the calling thread, unless the latest trim was too short a time ago, and publishes
+   * what the allocator says afterwards.
+   */
+  public TrimReport trim() {
+    TrimReport report = trimmer.trim(options.minimumTrimInterval());
+    if (report.outcome() == TrimReport.Outcome.DONE) {
+      allocatorReader.readAfterTrim();
+    }
+    return report;
+  }
+
+  /** Begins to count in this process, and publishes what came of it. */
+  public Status attach() {
+    Status status = interposer.attach();
+    if (status.active()) {
+      // Call sites are recorded from here on; at the next poll much would have come already.
+      nameMethods();
+    }
+    poll();
+    return status;
+  }
+
+  /** Ends what {@link #attach} began. */
+  public Status detach() {
+    Status status = interposer.detach();
+    poll();
+    return status;
+  }
+
+  public void subscribe(Subscriber subscriber) {
+    subscribers.add(subscriber);
+  }
+
+  public void unsubscribe(Subscriber subscriber) {
+    subscribers.remove(subscriber);
+  }
+
+  /**
+   * Polls until the lease is released. The options of the oldest lease that has some hold for the
+   * process; others are logged, and hold when those before them are released.
+   */
+  public synchronized Lease acquire(Optional<MallometerOptions> wanted) {
+    Lease lease = new Lease(wanted);
+    leases.add(lease);
+    configure();
+    if (wanted.isPresent() && !wanted.get().equals(options)) {
+      Log.MALLOMETER.warn(
+          "mallometer is open in this process already, with %s. These options hold until it is closed, instead of %s."
+              .formatted(options, wanted.get()));
+    }
+    if (thread == null && (interposer.present() || memorySource.present())) {
+      thread = startThread();
+    } else if (thread == null) {
+      blackBox.refuse("on this system there is nothing to record");
+    }
+    notifyAll();
+    return lease;
+  }
+
+  /**
+   * With the last lease the thread ends, which is waited for, though not for long: a web container
+   * complains of the threads that an application has left running.
+   */
+  public void release(Lease lease) {
+    Thread ending = endUnlessLeased(lease);
+    if (ending == null || ending == Thread.currentThread()) {
+      return;
+    }
+    try {
+      ending.join(LONGEST_END_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void configure() {
+    MallometerOptions chosen = MallometerOptions.defaults();
+    for (int i = leases.size() - 1; i >= 0; i--) {
+      chosen = leases.get(i).options().orElse(chosen);
+    }
+    if (configured && chosen.equals(options)) {
+      return;
+    }
+    configured = true;
+    options = chosen;
+    chosen.recordPath().ifPresent(blackBox::want);
+    callSiteReader.nameBy(chosen.applicationPackages());
+    leakWatch.configure(chosen.leaks());
+  }
+
+  private synchronized @Nullable Thread endUnlessLeased(Lease lease) {
+    leases.removeIf(held -> held == lease);
+    if (!leases.isEmpty()) {
+      configure();
+      return null;
+    }
+    configured = false;
+    leakWatch.end();
+    Thread ending = thread;
+    thread = null;
+    notifyAll();
+    return ending;
+  }
+
+  /**
+   * Closes what is open, and keeps the thread from opening anything until {@link #resume}.
+   *
+   * @throws IllegalStateException if a reading has not ended after 10 s; the thread goes on then
+   */
+  public void suspend() {
+    suspended = suspended || awaitEndOfReading();
+    blackBox.close();
+    leakWatch.rest();
+    if (!suspended) {
+      throw new IllegalStateException("files of /proc may be open: they are being read");
+    }
+  }
+
+  private boolean awaitEndOfReading() {
+    try {
+      return reading.tryAcquire(LONGEST_READING_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Has the thread go on, which opens again what it needs. */
+  public void resume() {
+    if (suspended) {
+      suspended = false;
+      reading.release();
+    }
+  }
+
+  private Snapshot firstSnapshot() {
+    try {
+      return interposer.read(clock.instant());
+    } catch (RuntimeException | LinkageError e) {
+      Log.MALLOMETER.warn("Cannot read the native counters", e);
+      return Snapshot.absent(
+          clock.instant(), new Status(State.UNAVAILABLE, "the counters cannot be read: " + e, ""));
+    }
+  }
+
+  private static Thread newThread(Runnable work) {
+    Thread thread = new Thread(null, work, "mallometer-poller", 0, false);
+    thread.setDaemon(true);
+    // The creator's loader may be that of a web application that is undeployed before this thread
+    // ends.
+    thread.setContextClassLoader(Poller.class.getClassLoader());
+    return thread;
+  }
+
+  /** Null where the system has no thread left; the next facade tries again. */
+  private @Nullable Thread startThread() {
+    Thread started = threadFactory.newThread(this::run);
+    try {
+      started.start();
+      return started;
+    } catch (OutOfMemoryError e) {
+      Log.MALLOMETER.warn("Nothing is polled", e);
+      return null;
+    }
+  }
+
+  private void run() {
+    Log.Once failure = Log.MALLOMETER.once();
+    while (awaitNextPoll()) {
+      reading.acquireUninterruptibly();
+      try {
+        blackBox.begin();
+        interposer.stayAttached();
+        observe();
+        observeCallSites();
+        observeLeaks();
+        callSiteReader.letGo();
+        Snapshot snapshot = poll();
+        if (blackBox.crosses(snapshot)) {
+          memorySource.renew();
+          observe();
+          snapshot = poll();
+        }
+        blackBox.observe(snapshot);
+        failure.rearm();
+      } catch (Throwable e) {
+        failure.warn("A poll of the native counters failed; the last ones stay", e);
+      } finally {
+        reading.release();
+      }
+    }
+    stopRecording();
+  }
+
+  /** Unless another thread has begun to poll meanwhile. */
+  private synchronized void stopRecording() {
+    if (thread == null) {
+      blackBox.close();
+    }
+  }
+
+  /** Whatever fails here must not keep the counters from being read. */
+  private void observe() {
+    try {
+      memory = memorySource.read(() -> interposer.read(clock.instant()));
+      if (!trimmer.running()) {
+        allocatorReader.read(memory);
+      }
+    } catch (Throwable e) {
+      memoryFailure.warn("Where the memory goes cannot be read; the last reading stays", e);
+    }
+  }
+
+  /** Whatever fails here must not keep the counters from being read either. */
+  private void observeCallSites() {
+    try {
+      if (interposer.present()) {
+        callSiteReader.readIfDue();
+      }
+    } catch (Throwable e) {
+      callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);
+    }
+  }
+
+  /** Nor this. */
+  private void observeLeaks() {
+    try {
+      Status status = latest.status();
+      if (!status.active()) {
+        leakWatch.stop(status.reason());
+      } else if (interposer.present()) {
+        leakWatch.evaluateIfDue(room());
+      }
+    } catch (Throwable e) {
+      leaksFailure.warn("Leaks cannot be looked for; the last verdicts stay", e);
+    }
+  }
+
+  private Room room() {
+    Optional<CgroupMemory> known = memory.cgroup();
+    if (known.isEmpty()) {
+      return Room.UNKNOWN;
+    }
+    CgroupMemory cgroup = known.get();
+    double used = cgroup.workingSetBytes();
+    return new Room(cgroup.limitBytes(), Double.isNaN(used) ? cgroup.chargedBytes() : used);
+  }
+
+  /** Why the thread woke up. */
+  private enum Wake {
+    TO_POLL,
+    TO_NAME_METHODS,
+    TO_END
+  }
+
+  /**
+   * Sleeps for one interval, or until a recording is asked for, and has new methods named
+   * meanwhile. Returns false when this thread is no longer wanted.
+   */
+  private boolean awaitNextPoll() {
+    long start = System.nanoTime();
+    Wake wake;
+    do {
+      nameMethods();
+      wake = sleep(start);
+    } while (wake == Wake.TO_NAME_METHODS);
+    return wake == Wake.TO_POLL;
+  }
+
+  private synchronized Wake sleep(long start) {
+    long asleep = System.nanoTime();
+    while (thread == Thread.currentThread()) {
+      long now = System.nanoTime();
+      long remaining = options.pollInterval().toNanos() - (now - start);
+      if (remaining <= 0 || blackBox.askedAnew()) {
+        return Wake.TO_POLL;
+      }
+      remaining = Math.min(remaining, NAMING_INTERVAL_NANOS - (now - asleep));
+      if (remaining <= 0) {
+        return Wake.TO_NAME_METHODS;
+      }
+      try {
+        wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
+      } catch (InterruptedException e) {
+        // Nobody but the application's own sweeping of threads interrupts us; the leases decide.
+        continue;
+      }
+    }
+    return Wake.TO_END;
+  }
+
+  private void nameMethods() {
+    try {
+      if (interposer.present()) {
+        interposer.nameMethods();
+      }
+    } catch (Throwable e) {
+      callSitesFailure.warn("The methods of call sites cannot be named", e);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.meter.TagValue;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteSummary.Share;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The few names with most live bytes, with the hysteresis of {@link SiteSummary}. */
+final class TopNames {
+
+  private static final Comparator<Share> MOST_FIRST =
+      new Comparator<>() {
+        @Override
+        public int compare(Share one, Share other) {
+          int byBytes = Double.compare(other.liveBytes(), one.liveBytes());
+          return byBytes != 0 ? byBytes : one.name().compareTo(other.name());
+        }
+      };
+
+  private final int top;
+  private final int staying;
+  private Set<String> in = Set.of();
+
+  /** As many names as a {@link SiteSummary} has. */
+  TopNames() {
+    this(SiteSummary.TOP, SiteSummary.STAYING);
+  }
+
+  /**
+   * A choice.
+   *
+   * @param top as many names come in
+   * @param staying among as many first a name stays
+   */
+  TopNames(int top, int staying) {
+    this.top = top;
+    this.staying = staying;
+  }
+
+  /** Live bytes by name, most first. */
+  static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (CallSite site : sites) {
+      add(bytes, name.apply(site), site.liveBytes().value());
+    }
+    Map<String, Double> bytesByTag = new HashMap<>();
+    for (Map.Entry<String, Double> known : bytes.entrySet()) {
+      add(bytesByTag, TagValue.of(known.getKey()), known.getValue());
+    }
+    return ranked(bytesByTag);
+  }
+
+  /** Adds bytes to those of a name. */
+  static void add(Map<String, Double> bytes, String name, double more) {
+    bytes.put(name, bytes.getOrDefault(name, 0.0) + more);
+  }
+
+  /** Bytes by name, most first. */
+  static List<Share> ranked(Map<String, Double> bytes) {
+    List<Share> ranked = new ArrayList<>(bytes.size());
+    for (Map.Entry<String, Double> entry : bytes.entrySet()) {
+      ranked.add(new Share(entry.getKey(), entry.getValue()));
+    }
+    ranked.sort(MOST_FIRST);
+    return ranked;
+  }
+
+  /** Those that are in now, and the sum of the others. */
+  List<Share> choose(List<Share> ranked) {
+    List<Share> chosen = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    double rest = 0;
+    for (int rank = 0; rank < ranked.size(); rank++) {
+      Share share = ranked.get(rank);
+      boolean wanted = rank < top || rank < staying && in.contains(share.name());
+      if (wanted && !share.name().equals(SiteSummary.OTHER)) {
+        chosen.add(share);
+        names.add(share.name());
+      } else {
+        rest += share.liveBytes();
+      }
+    }
+    in = names;
+    chosen.add(new Share(SiteSummary.OTHER, rest));
+    return chosen;
+  }
+}

@@ -1,0 +1,393 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PreviousRun;
+import io.mallometer.model.Recording;
+import io.mallometer.model.Snapshot;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Java's part in the black box: where the memory was, each minute and whenever 85, 90 or 95 % of
+ * the limit are crossed, beside the counters that the library writes; and, when it begins, one line
+ * in the log about how the life before ended.
+ *
+ * <p>Without the library Java makes the file and writes the samples as well, at each poll, with
+ * malloc's counters unknown.
+ *
+ * <p>Files are opened and written on the poller's thread. Whatever fails is logged once, and
+ * recording is off from then on. In a JVM with several class loaders the first of them writes.
+ */
+public final class BlackBox {
+
+  private static final Log LOG = Log.of(BlackBox.class);
+
+  /** Names the file in the properties of the JVM, which all class loaders share. */
+  private static final String OWNER = "io.mallometer.recording";
+
+  private static final String VARIABLE = "MALLOMETER_BLACKBOX";
+  private static final long MINUTE = 60_000_000_000L;
+
+  /** Polls do not come at full seconds. */
+  private static final long TOLERANCE = 1_000_000_000L;
+
+  private static final int SAMPLE_RINGS = 3;
+
+  private final Interposer interposer;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final Thresholds thresholds = new Thresholds();
+
+  private volatile Optional<Path> wanted;
+  private final AtomicBoolean asked;
+  private volatile Recording recording = Recording.off();
+  private volatile Optional<PreviousRun> previousRun = Optional.empty();
+
+  /** Guarded by this, as is all that follows. */
+  private @Nullable BoxFile file;
+
+  private @Nullable Thread goodbye;
+  private boolean opened;
+  private boolean writesSamples;
+  private Optional<Long> lastMinute = Optional.empty();
+  private final long[] nextSample = new long[SAMPLE_RINGS];
+
+  /**
+   * Records if the environment says so, or the library does already, or {@link #want} is called.
+   */
+  public BlackBox(Interposer interposer, Clock clock, LongSupplier nanoTime) {
+    this(interposer, clock, nanoTime, environment());
+  }
+
+  BlackBox(
+      Interposer interposer, Clock clock, LongSupplier nanoTime, @Nullable String environment) {
+    this.interposer = interposer;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.wanted = path(environment);
+    this.asked = new AtomicBoolean(wanted.isPresent());
+  }
+
+  private static @Nullable String environment() {
+    try {
+      return System.getenv(VARIABLE);
+    } catch (SecurityException e) {
+      // The status says that a security manager is in the way.
+      return null;
+    }
+  }
+
+  /** Asks for a recording, from the next poll on. The first who asks decides where. */
+  public void want(Path path) {
+    Path absolute = path.toAbsolutePath();
+    synchronized (this) {
+      if (wanted.isEmpty() && !opened) {
+        wanted = Optional.of(absolute);
+        asked.set(true);
+        return;
+      }
+    }
+    if (!wanted.map(Path::toAbsolutePath).equals(Optional.of(absolute))) {
+      LOG.warn("Recorded elsewhere already, so not into " + absolute);
+    }
+  }
+
+  /** Whether a recording was asked for since this was last called. */
+  public boolean askedAnew() {
+    return asked.getAndSet(false);
+  }
+
+  /** Says why there will be no recording, if one was asked for. */
+  public void refuse(String reason) {
+    if (asked.getAndSet(false)) {
+      wanted.ifPresent(path -> fail(path.toString(), reason));
+    }
+  }
+
+  /** What became of it. */
+  public Recording recording() {
+    return recording;
+  }
+
+  /** How the life before this one ended; empty if none is recorded. */
+  public Optional<PreviousRun> previousRun() {
+    return previousRun;
+  }
+
+  /**
+   * Whether a snapshot has crossed a share of the limit, so that it is worth while to look again
+   * where the memory is before {@link #observe} writes it down.
+   */
+  public synchronized boolean crosses(Snapshot snapshot) {
+    return file != null && thresholds.wouldCross(shareOfLimit(snapshot));
+  }
+
+  /** Opens the file, if one is asked for and that has not been done. Never throws. */
+  public synchronized void begin() {
+    try {
+      if (!opened) {
+        open();
+      }
+    } catch (RuntimeException e) {
+      fail(recording.path(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Takes part in the recording with a snapshot. Called after each poll; never throws. */
+  public synchronized void observe(Snapshot snapshot) {
+    begin();
+    try {
+      BoxFile open = file;
+      if (open != null) {
+        write(open, snapshot);
+      }
+    } catch (IOException | RuntimeException e) {
+      fail(recording.path(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * Writes nothing more until the next {@link #observe}, which goes on in the same file. Never
+   * throws.
+   */
+  public synchronized void close() {
+    Thread hook = goodbye;
+    goodbye = null;
+    if (hook != null) {
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        // The JVM shuts down: the hook runs, and the file stays open for it.
+        return;
+      }
+    }
+    if (file != null && writesSamples) {
+      sayGoodbye(file);
+    }
+    closeFile();
+    opened = false;
+    asked.set(wanted.isPresent());
+    recording = Recording.off();
+  }
+
+  // ---- Beginning
+
+  private void open() {
+    Recording library = interposer.recording();
+    if (library.state() == Recording.State.OFF && wanted.isPresent()) {
+      library = interposer.record(wanted.get());
+    }
+    if (library.state() == Recording.State.OFF && wanted.isEmpty()) {
+      return;
+    }
+    opened = true;
+    if (library.state() == Recording.State.FAILED) {
+      fail(library.path(), library.reason());
+      return;
+    }
+    Path path =
+        library.state() == Recording.State.ON ? Path.of(library.path()) : wanted.orElseThrow();
+    if (System.getProperties().putIfAbsent(OWNER, path.toString()) != null) {
+      recording =
+          Recording.failed(path.toString(), "another class loader of this JVM records already");
+      return;
+    }
+    try {
+      open(path.toAbsolutePath(), library);
+    } catch (IOException | RuntimeException e) {
+      System.getProperties().remove(OWNER);
+      fail(path.toString(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void open(Path path, Recording library) throws IOException {
+    writesSamples = library.state() != Recording.State.ON;
+    BoxFile open =
+        writesSamples
+            ? BoxFile.createOrContinue(path, BoxHeader.ofThisProcess(clock, nanoTime))
+            : BoxFile.join(path, library.life());
+    file = open;
+    boolean first = !open.holds(BoxFormat.JVM);
+    if (first) {
+      open.write(BoxFormat.JVM, clock.instant(), nanoTime.getAsLong(), MemoryLines.ofThisJvm());
+    }
+    goodbye = new Thread(() -> sayGoodbye(open), "mallometer-goodbye");
+    try {
+      Runtime.getRuntime().addShutdownHook(goodbye);
+    } catch (IllegalStateException e) {
+      sayGoodbye(open);
+    }
+    if (first) {
+      tellHowThePreviousRunEnded(Path.of(path + ".previous"));
+    }
+    recording = new Recording(Recording.State.ON, path.toString(), open.life(), "");
+  }
+
+  private void tellHowThePreviousRunEnded(Path previous) {
+    try {
+      // Where no file was displaced nobody has looked at it yet; a pipe would never be read.
+      if (!BoxFile.isOwn(previous)) {
+        return;
+      }
+      RecordedLife life = RecordedLife.read(previous);
+      Aftermath aftermath = Aftermath.of(life, false);
+      Ending ending = Ending.of(life, aftermath);
+      Instant end = life.empty() ? life.header().started() : life.last().time();
+      previousRun =
+          Optional.of(
+              new PreviousRun(
+                  previous.toString(),
+                  life.header().pid(),
+                  end,
+                  ending.alarming(),
+                  "This process " + ending.sentence(),
+                  BlackBoxReport.of(life, aftermath)));
+      LOG.log(
+          ending.alarming() ? Level.WARNING : Level.INFO,
+          "The previous run (process %d, until %s) %s. In full: bin/mallometer report %s"
+              .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
+          null);
+    } catch (IOException | RuntimeException e) {
+      LOG.info("How the previous run ended cannot be read: " + e.getMessage());
+    }
+  }
+
+  // ---- Each poll
+
+  private void write(BoxFile open, Snapshot snapshot) throws IOException {
+    long now = nanoTime.getAsLong();
+    if (writesSamples) {
+      writeSamples(open, snapshot, now);
+    }
+    OptionalInt crossed = thresholds.crossedBy(shareOfLimit(snapshot));
+    if (crossed.isPresent()) {
+      MemoryText text = MemoryLines.of(snapshot);
+      text.line("threshold-percent", crossed.getAsInt());
+      open.write(BoxFormat.CROSSINGS, snapshot.time(), now, text);
+    }
+    boolean due = lastMinute.isEmpty() || now - lastMinute.get() >= MINUTE - TOLERANCE;
+    if (due && (snapshot.memory().resident().isPresent() || lastMinute.isPresent())) {
+      lastMinute = Optional.of(now);
+      open.write(BoxFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot));
+    }
+  }
+
+  /** Without inactive files, which the kernel gives up before it kills. */
+  private static double shareOfLimit(Snapshot snapshot) {
+    return snapshot
+        .memory()
+        .cgroup()
+        .map(cgroup -> used(cgroup) / cgroup.limitBytes())
+        .orElse(Double.NaN);
+  }
+
+  private static double used(CgroupMemory cgroup) {
+    return Double.isNaN(cgroup.workingSetBytes())
+        ? cgroup.chargedBytes()
+        : cgroup.workingSetBytes();
+  }
+
+  private void writeSamples(BoxFile open, Snapshot snapshot, long now) throws IOException {
+    for (int ring = 0; ring < SAMPLE_RINGS; ring++) {
+      if (nextSample[ring] == 0 || now - nextSample[ring] >= 0) {
+        nextSample[ring] = now + BoxFormat.LAYOUT[ring].intervalNanos() - TOLERANCE / 2;
+        open.writeSample(ring, snapshot.time(), now, sample(snapshot));
+      }
+    }
+  }
+
+  private static ByteBuffer sample(Snapshot snapshot) {
+    ByteBuffer sample = BoxFormat.buffer(BoxFormat.SAMPLE_BYTES);
+    for (int at = BoxFormat.ALLOCATIONS; at < BoxFormat.SAMPLE_BYTES; at += Long.BYTES) {
+      sample.putLong(at, BoxFormat.UNKNOWN);
+    }
+    sample.putInt(BoxFormat.KIND, BoxFormat.RECORD_SAMPLE);
+    sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
+    snapshot.process().ifPresent(counted -> put(sample, counted));
+    put(sample, BoxFormat.RESIDENT_BYTES, snapshot.memory().residentBytes());
+    Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();
+    if (cgroup.isPresent()) {
+      CgroupMemory known = cgroup.get();
+      put(sample, BoxFormat.CHARGED_BYTES, known.chargedBytes());
+      put(sample, BoxFormat.LIMIT_BYTES, known.limitBytes());
+      put(sample, BoxFormat.INACTIVE_FILE_BYTES, known.chargedBytes() - known.workingSetBytes());
+      Long kills = known.events().get("oom_kill");
+      put(sample, BoxFormat.OOM_KILLS, kills == null ? Double.NaN : kills);
+    }
+    return sample;
+  }
+
+  /** The library came after the file was begun. */
+  private static void put(ByteBuffer sample, NativeCounters counted) {
+    boolean live = counted.complete() && counted.baseline().equals(Baseline.NONE);
+    sample.putInt(BoxFormat.FLAGS, live ? 0 : BoxFormat.INCOMPLETE);
+    sample.putLong(BoxFormat.ALLOCATIONS, counted.allocations());
+    sample.putLong(BoxFormat.FREES, counted.frees());
+    sample.putLong(BoxFormat.REQUESTED_BYTES, counted.requestedBytes());
+    sample.putLong(BoxFormat.ALLOCATED_BYTES, counted.allocatedBytes());
+    sample.putLong(BoxFormat.FREED_BYTES, counted.freedBytes());
+  }
+
+  private static void put(ByteBuffer sample, int offset, double figure) {
+    if (Double.isFinite(figure)) {
+      sample.putLong(offset, (long) figure);
+    }
+  }
+
+  // ---- The end
+
+  private void sayGoodbye(BoxFile open) {
+    try {
+      open.writeShutdown(clock.instant(), nanoTime.getAsLong());
+    } catch (IOException | RuntimeException e) {
+      // Nobody is left to tell.
+      return;
+    }
+  }
+
+  private void fail(String path, String reason) {
+    closeFile();
+    opened = true;
+    recording = Recording.failed(path, reason);
+    LOG.warn("No black box: " + reason);
+  }
+
+  private void closeFile() {
+    BoxFile open = file;
+    file = null;
+    if (open != null) {
+      System.getProperties().remove(OWNER);
+      try {
+        open.close();
+      } catch (IOException e) {
+        return;
+      }
+    }
+  }
+
+  private static Optional<Path> path(@Nullable String text) {
+    try {
+      return text == null || text.isEmpty()
+          ? Optional.empty()
+          : Optional.of(Path.of(text).toAbsolutePath());
+    } catch (InvalidPathException e) {
+      LOG.warn(VARIABLE + " is no path: " + e.getReason());
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,422 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.text.Words;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** A black box as text, for people: who it was, how it ended, and the way there. */
+public final class BlackBoxReport {
+
+  /** Resolution of the table by distance from the end; beyond the last line, the last holds. */
+  private enum Resolution {
+    SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
+    TENS(Duration.ofMinutes(10), Duration.ofSeconds(10)),
+    MINUTES(Duration.ofHours(1), Duration.ofMinutes(1)),
+    TEN_MINUTES(Duration.ofDays(2), Duration.ofMinutes(10));
+
+    final long untilNanos;
+    final long stepNanos;
+
+    Resolution(Duration until, Duration step) {
+      untilNanos = until.toNanos();
+      stepNanos = step.toNanos();
+    }
+
+    static long stepAt(long fromEndNanos) {
+      for (Resolution resolution : values()) {
+        if (fromEndNanos <= resolution.untilNanos) {
+          return resolution.stepNanos;
+        }
+      }
+      return TEN_MINUTES.stepNanos;
+    }
+  }
+
+  /** Slewing moves a clock by less within a minute. */
+  private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
+
+  /** Twice the time in which Java writes again. */
+  private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
+
+  private final RecordedLife life;
+  private final StringBuilder text = new StringBuilder();
+
+  private BlackBoxReport(RecordedLife life) {
+    this.life = life;
+  }
+
+  /**
+   * The report on a file.
+   *
+   * @throws UnreadableBoxException if the file is no black box, or of another version
+   * @throws IOException if it cannot be read
+   */
+  public static String of(Path file) throws IOException {
+    RecordedLife life = RecordedLife.read(file);
+    Aftermath aftermath = Aftermath.of(life, Aftermath.inUse(file));
+    BlackBoxReport report = new BlackBoxReport(life);
+    report.line("Black box %s", file);
+    String text = report.write(aftermath);
+    return text + others(file);
+  }
+
+  static String of(RecordedLife life, Aftermath aftermath) {
+    return new BlackBoxReport(life).write(aftermath);
+  }
+
+  private String write(Aftermath aftermath) {
+    header();
+    ending(aftermath);
+    lateJava();
+    damage();
+    table();
+    leaks();
+    parts();
+    allocator();
+    largeRequests();
+    budget();
+    crossings();
+    return text.toString();
+  }
+
+  private void header() {
+    RecordedLife.Header header = life.header();
+    line("  process    %d, %s", header.pid(), header.executable());
+    life.jvm()
+        .ifPresent(
+            jvm ->
+                line(
+                    "  JVM        %s %s",
+                    jvm.word("vm-name").orElse("?"), jvm.word("vm-version").orElse("?")));
+    line(
+        "  mallometer %s",
+        header.byLibrary()
+            ? header.build() + " over " + header.allocator()
+            : counted() ? "recorded by Java" : "not preloaded: malloc was not counted");
+    attach();
+    line("  started    %s", Words.date(header.started()));
+    if (!life.empty()) {
+      line(
+          "  last entry %s, after %s",
+          Words.date(life.last().time()), Words.duration(life.duration()));
+    }
+  }
+
+  private boolean counted() {
+    return latest()
+        .flatMap(text -> text.text().word("mode"))
+        .filter(ways -> !ways.equals("none"))
+        .isPresent();
+  }
+
+  private void attach() {
+    Optional<MemoryText> text = latest().map(RecordedText::text);
+    Optional<String> baseline = text.flatMap(last -> last.word("baseline"));
+    baseline.ifPresent(
+        before ->
+            line(
+                "  attached   %s; %s",
+                text.flatMap(last -> last.word("since")).map(BlackBoxReport::time).orElse("?"),
+                before));
+  }
+
+  private void ending(Aftermath aftermath) {
+    line("");
+    line("This process %s.", Ending.of(life, aftermath).sentence());
+  }
+
+  /** The counters went on and Java did not. */
+  private void lateJava() {
+    if (life.empty() || life.minutes().isEmpty() || !life.header().byLibrary()) {
+      return;
+    }
+    RecordedText latest = life.minutes().get(life.minutes().size() - 1);
+    Duration late = Duration.ofNanos(life.last().monotonicNanos() - latest.monotonicNanos());
+    if (late.compareTo(JAVA_IS_LATE) > 0) {
+      line(
+          "Java wrote nothing in its last %s: the JVM hung, or mallometer's poller had stopped.",
+          Words.duration(late));
+    }
+  }
+
+  private void damage() {
+    if (life.truncated()) {
+      line("The file is shorter than it was; what is missing is left out.");
+    }
+    if (life.tornRecords() > 0) {
+      line(
+          life.tornRecords() == 1
+              ? "1 record was torn and is left out."
+              : life.tornRecords() + " records were torn and are left out.");
+    }
+  }
+
+  // ---- Over time
+
+  private void table() {
+    List<Sample> rows = rows();
+    if (rows.isEmpty()) {
+      return;
+    }
+    line("");
+    row("UTC", "malloc live", "objects", "allocated/s", "resident", "charged", "of limit", "kills");
+    Optional<Sample> previous = Optional.empty();
+    for (Sample sample : rows) {
+      previous.ifPresent(before -> clock(before, sample));
+      row(
+          Words.time(sample.time()),
+          Words.bytes(sample.liveBytes()),
+          Words.number(sample.liveObjects()),
+          previous.map(before -> rate(before, sample)).orElse("-"),
+          Words.bytes(sample.residentBytes()),
+          Words.bytes(sample.chargedBytes()),
+          Words.share(sample.shareOfLimit()),
+          Words.number(sample.oomKills()));
+      previous = Optional.of(sample);
+    }
+  }
+
+  /** At falling resolution, seen from the end; the first sample and the last are always there. */
+  private List<Sample> rows() {
+    List<Sample> rows = new ArrayList<>();
+    List<Sample> all = new ArrayList<>(life.samples());
+    life.exit().ifPresent(all::add);
+    long end = all.isEmpty() ? 0 : all.get(all.size() - 1).monotonicNanos();
+    long next = Long.MAX_VALUE;
+    for (int i = all.size() - 1; i >= 0; i--) {
+      Sample sample = all.get(i);
+      long fromEnd = end - sample.monotonicNanos();
+      // A tenth early: samples are taken a little off the full second.
+      if (rows.isEmpty() || i == 0 || fromEnd >= next) {
+        rows.add(0, sample);
+        long step = Resolution.stepAt(fromEnd);
+        next = fromEnd + step - step / 10;
+      }
+    }
+    return rows;
+  }
+
+  private void clock(Sample before, Sample after) {
+    long moved = after.clockOffsetNanos() - before.clockOffsetNanos();
+    if (Math.abs(moved) > CLOCK_WAS_SET_NANOS) {
+      line(
+          "          the clock was set %s by %s, or the machine slept",
+          moved > 0 ? "forward" : "back", Words.duration(Duration.ofNanos(Math.abs(moved))));
+    }
+  }
+
+  private static String rate(Sample before, Sample after) {
+    double seconds = (after.monotonicNanos() - before.monotonicNanos()) / 1e9;
+    double bytes = after.allocatedBytes() - before.allocatedBytes();
+    return seconds > 0 ? Words.bytes(Math.max(0, bytes / seconds)) : "-";
+  }
+
+  private void row(Object... cells) {
+    line("%-10s%12s%11s%13s%12s%12s%10s%7s", cells);
+  }
+
+  // ---- Where the memory was
+
+  private void leaks() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    List<List<String>> leaks = last.all("leak").stream().filter(leak -> leak.size() > 4).toList();
+    if (leaks.isEmpty()) {
+      return;
+    }
+    line("");
+    line("What leaked");
+    for (List<String> leak : leaks) {
+      line("  %s  a leak since %s", leak.get(4), time(leak.get(3)));
+    }
+  }
+
+  private void parts() {
+    Optional<RecordedText> latest = latest();
+    if (latest.isEmpty()) {
+      return;
+    }
+    RecordedText last = latest.get();
+    RecordedText first = life.minutes().isEmpty() ? last : life.minutes().get(0);
+    line("");
+    line(
+        first == last
+            ? "Where the memory was at " + Words.time(last.time())
+            : "Where the memory was at "
+                + Words.time(last.time())
+                + ", and the change since "
+                + Words.time(first.time()));
+    String split = last.text().word("split-time").map(BlackBoxReport::time).orElse("?");
+    section("resident, split at " + split, "part", first, last);
+    section("charged to the cgroup", "charged", first, last);
+    section("malloc live by library, estimated from samples", "library", first, last);
+    section("malloc live by call site, estimated from samples", "site", first, last);
+    events(last.text());
+  }
+
+  /** The last word on where the memory was: a minute's, or that of a crossing after it. */
+  private Optional<RecordedText> latest() {
+    return Stream.concat(life.minutes().stream(), life.crossings().stream())
+        .max(Comparator.comparingLong(RecordedText::monotonicNanos));
+  }
+
+  private void section(String title, String table, RecordedText first, RecordedText last) {
+    Map<String, Long> now = last.text().table(table);
+    Map<String, Long> before = first.text().table(table);
+    if (now.isEmpty()) {
+      return;
+    }
+    line("  %s", title);
+    now.entrySet().stream()
+        .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
+        .forEach(
+            part ->
+                line(
+                    "    %-" + width(now) + "s%12s%12s",
+                    part.getKey(),
+                    Words.bytes(part.getValue()),
+                    first != last && before.containsKey(part.getKey())
+                        ? Words.change(part.getValue() - before.get(part.getKey()))
+                        : ""));
+  }
+
+  private static int width(Map<String, Long> table) {
+    return table.keySet().stream().mapToInt(String::length).reduce(20, Math::max);
+  }
+
+  private void events(MemoryText last) {
+    Map<String, Long> events = last.table("event");
+    if (!events.isEmpty()) {
+      line("  events of the cgroup since it was made");
+      events.forEach((event, count) -> line("    %-20s%12d", event, count));
+    }
+  }
+
+  private void allocator() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    if (last.number("allocator-system-bytes").isEmpty()) {
+      return;
+    }
+    line("");
+    line("The allocator, %s", life.header().allocator());
+    last.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
+    for (String figure : List.of("system", "used", "retained")) {
+      last.number("allocator-" + figure + "-bytes")
+          .ifPresent(bytes -> line("    %-20s%12s", figure, Words.bytes(bytes)));
+    }
+  }
+
+  private void largeRequests() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    List<List<String>> requests =
+        last.all("large").stream().filter(request -> request.size() > 3).toList();
+    if (requests.isEmpty()) {
+      return;
+    }
+    line("");
+    line("The latest large requests");
+    for (List<String> request : requests) {
+      line("  %s  %s by thread %s", time(request.get(1)), amount(request.get(2)), request.get(3));
+    }
+  }
+
+  private static String time(String word) {
+    try {
+      return Words.time(Instant.parse(word));
+    } catch (DateTimeException e) {
+      return "?";
+    }
+  }
+
+  private void budget() {
+    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    List<List<String>> lines = last.all("budget");
+    if (lines.isEmpty()) {
+      return;
+    }
+    line("");
+    line("What the configuration may come to need: %s", last.word("verdict").orElse("?"));
+    for (List<String> item : lines) {
+      if (item.size() > 4) {
+        line("    %-20s%12s  %s, %s", item.get(1), amount(item.get(2)), item.get(3), item.get(4));
+      }
+    }
+  }
+
+  private static String amount(String word) {
+    try {
+      return Words.bytes(Long.parseLong(word));
+    } catch (NumberFormatException e) {
+      return "?";
+    }
+  }
+
+  private void crossings() {
+    if (life.crossings().isEmpty()) {
+      return;
+    }
+    line("");
+    line("Crossings of the limit's share");
+    for (RecordedText crossing : life.crossings()) {
+      line(
+          "  %s  above %s %%: %s",
+          Words.time(crossing.time()),
+          crossing.text().word("threshold-percent").orElse("?"),
+          largest(crossing.text()));
+    }
+  }
+
+  private static String largest(MemoryText text) {
+    List<String> named =
+        text.table("part").entrySet().stream()
+            .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
+            .limit(4)
+            .map(part -> part.getKey() + " " + Words.bytes(part.getValue()))
+            .toList();
+    return named.isEmpty() ? "no breakdown yet" : String.join(", ", named);
+  }
+
+  // ---- The rest
+
+  private static String others(Path file) {
+    StringBuilder others = new StringBuilder();
+    for (String suffix : List.of(".previous", ".kept")) {
+      Path other = Path.of(file + suffix);
+      if (Files.isReadable(other)) {
+        others.append(earlier(other));
+      }
+    }
+    return others.isEmpty() ? "" : "\nEarlier lives\n" + others;
+  }
+
+  private static String earlier(Path other) {
+    try {
+      RecordedLife life = RecordedLife.read(other);
+      Instant end = life.empty() ? life.header().started() : life.last().time();
+      return "  %s  until %s: process %d %s%n"
+          .formatted(
+              other,
+              Words.date(end),
+              life.header().pid(),
+              Ending.of(life, Aftermath.of(life, false)).sentence());
+    } catch (IOException e) {
+      return "  %s%n".formatted(e.getMessage());
+    }
+  }
+
+  private void line(String format, Object... arguments) {
+    String line = arguments.length == 0 ? format : String.format(Locale.ROOT, format, arguments);
+    // Texts in the file may be anybody's; a terminal shall not obey them.
+    text.append(line.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.internal.history;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A ring of slots of one size.
+ *
+ * @param kind what the records are, as {@link BoxFormat} numbers them
+ * @param slotBytes bytes of a slot, of which a record takes the first
+ * @param offset where the first slot begins
+ * @param slots how many there are
+ * @param intervalNanos time between two records; 0 where there is no fixed one
+ */
+record BoxRegion(int kind, int slotBytes, long offset, int slots, long intervalNanos) {
+
+  /** Where the record with a sequence number, from 1, belongs. */
+  long offsetOf(long sequence) {
+    return offset + Math.floorMod(sequence - 1, (long) slots) * slotBytes;
+  }
+
+  static BoxRegion read(ByteBuffer bytes, int at) {
+    return new BoxRegion(
+        bytes.getInt(at),
+        bytes.getInt(at + 4),
+        bytes.getLong(at + 8),
+        bytes.getInt(at + 16),
+        bytes.getLong(at + 24));
+  }
+
+  void write(ByteBuffer bytes, int at) {
+    bytes.putInt(at, kind);
+    bytes.putInt(at + 4, slotBytes);
+    bytes.putLong(at + 8, offset);
+    bytes.putInt(at + 16, slots);
+    bytes.putLong(at + 24, intervalNanos);
+  }
+}

@@ -1,0 +1,89 @@
+package io.mallometer.internal.history;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Points in time, the younger the denser. Each level keeps points that are at least a step apart,
+ * up to an age.
+ *
+ * <p>Distances are told by a clock that nobody sets, so that a wall clock that jumps neither throws
+ * points away nor lets them pile up. Not thread-safe.
+ */
+final class FallingResolution<T> {
+
+  /** Points that are at least {@code step} apart, up to {@code age}. */
+  record Span(Duration step, Duration age) {}
+
+  private record Dated<T>(long nanos, T point) {}
+
+  private static final class Level<T> {
+    final long stepNanos;
+    final long ageNanos;
+    final Deque<Dated<T>> points = new ArrayDeque<>();
+
+    Level(Span span, long earlyNanos) {
+      stepNanos = span.step().toNanos() - earlyNanos;
+      ageNanos = span.age().toNanos();
+    }
+
+    boolean wants(long nanos) {
+      return points.isEmpty() || nanos - points.getLast().nanos() >= stepNanos;
+    }
+
+    void add(Dated<T> dated) {
+      if (wants(dated.nanos())) {
+        points.add(dated);
+      }
+      while (dated.nanos() - points.getFirst().nanos() > ageNanos) {
+        points.removeFirst();
+      }
+    }
+  }
+
+  private final List<Level<T>> finestFirst;
+
+  /**
+   * Keeps points as {@code finestFirst} says, by steps that grow. A quarter of the finest step
+   * early is in time: points do not come at full steps.
+   */
+  FallingResolution(Span... finestFirst) {
+    long earlyNanos = finestFirst[0].step().toNanos() / 4;
+    List<Level<T>> levels = new ArrayList<>();
+    for (Span span : finestFirst) {
+      levels.add(new Level<>(span, earlyNanos));
+    }
+    this.finestFirst = List.copyOf(levels);
+  }
+
+  /** Adds a point, which is made only if the latest is at least a step of the finest level old. */
+  void add(long nanos, Supplier<T> point) {
+    if (finestFirst.get(0).wants(nanos)) {
+      Dated<T> dated = new Dated<>(nanos, point.get());
+      for (Level<T> level : finestFirst) {
+        level.add(dated);
+      }
+    }
+  }
+
+  /** The points, oldest first, each moment once. */
+  List<T> points() {
+    List<T> points = new ArrayList<>();
+    for (int i = finestFirst.size() - 1; i >= 0; i--) {
+      for (Dated<T> dated : finestFirst.get(i).points) {
+        if (i == 0 || isBefore(dated, finestFirst.get(i - 1))) {
+          points.add(dated.point());
+        }
+      }
+    }
+    return List.copyOf(points);
+  }
+
+  private static <T> boolean isBefore(Dated<T> dated, Level<T> finer) {
+    return !finer.points.isEmpty() && dated.nanos() - finer.points.getFirst().nanos() < 0;
+  }
+}

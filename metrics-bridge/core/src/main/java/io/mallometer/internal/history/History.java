@@ -1,0 +1,35 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.history.FallingResolution.Span;
+import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.Snapshot;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The last hour at falling resolution: five minutes by the second (or as often as is polled), a
+ * quarter of an hour by ten seconds, an hour by the minute. At most 550 points, some 50 KiB.
+ * Thread-safe.
+ */
+public final class History {
+
+  private final FallingResolution<HistoryPoint> points =
+      new FallingResolution<>(
+          new Span(Duration.ofSeconds(1), Duration.ofMinutes(5)),
+          new Span(Duration.ofSeconds(10), Duration.ofMinutes(15)),
+          new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
+
+  /**
+   * Adds the figures of a snapshot, unless the latest are less than a second old.
+   *
+   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   */
+  public synchronized void add(Snapshot snapshot, long nanoTime) {
+    points.add(nanoTime, () -> HistoryPoint.of(snapshot));
+  }
+
+  /** The points, oldest first, each moment once. */
+  public synchronized List<HistoryPoint> points() {
+    return points.points();
+  }
+}

@@ -1,0 +1,137 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.Snapshot;
+import java.lang.management.ManagementFactory;
+import java.lang.management.RuntimeMXBean;
+import java.util.List;
+
+/** What of a snapshot goes into the black box, and what of the JVM. */
+final class MemoryLines {
+
+  /** The latest of the large requests; each is a line of some 60 bytes. */
+  private static final int MOST_LARGE = 16;
+
+  /** A line of each has at most some 220 characters. */
+  private static final int MOST_LIBRARIES = 10;
+
+  private static final int MOST_SITES = 20;
+
+  private MemoryLines() {}
+
+  /** Where the memory is. */
+  static MemoryText of(Snapshot snapshot) {
+    MemoryText text = new MemoryText();
+    text.line("state", snapshot.status().state());
+    text.line("mode", snapshot.self().mode());
+    snapshot.self().since().ifPresent(since -> text.line("since", since));
+    text.figure("resident-bytes", snapshot.memory().residentBytes());
+    snapshot.process().ifPresent(counted -> add(text, counted));
+    snapshot.memory().resident().ifPresent(split -> add(text, split));
+    snapshot.memory().cgroup().ifPresent(cgroup -> add(text, cgroup));
+    snapshot.allocator().ifPresent(allocator -> add(text, allocator));
+    snapshot.memory().budget().ifPresent(budget -> add(text, budget));
+    List<HugeAllocation> large = snapshot.hugeAllocations();
+    large
+        .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
+        .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
+    snapshot.leaks().ifPresent(leaks -> add(text, leaks));
+    snapshot.sites().ifPresent(sites -> add(text, sites));
+    return text;
+  }
+
+  /** Which JVM it is. Its command line is left out: people write secrets into it. */
+  static MemoryText ofThisJvm() {
+    RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+    return new MemoryText()
+        .line("vm-name", runtime.getVmName())
+        .line("vm-version", runtime.getVmVersion())
+        .line("java-version", System.getProperty("java.version", "unknown"))
+        .figure("max-heap-bytes", Runtime.getRuntime().maxMemory())
+        .figure("processors", Runtime.getRuntime().availableProcessors());
+  }
+
+  private static void add(MemoryText text, NativeCounters counted) {
+    text.figure("live-bytes", counted.liveBytes())
+        .figure("live-objects", counted.liveObjects())
+        .figure("peak-bytes", counted.peakBytes());
+    if (!counted.baseline().equals(Baseline.NONE)) {
+      text.line("baseline", counted.baseline().sentence())
+          .figure(
+              MemoryText.BEFORE,
+              counted.liveBytes() - (counted.allocatedBytes() - counted.freedBytes()));
+    }
+  }
+
+  private static void add(MemoryText text, ResidentMemory split) {
+    text.line("split-time", split.time());
+    for (ResidentPart part : split.bytes().keySet().stream().sorted().toList()) {
+      text.line("part", part.tag(), split.bytes().get(part));
+    }
+  }
+
+  private static void add(MemoryText text, CgroupMemory cgroup) {
+    text.figure("charged-bytes", cgroup.chargedBytes())
+        .figure("limit-bytes", cgroup.limitBytes())
+        .figure("working-set-bytes", cgroup.workingSetBytes());
+    for (ChargedPart part : cgroup.bytes().keySet().stream().sorted().toList()) {
+      text.line("charged", part.tag(), cgroup.bytes().get(part));
+    }
+    cgroup.events().keySet().stream()
+        .sorted()
+        .forEach(event -> text.line("event", event, cgroup.events().get(event)));
+  }
+
+  private static void add(MemoryText text, AllocatorStatistics allocator) {
+    text.figure("allocator-arenas", allocator.arenas())
+        .figure("allocator-system-bytes", allocator.systemBytes())
+        .figure("allocator-used-bytes", allocator.usedBytes())
+        .figure("allocator-retained-bytes", allocator.retainedBytes());
+  }
+
+  /** Some hundred bytes each, and few. */
+  private static void add(MemoryText text, LeakSummary leaks) {
+    leaks
+        .worst()
+        .forEach(
+            leak ->
+                text.line(
+                    "leak",
+                    leak.site().name(),
+                    Math.round(leak.suspected().bytes().value()),
+                    leak.since(),
+                    leak.sentence()));
+  }
+
+  /** The last lines of the text: if it is too long for its slot, these are what is lost. */
+  private static void add(MemoryText text, SiteSummary sites) {
+    text.line("sites-time", sites.time());
+    sites.libraries().stream()
+        .filter(share -> !share.name().equals(SiteSummary.OTHER))
+        .limit(MOST_LIBRARIES)
+        .forEach(share -> add(text, "library", share));
+    sites.largestSites().stream().limit(MOST_SITES).forEach(share -> add(text, "site", share));
+  }
+
+  private static void add(MemoryText text, String kind, SiteSummary.Share share) {
+    text.line(kind, share.name(), Math.round(share.liveBytes()));
+  }
+
+  private static void add(MemoryText text, MemoryBudget budget) {
+    text.line("verdict", budget.verdict());
+    budget
+        .lines()
+        .forEach(
+            line -> text.line("budget", line.item(), line.bytes(), line.basis(), line.detail()));
+  }
+}

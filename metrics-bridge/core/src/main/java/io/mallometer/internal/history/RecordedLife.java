@@ -1,0 +1,286 @@
+package io.mallometer.internal.history;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * What a black box says about one life of a process.
+ *
+ * <p>Anything may be in the file: each record is believed only with its checksum, and each number
+ * of the header is checked before it is used as a place or a size.
+ *
+ * @param header who it was
+ * @param samples in the order in which they were taken, finer towards the end; never empty unless
+ *     none was written
+ * @param exit what the process was when it exited; empty if it did not
+ * @param exitCode its exit code, if it exited
+ * @param shutdown when Java began to shut down; empty if it did not
+ * @param jvm the JVM, if Java took part
+ * @param minutes where the memory was, each minute, oldest first
+ * @param crossings the same whenever a share of the limit was crossed
+ * @param tornRecords records that were left out because their checksums are wrong
+ * @param truncated whether the file ends before it should
+ */
+record RecordedLife(
+    Header header,
+    List<Sample> samples,
+    Optional<Sample> exit,
+    int exitCode,
+    Optional<Instant> shutdown,
+    Optional<MemoryText> jvm,
+    List<RecordedText> minutes,
+    List<RecordedText> crossings,
+    int tornRecords,
+    boolean truncated) {
+
+  private static final int LARGEST_FILE = 64 << 20;
+
+  /**
+   * Who it was.
+   *
+   * @param life a number that no other life has
+   * @param started when recording began, with the process or with mallometer
+   * @param startedMonotonicNanos the same by a clock that nobody sets
+   * @param pid the process id
+   * @param byLibrary whether the native library counted
+   * @param startTicks when the process started, in the kernel's ticks since the machine did
+   * @param bootId the kernel's name for the machine's run
+   * @param build mallometer's version
+   * @param allocator what served the allocations
+   * @param executable the program's name
+   * @param cgroup the memory cgroup's directory; empty if unknown
+   * @param cgroupInode the directory's inode; 0 if unknown
+   */
+  record Header(
+      long life,
+      Instant started,
+      long startedMonotonicNanos,
+      long pid,
+      boolean byLibrary,
+      long startTicks,
+      String bootId,
+      String build,
+      String allocator,
+      String executable,
+      String cgroup,
+      long cgroupInode) {}
+
+  /** Reads a file. */
+  static RecordedLife read(Path file) throws IOException {
+    try (InputStream in = new FileInputStream(file.toFile())) {
+      return parse(in.readNBytes(LARGEST_FILE));
+    } catch (UnreadableBoxException e) {
+      throw new UnreadableBoxException(file + ": " + e.getMessage());
+    }
+  }
+
+  /**
+   * Parses the bytes of a file.
+   *
+   * @throws UnreadableBoxException if they are not a black box that this version understands
+   */
+  static RecordedLife parse(byte[] bytes) throws UnreadableBoxException {
+    ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    checkHeader(file);
+    return new Parser(file).life();
+  }
+
+  private static void checkHeader(ByteBuffer file) throws UnreadableBoxException {
+    if (file.capacity() == 0) {
+      throw new UnreadableBoxException("the file is empty");
+    }
+    if (!BoxFormat.hasMagic(file)) {
+      throw new UnreadableBoxException("not a black box of mallometer's");
+    }
+    if (file.capacity() < BoxFormat.HEADER_BYTES) {
+      throw new UnreadableBoxException("the header is torn");
+    }
+    int format = file.getInt(BoxFormat.HEADER_FORMAT);
+    if (format != BoxFormat.FORMAT) {
+      throw new UnreadableBoxException(
+          "written in format "
+              + Integer.toUnsignedString(format)
+              + " by another version of mallometer; this one reads format "
+              + BoxFormat.FORMAT);
+    }
+    if (file.getInt(BoxFormat.HEADER_LENGTH) != BoxFormat.HEADER_BYTES
+        || BoxFormat.checksum(file, 0, BoxFormat.HEADER_CHECKSUM)
+            != file.getInt(BoxFormat.HEADER_CHECKSUM)) {
+      throw new UnreadableBoxException("the header is torn");
+    }
+  }
+
+  /** The moment of the last thing that was written. */
+  Sample last() {
+    return exit.orElseGet(() -> samples.get(samples.size() - 1));
+  }
+
+  /** Whether the counters or Java wrote anything at all. */
+  boolean empty() {
+    return samples.isEmpty() && exit.isEmpty();
+  }
+
+  /** How long the life lasted, as far as it was recorded. */
+  Duration duration() {
+    return empty()
+        ? Duration.ZERO
+        : Duration.ofNanos(Math.max(0, last().monotonicNanos() - header.startedMonotonicNanos()));
+  }
+
+  /** Walks through the regions. */
+  private static final class Parser {
+    private final ByteBuffer file;
+    private final TreeMap<Long, Sample> samples = new TreeMap<>();
+    private Optional<ByteBuffer> exit = Optional.empty();
+    private Optional<ByteBuffer> shutdown = Optional.empty();
+    private Optional<MemoryText> jvm = Optional.empty();
+    private List<RecordedText> minutes = List.of();
+    private List<RecordedText> crossings = List.of();
+    private int torn;
+
+    Parser(ByteBuffer file) {
+      this.file = file;
+    }
+
+    RecordedLife life() {
+      int regions = file.getInt(BoxFormat.HEADER_REGIONS_USED);
+      for (int i = 0; i < Math.min(regions, BoxFormat.REGIONS); i++) {
+        region(BoxRegion.read(file, BoxFormat.HEADER_REGIONS + i * BoxFormat.REGION_BYTES));
+      }
+      return new RecordedLife(
+          header(),
+          samples.values().stream().map(this::complete).toList(),
+          exit.map(record -> complete(Sample.read(record, exitIsIncomplete()))),
+          exit.map(record -> record.getInt(BoxFormat.FLAGS)).orElse(0),
+          shutdown.map(record -> Sample.instant(record.getLong(BoxFormat.REALTIME))),
+          jvm,
+          minutes,
+          crossings,
+          torn,
+          file.capacity() < file.getLong(BoxFormat.HEADER_FILE_BYTES));
+    }
+
+    /** The exit's flags are its status. */
+    private boolean exitIsIncomplete() {
+      return !samples.isEmpty() && Double.isNaN(samples.lastEntry().getValue().liveBytes());
+    }
+
+    /**
+     * After an attach a sample does not say what was in use before. Java does, whenever it says
+     * where the memory is: the nearest of these holds.
+     */
+    private Sample complete(Sample sample) {
+      if (!Double.isNaN(sample.liveBytes())) {
+        return sample;
+      }
+      OptionalLong before =
+          Stream.concat(minutes.stream(), crossings.stream())
+              .min(
+                  Comparator.comparingLong(
+                      text -> Math.abs(text.monotonicNanos() - sample.monotonicNanos())))
+              .map(text -> text.text().number(MemoryText.BEFORE))
+              .orElse(OptionalLong.empty());
+      return before.isPresent() ? sample.withBefore(before.getAsLong()) : sample;
+    }
+
+    private void region(BoxRegion region) {
+      switch (region.kind()) {
+        case BoxFormat.SAMPLES -> records(region, BoxFormat.SAMPLE_BYTES).forEach(this::sample);
+        case BoxFormat.EXIT -> exit = records(region, BoxFormat.SAMPLE_BYTES).stream().findFirst();
+        case BoxFormat.SHUTDOWN ->
+            shutdown = records(region, BoxFormat.FRAME_BYTES).stream().findFirst();
+        case BoxFormat.JVM -> jvm = texts(region).stream().map(RecordedText::text).findFirst();
+        case BoxFormat.MINUTES -> minutes = texts(region);
+        case BoxFormat.CROSSINGS -> crossings = texts(region);
+        default -> {
+          // Of a later version.
+        }
+      }
+    }
+
+    private void sample(ByteBuffer record) {
+      Sample sample = Sample.read(record);
+      samples.put(sample.monotonicNanos(), sample);
+    }
+
+    private List<RecordedText> texts(BoxRegion region) {
+      return records(region, BoxFormat.FRAME_BYTES).stream().map(Parser::text).toList();
+    }
+
+    private static RecordedText text(ByteBuffer record) {
+      int bytes = record.getInt(BoxFormat.LENGTH) - BoxFormat.FRAME_BYTES;
+      return new RecordedText(
+          Sample.instant(record.getLong(BoxFormat.REALTIME)),
+          record.getLong(BoxFormat.MONOTONIC),
+          MemoryText.parse(
+              new String(
+                  record.array(),
+                  record.arrayOffset() + BoxFormat.FRAME_BYTES,
+                  bytes,
+                  StandardCharsets.UTF_8)));
+    }
+
+    /** The whole records of a region of at least some length, by their sequence numbers. */
+    private List<ByteBuffer> records(BoxRegion region, int shortest) {
+      List<ByteBuffer> records = new ArrayList<>();
+      if (region.slotBytes() < BoxFormat.FRAME_BYTES || region.offset() < 0) {
+        return records;
+      }
+      for (int i = 0; i < region.slots(); i++) {
+        long at = region.offset() + (long) i * region.slotBytes();
+        if (at < 0 || at > file.capacity() - (long) region.slotBytes()) {
+          break;
+        }
+        record((int) at, region.slotBytes(), shortest).ifPresent(records::add);
+      }
+      records.sort(Comparator.comparingLong(record -> record.getLong(BoxFormat.SEQUENCE)));
+      return records;
+    }
+
+    private Optional<ByteBuffer> record(int at, int slotBytes, int shortest) {
+      ByteBuffer slot = file.slice(at, slotBytes).order(ByteOrder.LITTLE_ENDIAN);
+      if (slot.getLong(BoxFormat.SEQUENCE) == 0 && slot.getInt(BoxFormat.CHECKSUM) == 0) {
+        return Optional.empty();
+      }
+      int length = slot.getInt(BoxFormat.LENGTH);
+      if (length < shortest
+          || length > slotBytes
+          || BoxFormat.checksum(slot, BoxFormat.LENGTH, length)
+              != slot.getInt(BoxFormat.CHECKSUM)) {
+        torn++;
+        return Optional.empty();
+      }
+      return Optional.of(slot);
+    }
+
+    private Header header() {
+      return new Header(
+          file.getLong(BoxFormat.HEADER_LIFE),
+          Sample.instant(file.getLong(BoxFormat.HEADER_STARTED_REALTIME)),
+          file.getLong(BoxFormat.HEADER_STARTED_MONOTONIC),
+          Integer.toUnsignedLong(file.getInt(BoxFormat.HEADER_PID)),
+          (file.getInt(BoxFormat.HEADER_FLAGS) & BoxFormat.BY_LIBRARY) != 0,
+          file.getLong(BoxFormat.HEADER_START_TICKS),
+          BoxFormat.text(file, BoxFormat.HEADER_BOOT_ID, BoxFormat.BOOT_ID_BYTES),
+          BoxFormat.text(file, BoxFormat.HEADER_BUILD, BoxFormat.BUILD_BYTES),
+          BoxFormat.text(file, BoxFormat.HEADER_ALLOCATOR, BoxFormat.ALLOCATOR_BYTES),
+          BoxFormat.text(file, BoxFormat.HEADER_EXECUTABLE, BoxFormat.EXECUTABLE_BYTES),
+          BoxFormat.text(file, BoxFormat.HEADER_CGROUP, BoxFormat.CGROUP_BYTES),
+          file.getLong(BoxFormat.HEADER_CGROUP_INODE));
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package io.mallometer.internal.history;
+
+import java.time.Instant;
+
+/**
+ * A text in the black box.
+ *
+ * @param time when it was written
+ * @param monotonicNanos the same by a clock that nobody sets
+ * @param text what was written
+ */
+record RecordedText(Instant time, long monotonicNanos, MemoryText text) {}

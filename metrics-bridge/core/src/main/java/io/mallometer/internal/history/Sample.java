@@ -1,0 +1,106 @@
+package io.mallometer.internal.history;
+
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What the process was at one moment. Figures that are not known are {@code NaN}.
+ *
+ * @param time the wall clock's time
+ * @param monotonicNanos the time of a clock that nobody sets
+ * @param flags of the record
+ * @param allocations successful allocations since the process started
+ * @param allocatedBytes bytes handed out since then
+ * @param netBytes those less the bytes that were freed; after an attach it may be negative
+ * @param liveBytes bytes in use
+ * @param liveObjects objects in use
+ * @param residentBytes the resident set
+ * @param chargedBytes what the kernel charges to the cgroup
+ * @param limitBytes the cgroup's limit
+ * @param inactiveFileBytes cached files that the kernel drops first
+ * @param oomKills processes of the cgroup that the kernel killed because of the limit
+ */
+record Sample(
+    Instant time,
+    long monotonicNanos,
+    int flags,
+    double allocations,
+    double allocatedBytes,
+    double netBytes,
+    double liveBytes,
+    double liveObjects,
+    double residentBytes,
+    double chargedBytes,
+    double limitBytes,
+    double inactiveFileBytes,
+    double oomKills) {
+
+  /**
+   * The share of the limit that is in use, 0 to 1; {@code NaN} without a limit. Without inactive
+   * files where these are known: they are given up before anything is killed.
+   */
+  double shareOfLimit() {
+    double files = Double.isNaN(inactiveFileBytes) ? 0 : inactiveFileBytes;
+    return Math.max(0, chargedBytes - files) / limitBytes;
+  }
+
+  /** This sample of a process in which so much more is in use than was counted. */
+  Sample withBefore(long bytes) {
+    return new Sample(
+        time,
+        monotonicNanos,
+        flags,
+        allocations,
+        allocatedBytes,
+        netBytes,
+        netBytes + bytes,
+        liveObjects,
+        residentBytes,
+        chargedBytes,
+        limitBytes,
+        inactiveFileBytes,
+        oomKills);
+  }
+
+  /** How far the wall clock is ahead of the one that nobody sets, in nanoseconds. */
+  long clockOffsetNanos() {
+    return TimeUnit.SECONDS.toNanos(time.getEpochSecond()) + time.getNano() - monotonicNanos;
+  }
+
+  /** Decodes a record that is known to be whole. */
+  static Sample read(ByteBuffer record) {
+    boolean incomplete = (record.getInt(BoxFormat.FLAGS) & BoxFormat.INCOMPLETE) != 0;
+    return read(record, incomplete);
+  }
+
+  /** The same where the flags mean something else. */
+  static Sample read(ByteBuffer record, boolean incomplete) {
+    double allocations = figure(record, BoxFormat.ALLOCATIONS);
+    double allocated = figure(record, BoxFormat.ALLOCATED_BYTES);
+    double net = allocated - figure(record, BoxFormat.FREED_BYTES);
+    return new Sample(
+        instant(record.getLong(BoxFormat.REALTIME)),
+        record.getLong(BoxFormat.MONOTONIC),
+        record.getInt(BoxFormat.FLAGS),
+        allocations,
+        allocated,
+        net,
+        incomplete ? Double.NaN : net,
+        incomplete ? Double.NaN : allocations - figure(record, BoxFormat.FREES),
+        figure(record, BoxFormat.RESIDENT_BYTES),
+        figure(record, BoxFormat.CHARGED_BYTES),
+        figure(record, BoxFormat.LIMIT_BYTES),
+        figure(record, BoxFormat.INACTIVE_FILE_BYTES),
+        figure(record, BoxFormat.OOM_KILLS));
+  }
+
+  static Instant instant(long realtimeNanos) {
+    return Instant.EPOCH.plusNanos(realtimeNanos);
+  }
+
+  private static double figure(ByteBuffer record, int offset) {
+    long value = record.getLong(offset);
+    return value == BoxFormat.UNKNOWN ? Double.NaN : value;
+  }
+}

@@ -1,0 +1,172 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.history.FallingResolution.Span;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
+import io.mallometer.model.SiteGroup;
+import io.mallometer.model.SiteTrends;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What the call sites held in the last hour: five minutes by 15 s, the rest by the minute. At most
+ * 92 moments of at most 4,096 sites and 16 bytes each: 5.8 MiB, and some 650 KiB with the 500 sites
+ * of a usual service. Stacks are not kept: a site keeps its number. Thread-safe.
+ */
+public final class SiteHistory {
+
+  /** Twice the step in which old moments are kept. */
+  private static final Duration TOO_FAR = Duration.ofMinutes(2);
+
+  /** Of a group of sites so many are shown with their stacks. */
+  private static final int MOST_STACKS = 3;
+
+  private final FallingResolution<SiteMoment> moments =
+      new FallingResolution<>(
+          new Span(Duration.ofSeconds(15), Duration.ofMinutes(5)),
+          new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
+
+  /**
+   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old.
+   *
+   * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
+   */
+  public synchronized void add(CallSites read, long nanoTime) {
+    moments.add(nanoTime, () -> SiteMoment.of(read));
+  }
+
+  /**
+   * What changed from the moment nearest to {@code from} to the one nearest to {@code to}, among
+   * those kept and {@code now}.
+   *
+   * @param now the latest reading, which knows the stacks
+   */
+  public SiteChanges changes(Instant from, Instant to, CallSites now) {
+    if (now.sites().isEmpty()) {
+      return SiteChanges.none(
+          "there are no call sites to compare"
+              + (now.reason().isEmpty() ? "" : ": ")
+              + now.reason());
+    }
+    List<SiteMoment> known = known(now);
+    Optional<SiteMoment> first = nearest(known, from);
+    Optional<SiteMoment> second = nearest(known, to);
+    if (first.isEmpty() || second.isEmpty()) {
+      return SiteChanges.none(
+          "nothing is known of %s: %s".formatted(first.isEmpty() ? from : to, kept(known)));
+    }
+    if (!first.get().time().isBefore(second.get().time())) {
+      return SiteChanges.none(
+          "there are no two moments between %s and %s: %s".formatted(from, to, kept(known)));
+    }
+    return changes(first.get(), second.get(), now);
+  }
+
+  /**
+   * What groups of sites held at each moment that is kept and now: those with most live bytes and
+   * those that grew most, {@code most} of each. A site that a moment has left out because there
+   * were too many counts as nothing then, which is less wrong than not to know the sum of a group.
+   *
+   * @param now the latest reading, which knows the stacks
+   */
+  public SiteTrends trends(CallSites now, Grouping grouping, int most) {
+    List<SiteMoment> known = known(now);
+    Map<String, List<CallSite>> members =
+        now.sites().stream().collect(Collectors.groupingBy(grouping::keyOf));
+    Map<String, Double> growth = new HashMap<>();
+    if (!known.isEmpty()) {
+      SiteMoment first = known.get(0);
+      SiteMoment last = known.get(known.size() - 1);
+      members.forEach((key, sites) -> growth.put(key, held(sites, last) - held(sites, first)));
+    }
+    List<SiteGroup> all = now.groupedBy(grouping);
+    Set<String> chosen = new HashSet<>();
+    all.stream().limit(most).forEach(group -> chosen.add(group.key()));
+    growth.entrySet().stream()
+        .filter(grown -> grown.getValue() > 0)
+        .sorted(Map.Entry.<String, Double>comparingByValue().reversed())
+        .limit(most)
+        .forEach(grown -> chosen.add(grown.getKey()));
+    return new SiteTrends(
+        known.stream().map(SiteMoment::time).toList(),
+        all.stream()
+            .filter(group -> chosen.contains(group.key()))
+            .map(group -> group(group, members.getOrDefault(group.key(), List.of()), known))
+            .toList(),
+        now.reason());
+  }
+
+  private static SiteTrends.Group group(
+      SiteGroup figures, List<CallSite> members, List<SiteMoment> known) {
+    return new SiteTrends.Group(
+        figures,
+        known.stream().map(moment -> held(members, moment)).toList(),
+        members.stream().limit(MOST_STACKS).toList());
+  }
+
+  private static double held(List<CallSite> sites, SiteMoment moment) {
+    return sites.stream().mapToDouble(site -> moment.liveBytesOrNone(site.number())).sum();
+  }
+
+  private static SiteChanges changes(SiteMoment first, SiteMoment second, CallSites now) {
+    return new SiteChanges(
+        Optional.of(first.time()),
+        Optional.of(second.time()),
+        now.sites().stream()
+            .map(site -> change(site, first, second))
+            .filter(SiteChange::moved)
+            .sorted(SiteChange.MOST_GROWTH_FIRST)
+            .toList(),
+        "");
+  }
+
+  private static SiteChange change(CallSite site, SiteMoment first, SiteMoment second) {
+    int number = site.number();
+    return new SiteChange(
+        number,
+        site.name(),
+        site.library(),
+        site.frames(),
+        first.liveBytes(number),
+        second.liveBytes(number),
+        first.liveObjects(number),
+        second.liveObjects(number),
+        second.allocatedBytes(number) - first.allocatedBytes(number));
+  }
+
+  private synchronized List<SiteMoment> known(CallSites now) {
+    List<SiteMoment> known = new ArrayList<>(moments.points());
+    if (!now.sites().isEmpty()
+        && (known.isEmpty() || known.get(known.size() - 1).time().isBefore(now.time()))) {
+      known.add(SiteMoment.of(now));
+    }
+    return known;
+  }
+
+  private static Optional<SiteMoment> nearest(List<SiteMoment> known, Instant asked) {
+    return known.stream()
+        .filter(moment -> distance(moment, asked).compareTo(TOO_FAR) <= 0)
+        .min(Comparator.comparing(moment -> distance(moment, asked)));
+  }
+
+  private static Duration distance(SiteMoment moment, Instant asked) {
+    return Duration.between(moment.time(), asked).abs();
+  }
+
+  private static String kept(List<SiteMoment> known) {
+    return "call sites are known from %s to %s"
+        .formatted(known.get(0).time(), known.get(known.size() - 1).time());
+  }
+}

@@ -1,0 +1,114 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.SiteOrder;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Figures of the call sites at one moment: 16 bytes a site, in the order of their numbers. Of more
+ * than {@value #MOST_SITES} sites, half of that are those with most live bytes and the rest those
+ * with most allocated bytes.
+ *
+ * <p>Floats tell sums apart by a sixteen-millionth, less than the estimates that are in them are
+ * sure of.
+ */
+final class SiteMoment {
+
+  static final int MOST_SITES = 4_096;
+
+  private static final Comparator<CallSite> BY_NUMBER =
+      new Comparator<>() {
+        @Override
+        public int compare(CallSite one, CallSite other) {
+          return Integer.compare(one.number(), other.number());
+        }
+      };
+
+  private final Instant time;
+  private final boolean complete;
+  private final int[] numbers;
+  private final float[] liveBytes;
+  private final float[] liveObjects;
+  private final float[] allocatedBytes;
+
+  private SiteMoment(Instant time, boolean complete, List<CallSite> kept) {
+    this.time = time;
+    this.complete = complete;
+    this.numbers = new int[kept.size()];
+    this.liveBytes = new float[kept.size()];
+    this.liveObjects = new float[kept.size()];
+    this.allocatedBytes = new float[kept.size()];
+    for (int i = 0; i < numbers.length; i++) {
+      CallSite site = kept.get(i);
+      numbers[i] = site.number();
+      liveBytes[i] = (float) site.liveBytes().value();
+      liveObjects[i] = (float) site.liveObjects().value();
+      allocatedBytes[i] = (float) site.allocatedBytes().value();
+    }
+  }
+
+  static SiteMoment of(CallSites read) {
+    boolean complete = read.sites().size() <= MOST_SITES;
+    List<CallSite> kept = new ArrayList<>(complete ? read.sites() : largest(read));
+    kept.sort(BY_NUMBER);
+    return new SiteMoment(read.time(), complete, kept);
+  }
+
+  Instant time() {
+    return time;
+  }
+
+  /** Live bytes of a site; 0 if it was not there, {@code NaN} if it may have been left out. */
+  double liveBytes(int number) {
+    return figure(number, liveBytes);
+  }
+
+  /**
+   * The same with 0 for a site that was left out: it held less than each of the two thousand that
+   * were kept for their live bytes.
+   */
+  double liveBytesOrNone(int number) {
+    double known = liveBytes(number);
+    return Double.isNaN(known) ? 0 : known;
+  }
+
+  /** Live objects of a site; 0 if it was not there, {@code NaN} if it may have been left out. */
+  double liveObjects(int number) {
+    return figure(number, liveObjects);
+  }
+
+  /** Bytes that a site had allocated since the process started, likewise. */
+  double allocatedBytes(int number) {
+    return figure(number, allocatedBytes);
+  }
+
+  private double figure(int number, float[] figures) {
+    int index = Arrays.binarySearch(numbers, number);
+    if (index >= 0) {
+      return figures[index];
+    }
+    return complete ? 0 : Double.NaN;
+  }
+
+  private static Collection<CallSite> largest(CallSites read) {
+    Map<Integer, CallSite> kept = new HashMap<>();
+    read.sortedBy(SiteOrder.LIVE).stream()
+        .limit(MOST_SITES / 2)
+        .forEach(site -> kept.put(site.number(), site));
+    for (CallSite site : read.sortedBy(SiteOrder.ALLOCATED)) {
+      if (kept.size() == MOST_SITES) {
+        break;
+      }
+      kept.put(site.number(), site);
+    }
+    return kept.values();
+  }
+}

@@ -1,0 +1,44 @@
+package io.mallometer.internal.history;
+
+import java.util.OptionalInt;
+
+/**
+ * Tells when a share of the limit is crossed upwards, once for each time: a share that swings
+ * around a threshold must fall five percent below it before it counts again.
+ */
+final class Thresholds {
+
+  private static final int[] PERCENT = {85, 90, 95};
+  private static final double HYSTERESIS = 0.05;
+
+  private final boolean[] crossed = new boolean[PERCENT.length];
+
+  /** Whether a share would cross a threshold newly. */
+  boolean wouldCross(double share) {
+    for (int i = 0; i < PERCENT.length; i++) {
+      if (share >= PERCENT[i] / 100.0 && !crossed[i]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The highest threshold that is newly crossed, in percent.
+   *
+   * @param share of the limit, 0 to 1; {@code NaN} crosses nothing
+   */
+  OptionalInt crossedBy(double share) {
+    OptionalInt highest = OptionalInt.empty();
+    for (int i = 0; i < PERCENT.length; i++) {
+      double threshold = PERCENT[i] / 100.0;
+      if (share >= threshold && !crossed[i]) {
+        crossed[i] = true;
+        highest = OptionalInt.of(PERCENT[i]);
+      } else if (share < threshold - HYSTERESIS) {
+        crossed[i] = false;
+      }
+    }
+    return highest;
+  }
+}

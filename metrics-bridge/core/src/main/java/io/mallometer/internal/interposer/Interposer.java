@@ -1,0 +1,153 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Recording;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the facade reads: the library in this process, or the reason why it cannot be read. Tests
+ * feed the facade through it. Implementations are thread-safe.
+ */
+public interface Interposer {
+
+  /** As many call sites can be watched at once. */
+  int MOST_WATCHED = 4;
+
+  /** Whether there is a library that can be polled. Once there is, there always will be. */
+  boolean present();
+
+  /**
+   * Begins to count in this process, unless it does so already, and returns the state then. Takes
+   * up to half a second. Never throws.
+   */
+  default Status attach() {
+    return read(Instant.now()).status();
+  }
+
+  /** Ends what {@link #attach} began, for everybody in the process. Never throws. */
+  default Status detach() {
+    return read(Instant.now()).status();
+  }
+
+  /**
+   * Looks after libraries that were loaded since the attach; called again and again by who polls,
+   * at most every 5 s. Never throws.
+   */
+  default void stayAttached() {}
+
+  /**
+   * Reads counters and self-report of the process.
+   *
+   * @param time the snapshot's time
+   * @throws IllegalStateException if the library refuses
+   */
+  Snapshot read(Instant time);
+
+  /** Reads the counters of the process; empty unless it counts. Never throws. */
+  Optional<NativeCounters> process();
+
+  /** Reads the counters of the calling thread; empty unless it counts. Never throws. */
+  Optional<NativeCounters> thread();
+
+  /**
+   * Asks the allocator for its statistics; empty if it has none. Locks its arenas, one after the
+   * other. Never throws.
+   *
+   * @param time the time of the statistics
+   */
+  Optional<AllocatorStatistics> allocator(Instant time);
+
+  /**
+   * Makes the allocator give free memory back; that can take seconds. Returns false if it cannot.
+   * Never throws.
+   */
+  boolean trim();
+
+  /**
+   * Reads all call sites, with names; none, with the reason, where they are not recorded. Takes
+   * milliseconds. Never throws.
+   *
+   * @param time the time of the reading
+   */
+  default CallSites callSites(Instant time) {
+    return CallSites.none(time, "the native library is not there to record them");
+  }
+
+  /**
+   * The same, naming sites by the first frame of an application.
+   *
+   * @param applicationPackages the packages of the application's own classes, as in {@link
+   *     io.mallometer.model.MallometerOptions#applicationPackages()}
+   */
+  default CallSites callSites(Instant time, List<String> applicationPackages) {
+    return callSites(time);
+  }
+
+  /**
+   * Lets stacks have Java frames, and asks the JVM for the names of methods that are new in them,
+   * before their classes may be gone. Called about once a second, by a thread of the JVM; takes 20
+   * ms the first time, and microseconds where nothing is new.
+   */
+  default void nameMethods() {}
+
+  /**
+   * Observes the use of objects from now on; whether that works {@link #evidence} says. Does
+   * nothing the second time. Never throws.
+   *
+   * @param shortestEpoch no epoch is to be shorter
+   */
+  default void observeUse(Duration shortestEpoch) {}
+
+  /**
+   * Takes that back: what is used is of no interest until it is asked for again. Does nothing the
+   * second time. Never throws.
+   */
+  default void ignoreUse() {}
+
+  /** Reads what is known of the use of objects; takes milliseconds. Never throws. */
+  default Evidence evidence() {
+    return Evidence.none(System.nanoTime(), "the native library is not there to observe anything");
+  }
+
+  /**
+   * Looks from now on where objects of call sites are last used, and no more where others are.
+   * Never throws.
+   *
+   * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends it
+   * @return why that is not possible; empty if it is
+   */
+  default String watchUse(List<Integer> sites) {
+    return "the native library is not there to watch anything";
+  }
+
+  /** The uses that were seen so. Never throws. */
+  default List<UseOfSite> usesSeen() {
+    return List.of();
+  }
+
+  /** Whether the library records into a file. Never throws. */
+  default Recording recording() {
+    return Recording.off();
+  }
+
+  /**
+   * Asks the library to record into a file, unless it does already, and returns what it does then:
+   * {@link Recording.State#OFF} if it is not there to do so. Never throws.
+   */
+  default Recording record(Path path) {
+    return Recording.off();
+  }
+
+  /** The library in this process. Never throws: what cannot be reached is absent with a reason. */
+  static Interposer ofThisProcess() {
+    return new ProcessInterposer();
+  }
+}

@@ -1,0 +1,231 @@
+package io.mallometer.internal.interposer;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The functions of {@code mallometer.h} that the bridge calls, under their C names, as {@link
+ * LibraryHandle} finds them.
+ *
+ * <p>A call takes half a microsecond and boxes its arguments. JNA's direct mapping would halve
+ * that, but for it JNA lays out a structure by an annotation, for which the JDK generates a class:
+ * 30 to 70 ms of a program's start. Pointers are passed as {@code long}, which is right wherever
+ * the library exists (64 bit). Initialising this class fails with a {@link LinkageError} if JNA or
+ * one of the two functions is missing without which there is nothing to read; only {@link
+ * Availability} touches it first.
+ */
+final class LibraryFunctions {
+
+  /** ENOSYS as the kernel returns it; the library never does. */
+  private static final int NOT_THERE = -38;
+
+  private static final List<String> MISSING = new ArrayList<>();
+
+  private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
+
+  private static final Function SNAPSHOT = function("mallometer_snapshot");
+  private static final @Nullable Function THREAD_SNAPSHOT =
+      functionIfThere("mallometer_thread_snapshot");
+  private static final Function SELF = function("mallometer_self");
+  private static final @Nullable Function EVENTS = functionIfThere("mallometer_events");
+  private static final @Nullable Function ALLOCATOR = functionIfThere("mallometer_allocator");
+  private static final @Nullable Function JVM_ATTACH = functionIfThere("mallometer_jvm_attach");
+  private static final @Nullable Function METHOD_NAME = functionIfThere("mallometer_method_name");
+  private static final @Nullable Function SITES = functionIfThere("mallometer_sites");
+  private static final @Nullable Function SITE_STACK = functionIfThere("mallometer_site_stack");
+  private static final @Nullable Function MODULES = functionIfThere("mallometer_modules");
+  private static final @Nullable Function OBJECTS = functionIfThere("mallometer_objects");
+  private static final @Nullable Function LEAKS_START = functionIfThere("mallometer_leaks_start");
+  private static final @Nullable Function LEAKS_STOP = functionIfThere("mallometer_leaks_stop");
+  private static final @Nullable Function LEAKS = functionIfThere("mallometer_leaks");
+  private static final @Nullable Function EVIDENCE = functionIfThere("mallometer_evidence");
+  private static final @Nullable Function WATCH = functionIfThere("mallometer_watch");
+  private static final @Nullable Function ACCESSES = functionIfThere("mallometer_accesses");
+  private static final @Nullable Function CONFIGURE = functionIfThere("mallometer_configure");
+  private static final @Nullable Function RECORD = functionIfThere("mallometer_record");
+  private static final @Nullable Function RECORDING = functionIfThere("mallometer_recording");
+  private static final @Nullable Function TRIM = functionIfThere("mallometer_trim");
+  private static final @Nullable Function ATTACH = optional("mallometer_attach");
+  private static final @Nullable Function ATTACH_CHECK = optional("mallometer_attach_check");
+  private static final @Nullable Function DETACH = optional("mallometer_detach");
+
+  private LibraryFunctions() {}
+
+  /** The names of functions that this library is too old to have. A call returns ENOSYS. */
+  static List<String> missing() {
+    return List.copyOf(MISSING);
+  }
+
+  /**
+   * Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value.
+   *
+   * @param snapshotAndOrigin its address and the origin, put together once: a poll is to make as
+   *     few objects as it can
+   */
+  static int mallometer_snapshot(Object[] snapshotAndOrigin) {
+    return SNAPSHOT.invokeInt(snapshotAndOrigin);
+  }
+
+  /** The same for the calling thread. */
+  static int mallometer_thread_snapshot(long snapshot) {
+    return call(THREAD_SNAPSHOT, snapshot);
+  }
+
+  /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
+  static int mallometer_self(Object[] self) {
+    return SELF.invokeInt(self);
+  }
+
+  /**
+   * Copies {@code struct mallometer_event}s with numbers above {@code after}; returns how many, or
+   * a negative errno value.
+   */
+  static int mallometer_events(long events, int eventSize, int capacity, long after) {
+    return call(EVENTS, events, eventSize, capacity, after);
+  }
+
+  /**
+   * Fills a {@code struct mallometer_allocator_state} and up to {@code capacity} of {@code struct
+   * mallometer_arena}; returns 0 or a negative errno value.
+   */
+  static int mallometer_allocator(long state, long rows, int rowSize, int capacity) {
+    return call(ALLOCATOR, state, rows, rowSize, capacity);
+  }
+
+  /** Lets stacks have Java frames; returns 0 or a negative errno value. */
+  static int mallometer_jvm_attach() {
+    return call(JVM_ATTACH);
+  }
+
+  /** Fills a {@code struct mallometer_method}; returns 0 or a negative errno value. */
+  static int mallometer_method_name(int number, long method) {
+    return call(METHOD_NAME, number, method);
+  }
+
+  /**
+   * Copies {@code struct mallometer_site}s with numbers from {@code first} on; returns how many, or
+   * a negative errno value.
+   */
+  static int mallometer_sites(long sites, int siteSize, int capacity, int first) {
+    return call(SITES, sites, siteSize, capacity, first);
+  }
+
+  /** Copies the frames of a site; returns how many, or a negative errno value. */
+  static int mallometer_site_stack(int number, long frames, int capacity) {
+    return call(SITE_STACK, number, frames, capacity);
+  }
+
+  /**
+   * Copies {@code struct mallometer_module}s with numbers from {@code first} on; returns how many,
+   * or a negative errno value.
+   */
+  static int mallometer_modules(long modules, int moduleSize, int capacity, int first) {
+    return call(MODULES, modules, moduleSize, capacity, first);
+  }
+
+  /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
+  static int mallometer_objects(long objects, int objectSize, int capacity) {
+    return call(OBJECTS, objects, objectSize, capacity);
+  }
+
+  /** Observes the use of objects from now on; returns 0 or a negative errno value. */
+  static int mallometer_leaks_start() {
+    return call(LEAKS_START);
+  }
+
+  /** Takes back one start; returns 0 or a negative errno value. */
+  static int mallometer_leaks_stop() {
+    return call(LEAKS_STOP);
+  }
+
+  /** Fills a {@code struct mallometer_observation}; returns 0 or a negative errno value. */
+  static int mallometer_leaks(long observation) {
+    return call(LEAKS, observation);
+  }
+
+  /**
+   * Copies {@code struct mallometer_site_evidence}s, of which {@code first} are left out; returns
+   * how many, or a negative errno value.
+   */
+  static int mallometer_evidence(long evidence, int evidenceSize, int capacity, int first) {
+    return call(EVIDENCE, evidence, evidenceSize, capacity, first);
+  }
+
+  /**
+   * Looks from now on where objects of call sites are used, given as {@code uint32_t}s; returns 0
+   * or a negative errno value.
+   */
+  static int mallometer_watch(long sites, int count) {
+    return call(WATCH, sites, count);
+  }
+
+  /** Copies {@code struct mallometer_access}es; returns how many, or a negative errno value. */
+  static int mallometer_accesses(long accesses, int accessSize, int capacity) {
+    return call(ACCESSES, accesses, accessSize, capacity);
+  }
+
+  /** Changes an option; returns 0 or a negative errno value. */
+  static int mallometer_configure(int option, long value) {
+    return call(CONFIGURE, option, value);
+  }
+
+  /**
+   * Starts to record into a file, given as a zero-terminated path; returns 0 or a negative errno.
+   */
+  static int mallometer_record(long path) {
+    return call(RECORD, path);
+  }
+
+  /** Fills a {@code struct mallometer_black_box}; returns 0 or a negative errno value. */
+  static int mallometer_recording(long recording) {
+    return call(RECORDING, recording);
+  }
+
+  /** Trims; returns 0 or a negative errno value. */
+  static int mallometer_trim() {
+    return call(TRIM);
+  }
+
+  /** Begins to count in this process; returns 0 or a negative errno value. */
+  static int mallometer_attach() {
+    return call(ATTACH);
+  }
+
+  /** Looks after what attaching changed; returns 0 or a negative errno value. */
+  static int mallometer_attach_check() {
+    return call(ATTACH_CHECK);
+  }
+
+  /** Ends what attaching began; returns 0 or a negative errno value. */
+  static int mallometer_detach() {
+    return call(DETACH);
+  }
+
+  private static Function function(String name) {
+    return LIBRARY.getFunction(name);
+  }
+
+  private static @Nullable Function functionIfThere(String name) {
+    @Nullable Function found = optional(name);
+    if (found == null) {
+      MISSING.add(name);
+    }
+    return found;
+  }
+
+  /** No figure depends on it. */
+  private static @Nullable Function optional(String name) {
+    try {
+      return function(name);
+    } catch (UnsatisfiedLinkError e) {
+      return null;
+    }
+  }
+
+  private static int call(@Nullable Function function, Object... arguments) {
+    return function == null ? NOT_THERE : function.invokeInt(arguments);
+  }
+}

@@ -1,0 +1,147 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.internal.symbol.Modules;
+import io.mallometer.internal.symbol.RecordedFrame;
+import io.mallometer.internal.symbol.RecordedModule;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The executable and the libraries that stacks lead through, in the order in which the library
+ * noted them. Where one was unloaded and another took its place, the later one is found; stacks are
+ * named once, within seconds of their first sample.
+ *
+ * <p>Where the library can note none (glibc before 2.35), those that are mapped when a stack is
+ * named.
+ */
+final class LoadedModules implements Modules {
+
+  private static final long PACE_NANOS = 1_000_000_000L;
+
+  private final List<RecordedModule> known = new ArrayList<>();
+  private final Supplier<List<RecordedModule>> mappings;
+  private final LongSupplier nanoTime;
+
+  private List<RecordedModule> mapped = List.of();
+
+  /** Of the noted ones the last that was found: the next frame is often in the same. */
+  private Optional<RecordedModule> found = Optional.empty();
+
+  /** Whether one was noted where another had been, so that an address may be in both. */
+  private boolean replaced;
+
+  private int changes;
+
+  private boolean everMapped;
+  private long mappedAt;
+
+  /**
+   * No modules yet.
+   *
+   * @param mappings reads those that are mapped; called once a second at most
+   * @param nanoTime as {@link System#nanoTime()}
+   */
+  LoadedModules(Supplier<List<RecordedModule>> mappings, LongSupplier nanoTime) {
+    this.mappings = mappings;
+    this.nanoTime = nanoTime;
+  }
+
+  /** How many there are. */
+  synchronized int count() {
+    return known.size();
+  }
+
+  /** Adds those that are new, in the order of their numbers. */
+  synchronized void add(List<RecordedModule> modules) {
+    for (RecordedModule module : modules) {
+      replaced = replaced || overlapsKnown(module);
+      known.add(module);
+      changes++;
+    }
+  }
+
+  private boolean overlapsKnown(RecordedModule module) {
+    for (RecordedModule other : known) {
+      if (overlap(other, module)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public synchronized int changes() {
+    return changes;
+  }
+
+  @Override
+  public synchronized Optional<RecordedModule> at(long address) {
+    if (!known.isEmpty()) {
+      if (replaced || found.isEmpty() || !isIn(found.get(), address)) {
+        found = in(known, address);
+      }
+      return found;
+    }
+    Optional<RecordedModule> module = in(mapped, address);
+    return module.isPresent() || !mapAgain() ? module : in(mapped, address);
+  }
+
+  /**
+   * A stack without the code that the program generated: native frames up to the first that belongs
+   * to no module, then Java frames. The library ends stacks there itself where it knows modules.
+   */
+  synchronized long[] withoutGeneratedCode(long[] stack) {
+    if (!known.isEmpty()) {
+      return stack;
+    }
+    int javaFrames = RecordedFrame.javaFrames(stack);
+    int nativeFrames = stack.length - javaFrames;
+    int end = 0;
+    while (end < nativeFrames && at(stack[end] - 1).isPresent()) {
+      end++;
+    }
+    if (mapped.isEmpty() || end == nativeFrames) {
+      return stack;
+    }
+    long[] shorter = Arrays.copyOf(stack, end + javaFrames);
+    System.arraycopy(stack, nativeFrames, shorter, end, javaFrames);
+    return shorter;
+  }
+
+  private static Optional<RecordedModule> in(List<RecordedModule> modules, long address) {
+    for (int i = modules.size() - 1; i >= 0; i--) {
+      RecordedModule module = modules.get(i);
+      if (isIn(module, address)) {
+        return Optional.of(module);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean overlap(RecordedModule one, RecordedModule other) {
+    return Long.compareUnsigned(one.begin(), other.end()) < 0
+        && Long.compareUnsigned(other.begin(), one.end()) < 0;
+  }
+
+  private static boolean isIn(RecordedModule module, long address) {
+    return Long.compareUnsigned(address, module.begin()) >= 0
+        && Long.compareUnsigned(address, module.end()) < 0;
+  }
+
+  private boolean mapAgain() {
+    long now = nanoTime.getAsLong();
+    if (everMapped && now - mappedAt < PACE_NANOS) {
+      return false;
+    }
+    everMapped = true;
+    mappedAt = now;
+    List<RecordedModule> before = mapped;
+    mapped = mappings.get();
+    changes += mapped.equals(before) ? 0 : 1;
+    return true;
+  }
+}

@@ -1,0 +1,80 @@
+package io.mallometer.internal.interposer;
+
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Asks the library to observe, and takes that back. Where it had no thread for it, as a container's
+ * limit of processes may be reached, or did not count then, it is asked again, at most once a
+ * minute. Not thread-safe.
+ */
+final class ObservationStart {
+
+  /** ENODATA and EAGAIN as the library returns them. */
+  private static final int NO_DATA = -61;
+
+  private static final int NO_THREAD = -11;
+
+  private static final long PAUSE_NANOS = 60_000_000_000L;
+
+  /** Not asked; no errno. */
+  private static final int NOT_ASKED = 1;
+
+  private final IntSupplier start;
+  private final IntSupplier stop;
+  private final LongSupplier nanoTime;
+  private int result = NOT_ASKED;
+  private long asked;
+
+  /**
+   * Asks nothing yet.
+   *
+   * @param start {@code mallometer_leaks_start}
+   * @param stop {@code mallometer_leaks_stop}
+   * @param nanoTime {@link System#nanoTime()}
+   */
+  ObservationStart(IntSupplier start, IntSupplier stop, LongSupplier nanoTime) {
+    this.start = start;
+    this.stop = stop;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Does nothing the second time. */
+  void ask() {
+    if (result == NOT_ASKED) {
+      attempt();
+    }
+  }
+
+  void askAgainIfDue() {
+    if ((result == NO_THREAD || result == NO_DATA) && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
+      attempt();
+    }
+  }
+
+  private void attempt() {
+    asked = nanoTime.getAsLong();
+    result = start.getAsInt();
+  }
+
+  /** The library goes on while another copy of the bridge wants it to. */
+  void takeBack() {
+    if (result == 0) {
+      stop.getAsInt();
+    }
+    result = NOT_ASKED;
+  }
+
+  /** Why nothing is observed, as far as the library said so at once; empty if it did not. */
+  String refusal() {
+    return switch (result) {
+      case 0 -> "";
+      case NOT_ASKED -> "nothing is observed: nobody asks for it";
+      case NO_DATA ->
+          "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
+      case NO_THREAD ->
+          "nothing is observed: no thread can be started; it is tried again once a minute";
+      default -> "nothing is observed: errno " + -result;
+    };
+  }
+}

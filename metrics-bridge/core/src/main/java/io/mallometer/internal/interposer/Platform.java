@@ -1,0 +1,49 @@
+package io.mallometer.internal.interposer;
+
+import java.util.Locale;
+
+/**
+ * What a native library must be built for.
+ *
+ * @param os {@code "linux"}, {@code "macos"}, {@code "windows"}, or another name in lower case
+ * @param architecture {@code "x86-64"}, {@code "aarch64"}, or another name in lower case
+ * @param musl whether the C library is musl, over which the library does not count
+ */
+record Platform(String os, String architecture, boolean musl) {
+
+  static Platform current() {
+    return of(
+        System.getProperty("os.name", ""),
+        System.getProperty("os.arch", ""),
+        ProcFiles.mappedFiles().orElse(""));
+  }
+
+  /** From the system properties {@code os.name} and {@code os.arch} and the text of maps. */
+  static Platform of(String osName, String osArch, String maps) {
+    return new Platform(os(osName), architecture(osArch), maps.contains("/ld-musl-"));
+  }
+
+  /** The name of the directory of this platform's library in the jar, such as linux-x86-64. */
+  String directory() {
+    return (musl ? os + "-musl" : os) + "-" + architecture;
+  }
+
+  /** For people, such as "linux x86-64 with musl". */
+  @Override
+  public String toString() {
+    return os + " " + architecture + (musl ? " with musl" : "");
+  }
+
+  private static String os(String name) {
+    String lower = name.toLowerCase(Locale.ROOT);
+    if (lower.startsWith("mac")) {
+      return "macos";
+    }
+    return lower.startsWith("windows") ? "windows" : lower;
+  }
+
+  private static String architecture(String name) {
+    String lower = name.toLowerCase(Locale.ROOT);
+    return lower.equals("amd64") || lower.equals("x86_64") ? "x86-64" : lower;
+  }
+}

@@ -1,0 +1,145 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.Recording;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The library of this process, which may come in while it runs: because {@link #attach} is asked
+ * for, or because another class loader of this JVM has opened it.
+ */
+final class ProcessInterposer implements Interposer {
+
+  private volatile Interposer current = Availability.ofThisProcess();
+  private volatile boolean lookedFor;
+
+  @Override
+  public boolean present() {
+    return current.present();
+  }
+
+  @Override
+  public Snapshot read(Instant time) {
+    return latest().read(time);
+  }
+
+  /** What another class loader has attached is used here, too. It is looked for once. */
+  private Interposer latest() {
+    Interposer known = current;
+    return known.present() || lookedFor || !LibraryHandle.attached() ? known : found();
+  }
+
+  private synchronized Interposer found() {
+    lookedFor = true;
+    if (!current.present()) {
+      current = Availability.ofThisProcess();
+    }
+    return current;
+  }
+
+  /**
+   * Nobody sees the library before it counts, unless it refuses to. What is in the process already
+   * and cannot be read is not tried again: JNA starts once, and tells only then why it cannot.
+   */
+  @Override
+  public synchronized Status attach() {
+    Interposer library = latest();
+    if (library instanceof AbsentInterposer absent && !absent.unreadable()) {
+      library = Availability.loaded();
+    }
+    Status status = library.attach();
+    current = library;
+    if (status.active()) {
+      LibraryHandle.tellOthers();
+    }
+    return status;
+  }
+
+  @Override
+  public Status detach() {
+    return latest().detach();
+  }
+
+  @Override
+  public void stayAttached() {
+    current.stayAttached();
+  }
+
+  @Override
+  public Optional<NativeCounters> process() {
+    return current.process();
+  }
+
+  @Override
+  public Optional<NativeCounters> thread() {
+    return current.thread();
+  }
+
+  @Override
+  public Optional<AllocatorStatistics> allocator(Instant time) {
+    return current.allocator(time);
+  }
+
+  @Override
+  public boolean trim() {
+    return current.trim();
+  }
+
+  @Override
+  public CallSites callSites(Instant time) {
+    return current.callSites(time);
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages) {
+    return current.callSites(time, applicationPackages);
+  }
+
+  @Override
+  public void nameMethods() {
+    current.nameMethods();
+  }
+
+  @Override
+  public void observeUse(Duration shortestEpoch) {
+    current.observeUse(shortestEpoch);
+  }
+
+  @Override
+  public void ignoreUse() {
+    current.ignoreUse();
+  }
+
+  @Override
+  public Evidence evidence() {
+    return current.evidence();
+  }
+
+  @Override
+  public String watchUse(List<Integer> sites) {
+    return current.watchUse(sites);
+  }
+
+  @Override
+  public List<UseOfSite> usesSeen() {
+    return current.usesSeen();
+  }
+
+  @Override
+  public Recording recording() {
+    return current.recording();
+  }
+
+  @Override
+  public Recording record(Path path) {
+    return current.record(path);
+  }
+}

@@ -1,0 +1,314 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.internal.symbol.MappedModules;
+import io.mallometer.internal.symbol.ModuleImages;
+import io.mallometer.internal.symbol.RecordedModule;
+import io.mallometer.internal.symbol.SiteNaming;
+import io.mallometer.internal.symbol.Symbolizer;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.StackFrame;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The call sites that the library records, with names.
+ *
+ * <p>A site's stack never changes, so it is fetched and named once; a reading then copies the sums,
+ * which takes about a microsecond a site. The JVM is asked for the names of methods in between,
+ * before their classes may be gone.
+ *
+ * <p>Thread-safe. Only for a library that counts.
+ */
+final class RecordedCallSites {
+
+  /** ENODATA, EPERM, ESRCH, ENOTSUP and EBUSY as the library returns them. */
+  private static final int NO_SITES = -61;
+
+  private static final int NOT_WANTED = -1;
+  private static final int NO_JVM = -3;
+  private static final int UNSUPPORTED = -95;
+  private static final int BUSY = -16;
+
+  private static final String NOT_RECORDED = "call sites are not recorded";
+
+  private static final String SWITCHED_OFF =
+      NOT_RECORDED
+          + ": MALLOMETER_STACKS is off or large, or MALLOMETER_SAMPLE_INTERVAL is 0."
+          + " Start without these variables to record them";
+
+  private static final int SITES_AT_ONCE = 512;
+  private static final int MODULES_AT_ONCE = 16;
+  private static final int MOST_OBJECTS = 65_536;
+
+  /**
+   * Between readings, at a time: some 60 ms of the poller's thread. All the library's table has
+   * room for are four times as many.
+   */
+  private static final int METHODS_AT_ONCE = 4_096;
+
+  private static final Comparator<CallSite> MOST_LIVE_FIRST =
+      new Comparator<>() {
+        @Override
+        public int compare(CallSite one, CallSite other) {
+          int byBytes = Double.compare(other.liveBytes().value(), one.liveBytes().value());
+          return byBytes != 0 ? byBytes : Integer.compare(one.number(), other.number());
+        }
+      };
+
+  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * SiteLayout.BYTES);
+  private final ByteBuffer frames = Structs.keep(SiteLayout.MOST_FRAMES * Long.BYTES);
+  private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
+  private final ByteBuffer method = Structs.keep(SiteLayout.METHOD_BYTES);
+  private final long methodAddress = Structs.address(method);
+  private ByteBuffer objects = Structs.keep(SiteLayout.OBJECT_BYTES);
+
+  private final LoadedModules modules =
+      new LoadedModules(
+          () ->
+              ProcFiles.mappedFiles()
+                  .map(maps -> MappedModules.in(maps, ModuleImages.ofThisProcess()))
+                  .orElse(List.of()),
+          System::nanoTime);
+  private final JavaMethods methods =
+      new JavaMethods(
+          method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
+
+  /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
+  private @Nullable Symbolizer symbolizer;
+
+  private final NamedSites named = new NamedSites();
+
+  /** Their modules or methods were not all known. */
+  private final Set<Integer> toBeNamedAgain = new HashSet<>();
+
+  private List<String> namedBy = List.of();
+  private @Nullable SiteNaming naming;
+  private int attached = BUSY;
+
+  /**
+   * Lets stacks have Java frames, and asks for names of new methods, up to a bound. By a thread of
+   * the JVM.
+   */
+  synchronized void nameMethods() {
+    attach();
+    methods.askForNewNames(METHODS_AT_ONCE);
+  }
+
+  private void attach() {
+    // The sampler may be switched on later, and while agents start there is no JVM to be found yet.
+    if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
+      attached = LibraryFunctions.mallometer_jvm_attach();
+    }
+  }
+
+  /**
+   * Reads all sites.
+   *
+   * @param report the library's report of this moment
+   */
+  synchronized CallSites read(Instant time, List<String> applicationPackages, Report report) {
+    attach();
+    methods.askForNewNames();
+    if (attached == NO_SITES) {
+      return CallSites.none(time, whyNotRecorded(report.reason()));
+    }
+    if (!applicationPackages.equals(namedBy)) {
+      namedBy = List.copyOf(applicationPackages);
+      naming = null;
+      named.nameBy(naming());
+    }
+    for (int number : toBeNamedAgain) {
+      named.remove(number);
+    }
+    toBeNamedAgain.clear();
+    SampledAges ages = ages(report.liveSamples());
+    List<CallSite> read = new ArrayList<>();
+    for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
+      count =
+          LibraryFunctions.mallometer_sites(
+              Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
+      nameNew(count);
+      for (int i = 0; i < count; i++) {
+        addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
+      }
+    }
+    read.sort(MOST_LIVE_FIRST);
+    return new CallSites(
+        time, read, report.samples(), report.dropped(), report.byteUnit(), reason());
+  }
+
+  /** What of the library's report belongs to a reading. */
+  record Report(
+      double intervalBytes,
+      long samples,
+      int liveSamples,
+      Map<String, Long> dropped,
+      ByteUnit byteUnit,
+      String reason) {}
+
+  /** The library names a limit that is in the way, behind what else it has to say. */
+  static String whyNotRecorded(String reasonOfLibrary) {
+    int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
+    return begin < 0 ? SWITCHED_OFF : reasonOfLibrary.substring(begin);
+  }
+
+  private String reason() {
+    return switch (attached) {
+      case 0 -> "";
+      case NOT_WANTED -> "no Java frames: MALLOMETER_STACKS=native";
+      case NO_JVM -> "no Java frames: the JVM was not found";
+      case UNSUPPORTED ->
+          "no Java frames: this JVM has no AsyncGetCallTrace, or refuses its tools interface";
+      case BUSY -> "no Java frames yet";
+      default -> "no Java frames: attaching to the JVM failed with errno " + -attached;
+    };
+  }
+
+  private long samples(int at) {
+    return sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
+  }
+
+  private void addSite(int at, SampledAges ages, double interval, List<CallSite> read) {
+    long samples = samples(at);
+    int number = sites.getInt(at + SiteLayout.NUMBER);
+    if (samples == 0 || !named.contains(number)) {
+      return;
+    }
+    read.add(
+        new CallSite(
+            number,
+            named.frames(number),
+            named.name(number),
+            named.library(number),
+            samples,
+            SiteLayout.allocated(
+                sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
+            SiteLayout.allocated(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
+            SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
+            SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
+            Double.NaN,
+            ages.at(number)));
+  }
+
+  // ---- Names
+
+  /** Those of the sites just read that are new. */
+  private void nameNew(int count) {
+    List<Integer> numbers = new ArrayList<>();
+    List<long[]> stacks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
+      if (samples(i * SiteLayout.BYTES) > 0 && !named.contains(number)) {
+        numbers.add(number);
+        stacks.add(stack(number));
+      }
+    }
+    if (numbers.isEmpty()) {
+      return;
+    }
+    // Afterwards: their stacks lead through nothing that is noted later.
+    boolean complete = addNewModules();
+    List<List<StackFrame>> frames = symbolized(stacks);
+    for (int i = 0; i < frames.size(); i++) {
+      named.put(numbers.get(i), frames.get(i), naming());
+      if (!complete || !methods.askedForAllOf(stacks.get(i))) {
+        toBeNamedAgain.add(numbers.get(i));
+      }
+    }
+  }
+
+  private long[] stack(int number) {
+    int count =
+        LibraryFunctions.mallometer_site_stack(
+            number, Structs.address(frames), SiteLayout.MOST_FRAMES);
+    long[] stack = new long[Math.max(0, count)];
+    frames.asLongBuffer().get(stack);
+    return stack;
+  }
+
+  /** The frames of a stack that the library recorded, innermost first. */
+  synchronized List<StackFrame> frames(long[] stack) {
+    addNewModules();
+    return symbolized(List.of(stack)).get(0);
+  }
+
+  private List<List<StackFrame>> symbolized(List<long[]> stacks) {
+    methods.askForNewNames();
+    List<long[]> known = new ArrayList<>(stacks.size());
+    for (long[] stack : stacks) {
+      known.add(modules.withoutGeneratedCode(stack));
+    }
+    return symbolizer().frames(known);
+  }
+
+  private Symbolizer symbolizer() {
+    Symbolizer made = symbolizer;
+    if (made == null) {
+      made = new Symbolizer(modules, methods::of, ModuleImages.ofThisProcess());
+      symbolizer = made;
+    }
+    return made;
+  }
+
+  private SiteNaming naming() {
+    SiteNaming made = naming;
+    if (made == null) {
+      made = new SiteNaming(namedBy);
+      naming = made;
+    }
+    return made;
+  }
+
+  /**
+   * The library notes a stack's modules before it shows the site. False if one is just being
+   * written: names are then to be looked up again at the next reading.
+   */
+  private boolean addNewModules() {
+    boolean complete = true;
+    int count = MODULES_AT_ONCE;
+    while (count == MODULES_AT_ONCE) {
+      count =
+          LibraryFunctions.mallometer_modules(
+              Structs.address(moduleRows),
+              SiteLayout.MODULE_BYTES,
+              MODULES_AT_ONCE,
+              modules.count());
+      List<RecordedModule> added = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        RecordedModule module = SiteLayout.module(moduleRows, i * SiteLayout.MODULE_BYTES);
+        if (module.begin() == 0) {
+          count = 0;
+          complete = false;
+        } else {
+          added.add(module);
+        }
+      }
+      modules.add(added);
+    }
+    return complete;
+  }
+
+  // ---- Ages
+
+  private SampledAges ages(int liveSamples) {
+    int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
+    if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
+      objects = Structs.keepInstead(objects, capacity * SiteLayout.OBJECT_BYTES);
+    }
+    int count =
+        LibraryFunctions.mallometer_objects(
+            Structs.address(objects),
+            SiteLayout.OBJECT_BYTES,
+            objects.capacity() / SiteLayout.OBJECT_BYTES);
+    return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
+  }
+}

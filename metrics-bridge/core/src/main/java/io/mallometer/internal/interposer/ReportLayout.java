@@ -1,0 +1,185 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.Attachment;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.SelfReport;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * {@code struct mallometer_report} of ABI version {@value Availability#ABI_VERSION}, by byte
+ * offset. The header orders fields so that there is no padding; a test compares these offsets with
+ * a C compiler's.
+ */
+final class ReportLayout {
+
+  static final int SIZE = 0;
+  static final int STATE = 8;
+  static final int BYTES_TO_STATE = 12;
+  static final int BYTE_UNIT = 12;
+  static final int FOOTPRINT_BYTES = 16;
+  static final int OVERHEAD_NS = 24;
+  static final int THREADS_WITHOUT_BLOCK = 32;
+  static final int HUGE_THRESHOLD_BYTES = 40;
+  static final int BUILD = 48;
+  static final int BUILD_BYTES = 32;
+  static final int ALLOCATOR = BUILD + BUILD_BYTES;
+  static final int ALLOCATOR_BYTES = 64;
+  static final int REASON = ALLOCATOR + ALLOCATOR_BYTES;
+  static final int REASON_BYTES = 160;
+  static final int TEXTS_END = REASON + REASON_BYTES;
+  static final int SAMPLE_INTERVAL_BYTES = TEXTS_END;
+  static final int SAMPLES = SAMPLE_INTERVAL_BYTES + 8;
+  static final int SAMPLED_BYTES = SAMPLES + 8;
+  static final int SAMPLES_BY_SIZE_ONLY = SAMPLED_BYTES + 8;
+  static final int SAMPLES_WITHOUT_SITE = SAMPLES_BY_SIZE_ONLY + 8;
+  static final int SAMPLES_NOT_FOLLOWED = SAMPLES_WITHOUT_SITE + 8;
+  static final int LIVE_SAMPLES = SAMPLES_NOT_FOLLOWED + 8;
+  static final int CALL_SITES = LIVE_SAMPLES + 4;
+  static final int SAMPLES_TRUNCATED = CALL_SITES + 4;
+  static final int SAMPLES_WITHOUT_JAVA = SAMPLES_TRUNCATED + 8;
+  static final int SAMPLING_NS = SAMPLES_WITHOUT_JAVA + 8;
+  static final int OVERHEAD_TARGET_PPM = SAMPLING_NS + 8;
+  static final int SAMPLING_SHARE_PPM = OVERHEAD_TARGET_PPM + 4;
+  static final int METHODS = SAMPLING_SHARE_PPM + 4;
+  static final int MODULES = METHODS + 4;
+  static final int JAVA = MODULES + 4;
+  static final int TABLES_BYTES = JAVA + 8;
+  static final int FRAMES_WITHOUT_METHOD = TABLES_BYTES + 8;
+  static final int FRAMES_WITHOUT_MODULE = FRAMES_WITHOUT_METHOD + 8;
+  static final int SAMPLES_WITHOUT_STACK = FRAMES_WITHOUT_MODULE + 8;
+  static final int EVENT_BYTES = SAMPLES_WITHOUT_STACK + 8;
+  static final int ARENA_BYTES = EVENT_BYTES + 4;
+  static final int SITE_BYTES = ARENA_BYTES + 4;
+  static final int MODULE_BYTES = SITE_BYTES + 4;
+  static final int OBJECT_BYTES = MODULE_BYTES + 4;
+  static final int EVIDENCE_BYTES = OBJECT_BYTES + 4;
+  static final int ACCESS_BYTES = EVIDENCE_BYTES + 4;
+  static final int MODE = ACCESS_BYTES + 8;
+  static final int WORDS = MODE + 4;
+  static final int WORDS_REFUSED = WORDS + 4;
+  static final int CALLS_UNSEEN = WORDS_REFUSED + 4;
+  static final int SINCE_NS = CALLS_UNSEEN + 4;
+  static final int ATTACH_LOCK_NS = SINCE_NS + 8;
+  static final int DRIFT_BYTES = ATTACH_LOCK_NS + 8;
+  static final int DRIFT_BOUND_BYTES = DRIFT_BYTES + 8;
+  static final int BYTES = DRIFT_BOUND_BYTES + 8;
+
+  static final int STATE_COUNTING = 1;
+  static final int STATE_DISABLED = 2;
+  static final int STATE_NOT_PRELOADED = 3;
+  static final int STATE_EXCLUDED = 4;
+  static final int STATE_UNSUPPORTED = 5;
+
+  /** MALLOMETER_MODE_ATTACHED. */
+  private static final int MODE_ATTACHED = 2;
+
+  private static final double MILLION = 1e6;
+
+  private static final List<Rows> ROWS =
+      List.of(
+          new Rows("event", EVENT_BYTES, 176, EventLayout.BYTES),
+          new Rows("arena", ARENA_BYTES, 40, AllocatorLayout.ROW_BYTES),
+          new Rows("site", SITE_BYTES, 88, SiteLayout.BYTES),
+          new Rows("module", MODULE_BYTES, 1088, SiteLayout.MODULE_BYTES),
+          new Rows("object", OBJECT_BYTES, 48, SiteLayout.OBJECT_BYTES),
+          new Rows("site_evidence", EVIDENCE_BYTES, 624, LeakLayout.SITE_BYTES),
+          new Rows("access", ACCESS_BYTES, 560, LeakLayout.ACCESS_BYTES));
+
+  private ReportLayout() {}
+
+  static ByteUnit byteUnit(ByteBuffer struct) {
+    return switch (struct.getInt(BYTE_UNIT)) {
+      case 1 -> ByteUnit.USABLE;
+      case 2 -> ByteUnit.GLIBC_CHUNK;
+      case 3 -> ByteUnit.REQUESTED;
+      default -> ByteUnit.UNKNOWN;
+    };
+  }
+
+  /** Whether the library counts since mallometer_attach() was called. */
+  static boolean attached(ByteBuffer struct) {
+    return has(struct, MODE + Integer.BYTES) && struct.getInt(MODE) == MODE_ATTACHED;
+  }
+
+  static Optional<Attachment> attachment(ByteBuffer struct) {
+    return attached(struct)
+        ? Optional.of(
+            new Attachment(
+                struct.getInt(WORDS),
+                struct.getInt(WORDS_REFUSED),
+                struct.getInt(CALLS_UNSEEN),
+                struct.getLong(ATTACH_LOCK_NS) / 1e9,
+                struct.getLong(DRIFT_BYTES),
+                struct.getLong(DRIFT_BOUND_BYTES)))
+        : Optional.empty();
+  }
+
+  static SelfReport.Sampling sampling(ByteBuffer struct) {
+    long interval = struct.getLong(SAMPLE_INTERVAL_BYTES);
+    int target = struct.getInt(OVERHEAD_TARGET_PPM);
+    return interval == 0
+        ? SelfReport.Sampling.OFF
+        : new SelfReport.Sampling(
+            interval,
+            struct.getLong(SAMPLES),
+            struct.getLong(SAMPLES_WITHOUT_SITE),
+            struct.getLong(SAMPLES_NOT_FOLLOWED),
+            struct.getLong(SAMPLES_BY_SIZE_ONLY),
+            target == 0 ? Double.NaN : target / MILLION,
+            struct.getInt(SAMPLING_SHARE_PPM) / MILLION,
+            struct.getLong(TABLES_BYTES));
+  }
+
+  /**
+   * Whether the library filled a field, which an older one does not know.
+   *
+   * @param end the offset behind the field
+   */
+  static boolean has(ByteBuffer struct, int end) {
+    return struct.getInt(SIZE) >= end;
+  }
+
+  /**
+   * The names of the figures that this bridge reads and a library is too old to tell: fields that
+   * were appended to the report, and kinds of rows with fewer fields.
+   */
+  static List<String> missing(ByteBuffer struct) {
+    List<String> missing = new ArrayList<>();
+    if (!has(struct, SAMPLES_WITHOUT_STACK + 8)) {
+      missing.add("samples_without_stack");
+    }
+    for (Rows rows : ROWS) {
+      // Libraries that do not tell the sizes have the first ones.
+      boolean tells = has(struct, rows.offset() + Integer.BYTES);
+      if ((tells ? struct.getInt(rows.offset()) : rows.firstBytes()) < rows.bytes()) {
+        missing.add("mallometer_" + rows.name());
+      }
+    }
+    return missing;
+  }
+
+  /**
+   * Elements of arrays.
+   *
+   * @param name the struct's
+   * @param offset where the report tells their size in the library
+   * @param firstBytes their size in libraries that do not tell it
+   * @param bytes their size here
+   */
+  private record Rows(String name, int offset, int firstBytes, int bytes) {}
+
+  /** A NUL-terminated text in a field of fixed length. */
+  static String text(ByteBuffer struct, int offset, int length) {
+    byte[] bytes = new byte[length];
+    struct.get(offset, bytes);
+    int end = 0;
+    while (end < length && bytes[end] != 0) {
+      end++;
+    }
+    return new String(bytes, 0, end, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,102 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.CallSite;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * How old the live samples of each site are. A sample of probability p stands for 1/p objects of
+ * its size, so the quantiles are weighted by bytes / p: half of a site's live bytes are at most as
+ * old as the median.
+ */
+final class SampledAges {
+
+  private static final double NANOS = 1e9;
+
+  /** For 65,536 objects, and ages of 278 years in milliseconds above. */
+  private static final int INDEX_BITS = 20;
+
+  /** By the number of the site. */
+  private final double[] median;
+
+  private final double[] ninetyPercent;
+  private final double[] oldest;
+
+  private SampledAges(int sites) {
+    this.median = unknown(sites);
+    this.ninetyPercent = unknown(sites);
+    this.oldest = unknown(sites);
+  }
+
+  /**
+   * Ages by the number of the site.
+   *
+   * @param objects an array of {@code struct mallometer_object}
+   * @param count its elements
+   * @param now the clock that their births are told by, in nanoseconds
+   */
+  static SampledAges of(ByteBuffer objects, int count, long now) {
+    long[] youngestFirst = new long[count];
+    int sites = 0;
+    for (int i = 0; i < count; i++) {
+      // Age in milliseconds above, index below: sorted as one number.
+      youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
+      sites = Math.max(sites, 1 + site(objects, i));
+    }
+    double[] total = new double[sites];
+    for (int i = 0; i < count; i++) {
+      total[site(objects, i)] += weight(objects, i);
+    }
+    Arrays.sort(youngestFirst);
+    SampledAges ages = new SampledAges(sites);
+    double[] passed = new double[sites];
+    for (long entry : youngestFirst) {
+      int i = (int) entry & (1 << INDEX_BITS) - 1;
+      int site = site(objects, i);
+      passed[site] += weight(objects, i);
+      ages.pass(site, passed[site], total[site], age(objects, i, now) / NANOS);
+    }
+    return ages;
+  }
+
+  /** Those of a site. */
+  CallSite.Ages at(int site) {
+    return site < oldest.length && !Double.isNaN(oldest[site])
+        ? new CallSite.Ages(median[site], ninetyPercent[site], oldest[site])
+        : CallSite.Ages.UNKNOWN;
+  }
+
+  /** Notes that so much of a site's live bytes, which may be none, is at most so old. */
+  private void pass(int site, double passed, double total, double age) {
+    if (passed >= 0.5 * total && Double.isNaN(median[site])) {
+      median[site] = age;
+    }
+    if (passed >= 0.9 * total && Double.isNaN(ninetyPercent[site])) {
+      ninetyPercent[site] = age;
+    }
+    oldest[site] = age;
+  }
+
+  private static double[] unknown(int sites) {
+    double[] ages = new double[sites];
+    Arrays.fill(ages, Double.NaN);
+    return ages;
+  }
+
+  private static long age(ByteBuffer objects, int index, long now) {
+    return Math.max(0, now - objects.getLong(offset(index) + SiteLayout.OBJECT_BORN_NS));
+  }
+
+  private static int offset(int index) {
+    return index * SiteLayout.OBJECT_BYTES;
+  }
+
+  private static int site(ByteBuffer objects, int index) {
+    return objects.getInt(offset(index) + SiteLayout.OBJECT_SITE);
+  }
+
+  private static double weight(ByteBuffer objects, int index) {
+    double probability = objects.getDouble(offset(index) + SiteLayout.OBJECT_PROBABILITY);
+    return objects.getLong(offset(index) + SiteLayout.OBJECT_SIZE) / probability;
+  }
+}

@@ -1,0 +1,295 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.SiteOrder;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Grounds;
+import io.mallometer.model.SiteVerdict.Growth;
+import io.mallometer.model.SiteVerdict.Site;
+import io.mallometer.model.SiteVerdict.Suspected;
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One evaluation: what is judged as one, its standing after the one it had before, and the verdicts
+ * that are in the report. Nothing of it stays but the standings and the verdicts.
+ */
+final class Evaluation {
+
+  private final Evidence evidence;
+  private final SamplesBySite samples;
+  private final Window window;
+  private final LiveTrend trend;
+  private final Standings before;
+  private final boolean news;
+  private final Instant time;
+
+  private final Standings standings;
+  private final Findings findings = new Findings();
+  private @Nullable RuntimeException failure;
+
+  /**
+   * An evaluation.
+   *
+   * @param before what is known from earlier ones
+   * @param news whether it counts
+   */
+  Evaluation(
+      Evidence evidence,
+      Window window,
+      LiveTrend trend,
+      Standings before,
+      boolean news,
+      Instant time) {
+    this.evidence = evidence;
+    this.samples = new SamplesBySite(evidence.objects());
+    this.window = window;
+    this.trend = trend;
+    this.before = before;
+    this.news = news;
+    this.time = time;
+    this.standings = before.next();
+  }
+
+  /** What the next evaluation has to know. */
+  Standings standings() {
+    return standings;
+  }
+
+  /** What failed first. */
+  Optional<RuntimeException> failure() {
+    return Optional.ofNullable(failure);
+  }
+
+  private void note(RuntimeException e) {
+    failure = failure == null ? e : failure;
+  }
+
+  // ---- What is judged as one
+
+  void judge(List<CallSite> sites) {
+    Map<Standings.Name, List<Subject>> scarce = new HashMap<>();
+    for (CallSite site : sites) {
+      if (holdsNothing(site)) {
+        keepOfNothing(site);
+        continue;
+      }
+      Subject subject = subject(null, List.of(site));
+      if (isForItself(subject)) {
+        conclude(subject);
+      } else {
+        scarce.computeIfAbsent(Standings.Name.of(site), name -> new ArrayList<>()).add(subject);
+      }
+    }
+    for (Map.Entry<Standings.Name, List<Subject>> few : scarce.entrySet()) {
+      for (Subject subject : together(few.getKey(), few.getValue())) {
+        conclude(subject);
+      }
+    }
+  }
+
+  /** Half of the sites of most programs. What was a leak is judged on, until it is none. */
+  private boolean holdsNothing(CallSite site) {
+    int number = site.number();
+    return !(site.liveBytes().value() > 0)
+        && !samples.has(number)
+        && !before.leaksTogether(number)
+        && !before.isSuspicious(number);
+  }
+
+  /** Since when it is healthy is known again when it holds something. */
+  private void keepOfNothing(CallSite site) {
+    Judgement unseen = Judgement.unseen();
+    standings.put(site.number(), before.of(site.number(), unseen, time).showing(unseen));
+  }
+
+  private boolean isForItself(Subject subject) {
+    if (before.isLeak(subject.number())) {
+      return true;
+    }
+    return before.leaksTogether(subject.number())
+        ? subject.judged().verdict() == Verdict.LEAK
+        : !isScarce(subject.judged());
+  }
+
+  private static boolean isScarce(Judgement judged) {
+    return judged.stale() > 0 && judged.stale() < LeakThresholds.FEWEST_STALE;
+  }
+
+  /** As one, if that says something; else each for itself. */
+  private List<Subject> together(Standings.Name name, List<Subject> few) {
+    boolean leak = before.isLeak(name);
+    if (few.size() == 1 && !leak) {
+      return few;
+    }
+    Subject all = subject(name, mostLiveFirst(few));
+    boolean telling =
+        all.judged().verdict() != Verdict.HEALTHY
+            && all.judged().stale() >= LeakThresholds.FEWEST_STALE_TOGETHER;
+    return leak || telling ? List.of(all) : few;
+  }
+
+  private static List<CallSite> mostLiveFirst(List<Subject> few) {
+    return few.stream().map(one -> one.sites().get(0)).sorted(SiteOrder.LIVE.comparator()).toList();
+  }
+
+  // ---- Judgements
+
+  private Subject subject(Standings.@Nullable Name group, List<CallSite> sites) {
+    try {
+      return new Subject(group, sites, judgement(sites), growing(sites), false);
+    } catch (RuntimeException e) {
+      note(e);
+      return new Subject(group, sites, Judgement.unseen(), Double.NaN, true);
+    }
+  }
+
+  private double growing(List<CallSite> sites) {
+    return sites.size() == 1 ? trend.growthBytesPerHour(sites.get(0)) : Double.NaN;
+  }
+
+  /**
+   * The library has room for what it knows of so many sites only. Where it knows nothing of what
+   * became of a site's objects, that those which are left are idle says too little.
+   */
+  private Judgement judgement(List<CallSite> sites) {
+    if (!evidence.observation().hasSeen() || !anyInSlot(sites)) {
+      return Judgement.unseen();
+    }
+    SiteUse use = SiteUse.NONE;
+    for (CallSite site : sites) {
+      SiteUse known = evidence.sites().get(site.number());
+      if (known == null && samples.anyInSlot(site.number())) {
+        return Judgement.unseen();
+      }
+      use = known == null ? use : use.plus(known);
+    }
+    return LeakTest.judge(samplesOf(sites), use, window);
+  }
+
+  private boolean anyInSlot(List<CallSite> sites) {
+    for (CallSite site : sites) {
+      if (samples.anyInSlot(site.number())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private List<SampledObject> samplesOf(List<CallSite> sites) {
+    if (sites.size() == 1) {
+      return samples.of(sites.get(0).number());
+    }
+    List<SampledObject> all = new ArrayList<>();
+    for (CallSite site : sites) {
+      all.addAll(samples.of(site.number()));
+    }
+    return all;
+  }
+
+  private void conclude(Subject subject) {
+    Standings.Name group = subject.group();
+    Standing known =
+        group == null
+            ? before.of(subject.number(), subject.judged(), time)
+            : before.of(group, subject.judged(), time);
+    Standing standing =
+        news && !subject.failed() ? known.after(subject.verdict(), subject.judged(), time) : known;
+    if (group == null) {
+      standings.put(subject.number(), standing);
+    } else {
+      standings.put(group, subject.sites(), standing);
+    }
+    findings.add(subject, standing);
+  }
+
+  // ---- Verdicts
+
+  /**
+   * The verdicts, worst first.
+   *
+   * @param latest those of the evaluation before, for what cannot be told
+   */
+  List<SiteVerdict> verdicts(
+      List<SiteVerdict> latest, Room room, LastUses uses, Predicate<String> acknowledged) {
+    List<SiteVerdict> verdicts = new ArrayList<>();
+    for (Finding finding : findings.worstFirst()) {
+      try {
+        verdicts.add(verdict(finding, room, uses, acknowledged));
+      } catch (RuntimeException e) {
+        note(e);
+        latest.stream().filter(finding::isOf).forEach(verdicts::add);
+      }
+    }
+    return List.copyOf(verdicts);
+  }
+
+  private SiteVerdict verdict(
+      Finding finding, Room room, LastUses uses, Predicate<String> acknowledged) {
+    List<CallSite> sites = finding.subject().sites();
+    CallSite site = sites.get(0);
+    Judgement judged = finding.standing().shown();
+    Verdict verdict = finding.verdict();
+    Suspected suspected =
+        judged.stale() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
+    Growth growth = growth(finding, room);
+    LeakEvidence evidence = evidence(finding);
+    return new SiteVerdict(
+        verdict,
+        finding.standing().since(),
+        Sentence.of(
+            verdict,
+            Sentence.who(site.name(), site.frames()),
+            judged,
+            growth,
+            evidence == LeakEvidence.SLOTS),
+        new Site(site.name(), site.library(), site.number(), sites.size(), site.frames()),
+        suspected,
+        growth,
+        new Grounds(
+            evidence,
+            verdict == Verdict.LEAK ? judged.confidence() : Double.NaN,
+            uses.of(site.number(), false),
+            uses.of(site.number(), true)),
+        acknowledged.test(site.name()));
+  }
+
+  private static Growth growth(Finding finding, Room room) {
+    Judgement judged = finding.standing().shown();
+    double live = finding.liveBytes();
+    double suspected = judged.suspected().bytes().value();
+    return switch (finding.verdict()) {
+      case LEAK -> room.growth(live, suspected, judged.growthBytesPerHour());
+      case GROWING -> room.growth(live, live, finding.subject().growing());
+      default -> room.growth(live, suspected, Double.NaN);
+    };
+  }
+
+  /** Objects in slots; else whether those that are live could have been. */
+  private LeakEvidence evidence(Finding finding) {
+    Subject subject = finding.subject();
+    Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();
+    if (!Double.isNaN(judged.suspected().thresholdSeconds())) {
+      return LeakEvidence.SLOTS;
+    }
+    for (CallSite site : subject.sites()) {
+      for (SampledObject object : samples.of(site.number())) {
+        if (object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES) {
+          return LeakEvidence.AGES;
+        }
+      }
+    }
+    return LeakEvidence.NONE;
+  }
+}

@@ -1,0 +1,320 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.SiteVerdict.Suspected;
+import io.mallometer.model.Verdict;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The test for one site, or for several that are judged as one: {@link LeakThresholds} says what it
+ * asks. Pure: the same facts have the same outcome.
+ *
+ * <p>How much leaks is told apart from whether something does. Only few samples are in slots, so
+ * what share of the objects older than the threshold is idle comes from those, by weights of 1 /
+ * (probability * placement); how many such objects there are comes from all samples, by weights of
+ * 1 / probability. The product has the relative variances of both.
+ */
+final class LeakTest {
+
+  private static final double HOUR = 3_600;
+
+  private final List<SampledObject> live;
+  private final List<SampledObject> stale;
+  private final SiteUse use;
+  private final Window window;
+  private final double threshold;
+
+  /**
+   * By site, when the first was born of its objects in slots; those before had no chance of one.
+   */
+  private final Map<Integer, Long> firstInSlot = new HashMap<>();
+
+  private LeakTest(
+      List<SampledObject> live,
+      List<SampledObject> stale,
+      SiteUse use,
+      Window window,
+      double threshold) {
+    this.live = live;
+    this.stale = stale;
+    this.use = use;
+    this.window = window;
+    this.threshold = threshold;
+    for (SampledObject object : live) {
+      if (object.inSlot()) {
+        firstInSlot.merge(object.site(), object.bornNanos(), LeakTest::earlier);
+      }
+    }
+  }
+
+  private static long earlier(long one, long other) {
+    return one - other < 0 ? one : other;
+  }
+
+  /**
+   * Judges.
+   *
+   * @param live the live samples
+   * @param use how long such objects lived and were idle so far
+   */
+  static Judgement judge(List<SampledObject> live, SiteUse use, Window window) {
+    List<SampledObject> inSlots = those(live, SampledObject::inSlot);
+    if (inSlots.isEmpty()) {
+      return Judgement.unseen();
+    }
+    double threshold = threshold(use, window);
+    List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
+    return stale.isEmpty()
+        ? Judgement.used(threshold)
+        : new LeakTest(live, stale, use, window, threshold).judge();
+  }
+
+  private static List<SampledObject> those(
+      List<SampledObject> objects, Predicate<SampledObject> wanted) {
+    List<SampledObject> found = new ArrayList<>();
+    for (SampledObject object : objects) {
+      if (wanted.test(object)) {
+        found.add(object);
+      }
+    }
+    return found;
+  }
+
+  /** The idle time from which on objects count as idle, in seconds. */
+  static double threshold(SiteUse use, Window window) {
+    double own =
+        Math.max(
+            LeakThresholds.IDLE_FACTOR
+                * use.idleBeforeFree().quantile(LeakThresholds.IDLE_QUANTILE),
+            Math.max(
+                LeakThresholds.LIFETIME_FACTOR
+                    * use.lifetimes().quantile(LeakThresholds.LIFETIME_QUANTILE),
+                LeakThresholds.GAP_FACTOR * use.gaps().quantile(LeakThresholds.GAP_QUANTILE)));
+    return Math.max(
+        own, Math.max(window.floorSeconds(), LeakThresholds.EPOCHS * window.epochSeconds()));
+  }
+
+  private Judgement judge() {
+    double lag = threshold + usedFor();
+    Arrivals arrivals = new Arrivals(births(lag), threshold, lag);
+    List<SampledObject> old = those(live, object -> isOlder(object, threshold));
+    Share ofBytes = Share.of(old, stale, SampledObject::bytes);
+    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
+    Estimate objects = Share.of(old, stale, LeakTest::one).times(total(old, LeakTest::one));
+    double oldest = oldestSeconds();
+    boolean enough = enough(arrivals, bytes.value());
+    long since = youngerThan(lag);
+    boolean staying = enough && Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
+    boolean lasting = staying && arrivals.lasting(since);
+    boolean leaks = lasting && arrivals.continuing(since);
+    return new Judgement(
+        leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
+        stale.size(),
+        new Suspected(bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldest),
+        growth(old, arrivals, lag) * ofBytes.share(),
+        lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
+        enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,
+        !lasting);
+  }
+
+  private static double one(SampledObject object) {
+    return 1;
+  }
+
+  private double oldestSeconds() {
+    double oldest = Double.NEGATIVE_INFINITY;
+    for (SampledObject object : stale) {
+      oldest = Math.max(oldest, window.ageSeconds(object));
+    }
+    return oldest;
+  }
+
+  private double leastIdleSeconds() {
+    double least = Double.POSITIVE_INFINITY;
+    for (SampledObject object : stale) {
+      least = Math.min(least, window.idleSeconds(object));
+    }
+    return least;
+  }
+
+  /** How many cannot be idle yet. */
+  private long youngerThan(double seconds) {
+    long count = 0;
+    for (SampledObject object : live) {
+      count += window.ageSeconds(object) <= seconds ? 1 : 0;
+    }
+    return count;
+  }
+
+  private static Acquittal acquittal(boolean ceased, boolean staying) {
+    if (ceased) {
+      return Acquittal.CEASED;
+    }
+    return staying ? Acquittal.TOO_FEW : Acquittal.USED_AGAIN;
+  }
+
+  /** Whether so much is idle, for so long, that it is a leak or a pool. */
+  private boolean enough(Arrivals arrivals, double bytes) {
+    return stale.size() >= LeakThresholds.FEWEST_STALE
+        && Arrivals.effective(births(stale, this::birthInSlot)) >= LeakThresholds.FEWEST_EFFECTIVE
+        && bytes >= LeakThresholds.LEAST_BYTES
+        && arrivals.telling();
+  }
+
+  /** For how long most of the idle objects were used, in seconds. */
+  private double usedFor() {
+    double[] used = new double[stale.size()];
+    for (int i = 0; i < used.length; i++) {
+      SampledObject object = stale.get(i);
+      used[i] = (object.lastAccessNanos() - object.bornNanos()) / 1e9;
+    }
+    Arrays.sort(used);
+    return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
+  }
+
+  /** Of idle objects that are old enough; of all that are, if most of these are idle. */
+  private List<Arrivals.Birth> births(double lag) {
+    List<SampledObject> old = those(live, object -> isOlder(object, lag));
+    List<SampledObject> idle = those(stale, object -> isOlder(object, lag));
+    boolean mostly = Share.of(old, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
+    return mostly
+        ? births(those(live, object -> isArrival(object, lag)), this::birth)
+        : births(idle, this::birthInSlot);
+  }
+
+  private static List<Arrivals.Birth> births(
+      List<SampledObject> objects, Function<SampledObject, Arrivals.Birth> birth) {
+    List<Arrivals.Birth> births = new ArrayList<>(objects.size());
+    for (SampledObject object : objects) {
+      births.add(birth.apply(object));
+    }
+    return births;
+  }
+
+  /**
+   * Those that came before the first had a slot tell as much of when objects arrive. What is in a
+   * slot always counts, so that there is an arrival wherever something is idle.
+   */
+  private boolean isArrival(SampledObject object, double seconds) {
+    return window.ageSeconds(object) >= seconds
+        && (object.inSlot()
+            || object.bornNanos() - window.startedNanos() >= 0
+                && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES);
+  }
+
+  private Arrivals.Birth birth(SampledObject object) {
+    return new Arrivals.Birth(window.ageSeconds(object), object.weight(), object.probability());
+  }
+
+  private Arrivals.Birth birthInSlot(SampledObject object) {
+    return new Arrivals.Birth(window.ageSeconds(object), object.slotWeight(), object.probability());
+  }
+
+  /** At least so old, and in a slot, or so young and small that it could have been in one. */
+  private boolean isOlder(SampledObject object, double seconds) {
+    return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
+  }
+
+  private boolean isComparable(SampledObject object) {
+    @Nullable Long first = firstInSlot.get(object.site());
+    return first != null
+        && object.bornNanos() - first >= 0
+        && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES;
+  }
+
+  private static double medianAgeWeight(SampledObject object) {
+    return object.slotWeight() * object.bytes();
+  }
+
+  private double medianAge() {
+    List<SampledObject> youngestFirst = new ArrayList<>(stale);
+    youngestFirst.sort(Comparator.comparingDouble(window::ageSeconds));
+    double half = youngestFirst.stream().mapToDouble(LeakTest::medianAgeWeight).sum() / 2;
+    int i = 0;
+    while (i < youngestFirst.size() - 1 && half > medianAgeWeight(youngestFirst.get(i))) {
+      half -= medianAgeWeight(youngestFirst.get(i));
+      i++;
+    }
+    return window.ageSeconds(youngestFirst.get(i));
+  }
+
+  /** Bytes that arrived each hour of late, used or not. */
+  private double growth(List<SampledObject> old, Arrivals arrivals, double lag) {
+    double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.floorSeconds(), threshold);
+    double rate = rate(old, lag, Math.min(2 * arrivals.seconds() / 3, most));
+    return Double.isNaN(rate) ? rate(old, lag, arrivals.seconds()) : rate;
+  }
+
+  /** {@code NaN} if there are too few. */
+  private double rate(List<SampledObject> old, double lag, double seconds) {
+    List<SampledObject> recent =
+        those(old, object -> isOlder(object, lag) && window.ageSeconds(object) <= lag + seconds);
+    return recent.size() < LeakThresholds.FEWEST_FOR_GROWTH || !(seconds > 0)
+        ? Double.NaN
+        : total(recent, SampledObject::bytes).value() / seconds * HOUR;
+  }
+
+  /** What samples stand for (Horvitz and Thompson). */
+  private static Estimate total(
+      List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
+    double value = 0;
+    double variance = 0;
+    for (SampledObject object : objects) {
+      double weighted = object.weight() * figure.applyAsDouble(object);
+      value += weighted;
+      variance += (1 - object.probability()) * weighted * weighted;
+    }
+    return new Estimate(value, variance, objects.size());
+  }
+
+  /**
+   * The idle share of the objects that are old enough.
+   *
+   * @param share 0 to 1
+   * @param variance of the share
+   */
+  private record Share(double share, double variance) {
+
+    static Share of(
+        List<SampledObject> old,
+        List<SampledObject> stale,
+        ToDoubleFunction<SampledObject> figure) {
+      double all = 0;
+      double squares = 0;
+      for (SampledObject object : old) {
+        if (object.inSlot()) {
+          double weighted = object.slotWeight() * figure.applyAsDouble(object);
+          all += weighted;
+          squares += weighted * weighted;
+        }
+      }
+      double idle = 0;
+      for (SampledObject object : stale) {
+        idle += object.slotWeight() * figure.applyAsDouble(object);
+      }
+      double share = all > 0 ? Math.min(1, idle / all) : 0;
+      double count = all > 0 ? all * all / squares : 0;
+      // One that is idle and one that is not are added, so that few samples leave some doubt.
+      double doubtful = (share * count + 1) / (count + 2);
+      return new Share(share, doubtful * (1 - doubtful) / (count + 3));
+    }
+
+    Estimate times(Estimate total) {
+      return new Estimate(
+          share * total.value(),
+          share * share * total.variance() + total.value() * total.value() * variance,
+          total.samples());
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.symbol.JavaNames;
+import io.mallometer.model.SiteVerdict.Growth;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A verdict in plain words. */
+public final class Sentence {
+
+  private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
+  private static final double MINUTE = 60;
+  private static final double HOUR = 3_600;
+  private static final double DAY = 86_400;
+
+  private Sentence() {}
+
+  /**
+   * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
+   * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
+   */
+  static String of(Verdict verdict, String who, Judgement judged, Growth growth, boolean seen) {
+    String holds = who + " holds " + bytes(growth.liveBytes());
+    return switch (verdict) {
+      case LEAK -> who + keeps(judged) + growing(growth);
+      case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
+      case GROWING -> holds + use(judged, seen) + growing(growth);
+      case HEALTHY -> holds + "; nothing points to a leak";
+    };
+  }
+
+  private static String growing(Growth growth) {
+    double seconds = growth.secondsToLimit();
+    return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
+        + (Double.isNaN(seconds) ? "" : "; limit in about " + time(seconds));
+  }
+
+  private static String use(Judgement judged, boolean seen) {
+    if (!seen) {
+      return ", whether used or not is not known";
+    }
+    return judged.stale() == 0
+        ? " that is used"
+        : ", of which nothing touched "
+            + bytes(judged.suspected().bytes().value())
+            + " for "
+            + atLeast(judged.suspected().idleSeconds())
+            + " or more";
+  }
+
+  private static String noLeak(@Nullable Acquittal acquittal) {
+    return acquittal == null ? "" : "; " + acquittal.words();
+  }
+
+  private static String keeps(Judgement judged) {
+    return " keeps "
+        + bytes(judged.suspected().bytes().value())
+        + " in "
+        + count(judged.suspected().objects().value())
+        + " objects that nothing touched for "
+        + atLeast(judged.suspected().idleSeconds())
+        + " or more";
+  }
+
+  /** Who allocates: the innermost Java method, and the site's name where that is another. */
+  static String who(String name, List<StackFrame> frames) {
+    String site = shortName(name);
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA) {
+        String top =
+            shortName(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
+        return top.equals(site) ? site : top + " from " + site;
+      }
+    }
+    return site;
+  }
+
+  /** {@code a.b.C.method} as {@code C.method}; native names stay. */
+  private static String shortName(String name) {
+    int method = name.lastIndexOf('.');
+    if (name.contains("!") || name.contains(".so") || method < 0) {
+      return name;
+    }
+    return name.substring(name.lastIndexOf('.', method - 1) + 1);
+  }
+
+  /** Such as {@code 1.3 GiB}, in the units of all other sentences. */
+  public static String bytes(double bytes) {
+    int unit = 0;
+    double value = bytes;
+    while (value >= 999.5 && unit < UNITS.length - 1) {
+      value /= 1024;
+      unit++;
+    }
+    String number = unit == 0 || value >= 9.95 ? whole(value) : tenths(value);
+    return number + " " + UNITS[unit];
+  }
+
+  /** Two digits, as more are not known. */
+  static String count(double objects) {
+    double scale = objects < 100 ? 1 : Math.pow(10, Math.floor(Math.log10(objects)) - 1);
+    StringBuilder digits = new StringBuilder(whole(Math.round(objects / scale) * scale));
+    for (int i = digits.length() - 3; i > 0; i -= 3) {
+      digits.insert(i, ',');
+    }
+    return digits.toString();
+  }
+
+  /** The same rounded down, so that it never claims more than was seen. */
+  private static String atLeast(double seconds) {
+    double unit = seconds < 2 * MINUTE ? 1 : seconds < 2 * HOUR ? MINUTE : HOUR;
+    return time(Math.floor(seconds / unit) * unit);
+  }
+
+  /** Such as {@code 7 h}. */
+  static String time(double seconds) {
+    if (seconds < 2 * MINUTE) {
+      return whole(seconds) + " s";
+    }
+    if (seconds < 2 * HOUR) {
+      return whole(seconds / MINUTE) + " min";
+    }
+    return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
+  }
+
+  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay.
+
+  private static String whole(double value) {
+    return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
+  }
+
+  private static String tenths(double value) {
+    long tenths = Math.round(10 * value);
+    return tenths / 10 + "." + tenths % 10;
+  }
+}

@@ -1,0 +1,56 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+
+/**
+ * The verdict of a site, and what speaks for another. Immutable.
+ *
+ * @param verdict the verdict
+ * @param since since when it is this
+ * @param next what the latest evaluations said
+ * @param agreeing how many of them in a row; of a leak, how many spoke against it, whatever they
+ *     said it is instead
+ * @param shown the latest judgement that agreed with the verdict; of what is healthy the latest,
+ *     whatever it says
+ */
+record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judgement shown) {
+
+  /** Before any evaluation counts. */
+  static Standing of(Judgement judged, Instant time) {
+    return new Standing(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, judged);
+  }
+
+  /** After another evaluation. */
+  Standing after(Verdict raw, Judgement judged, Instant time) {
+    boolean leak = isLeak();
+    if (raw == verdict || leak && !judged.refutesLeak()) {
+      return showing(judged);
+    }
+    int now = leak || raw == next ? agreeing + 1 : 1;
+    int needed = leak ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
+    return now >= needed
+        ? new Standing(raw, time, raw, 0, judged)
+        : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
+  }
+
+  /** The same verdict, confirmed by a judgement. */
+  Standing showing(Judgement judged) {
+    return agreeing == 0 && shown == judged
+        ? this
+        : new Standing(verdict, since, verdict, 0, judged);
+  }
+
+  boolean isLeak() {
+    return verdict == Verdict.LEAK;
+  }
+
+  private boolean isHealthy() {
+    return verdict == Verdict.HEALTHY;
+  }
+
+  /** Whether it is healthy since a moment, and the latest evaluation said so. */
+  boolean isHealthySince(Instant time) {
+    return isHealthy() && agreeing == 0 && since.equals(time);
+  }
+}

@@ -1,0 +1,176 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What this process may come to need, item by item.
+ *
+ * <p>An item that somebody bounded counts with its bound, because it may grow to it without
+ * anything being wrong. An item without a bound of its own counts with what it takes now.
+ */
+final class BudgetTable {
+
+  private static final String CONFIGURED = "configured";
+  private static final String MEASURED = "measured";
+
+  /**
+   * Something that may grow.
+   *
+   * @param limit set by somebody; empty if nobody did
+   * @param now what it takes
+   * @param most what the JVM lets it grow to if nobody set a limit; empty if nothing bounds it
+   */
+  record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
+
+  /**
+   * What is configured, and what is used of what may not be.
+   *
+   * @param maximumHeapBytes the largest heap, set or chosen by the JVM
+   * @param heapSetting what it follows from
+   * @param sharedHeapBytes what of the heap the kernel charges as shared memory: 0 but under ZGC
+   * @param metaspace MaxMetaspaceSize, and what is committed, class space included
+   * @param codeCache ReservedCodeCacheSize, and what is committed
+   * @param direct MaxDirectMemorySize, and the buffers' capacity
+   * @param threads threads of the process
+   * @param stackBytes size of a Java thread's stack
+   */
+  record Configuration(
+      OptionalLong maximumHeapBytes,
+      String heapSetting,
+      long sharedHeapBytes,
+      Growing metaspace,
+      Growing codeCache,
+      Growing direct,
+      OptionalLong threads,
+      OptionalLong stackBytes) {}
+
+  private final List<Line> lines = new ArrayList<>();
+
+  private BudgetTable() {}
+
+  /** The table, against the limit of the cgroup if there is one. */
+  static MemoryBudget of(
+      Configuration configuration, ResidentMemory resident, Optional<CgroupMemory> cgroup) {
+    BudgetTable table = new BudgetTable();
+    table.addConfigured(configuration);
+    table.addNative(resident);
+    if (cgroup.isPresent()) {
+      table.addBeside(cgroup.get(), configuration.sharedHeapBytes());
+    }
+    double total = 0;
+    for (Line line : table.lines) {
+      total += line.bytes();
+    }
+    double limit = cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN;
+    return new MemoryBudget(table.lines, total, limit, verdict(total, held(resident), limit));
+  }
+
+  /** What native code holds, which is what may leak. */
+  private static long held(ResidentMemory resident) {
+    return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
+        + resident.of(ResidentPart.MALLOC).orElse(0L);
+  }
+
+  /**
+   * What follows from the sums, one sentence.
+   *
+   * @param heldBytes the part of the total that would be less without a leak, if there is one
+   */
+  static String verdict(double totalBytes, double heldBytes, double limitBytes) {
+    if (Double.isNaN(limitBytes)) {
+      return "no limit; this configuration may need " + mebibytes(totalBytes);
+    }
+    double excess = totalBytes - limitBytes;
+    if (excess <= 0) {
+      return "limit leaves " + mebibytes(limitBytes - totalBytes) + " above this configuration";
+    }
+    return "limit too small by "
+        + mebibytes(excess)
+        + " for this configuration "
+        + (excess > heldBytes
+            ? "even without a leak"
+            : "and the "
+                + mebibytes(heldBytes)
+                + " that native code holds now, which may be a leak");
+  }
+
+  private void addConfigured(Configuration configuration) {
+    OptionalLong heap = configuration.maximumHeapBytes();
+    if (heap.isPresent()) {
+      lines.add(new Line("java-heap", heap.getAsLong(), CONFIGURED, configuration.heapSetting()));
+    }
+    add("metaspace", "-XX:MaxMetaspaceSize", configuration.metaspace());
+    add("code-cache", "-XX:ReservedCodeCacheSize", configuration.codeCache());
+    add("direct-buffers", "-XX:MaxDirectMemorySize", configuration.direct());
+    if (configuration.threads().isPresent() && configuration.stackBytes().isPresent()) {
+      long threads = configuration.threads().getAsLong();
+      long stack = configuration.stackBytes().getAsLong();
+      lines.add(
+          new Line(
+              "thread-stacks",
+              threads * stack,
+              CONFIGURED,
+              threads + " threads x " + stack / 1024 + " KiB"));
+    }
+  }
+
+  private void add(String item, String setting, Growing growing) {
+    if (growing.limit().isPresent()) {
+      lines.add(new Line(item, growing.limit().getAsLong(), CONFIGURED, setting));
+    } else if (growing.now().isPresent()) {
+      String bound =
+          growing.most().isPresent()
+              ? "it may reach " + mebibytes(growing.most().getAsLong())
+              : "nothing bounds it";
+      lines.add(
+          new Line(
+              item,
+              growing.now().getAsLong(),
+              MEASURED,
+              "now; " + setting + " is not set, " + bound));
+    }
+  }
+
+  private void addNative(ResidentMemory resident) {
+    long bytes = resident.copiedFileBytes();
+    for (ResidentPart part :
+        new ResidentPart[] {
+          ResidentPart.GC_AND_JVM,
+          ResidentPart.MALLOC_LIVE,
+          ResidentPart.MALLOC_RETAINED,
+          ResidentPart.MALLOC,
+          ResidentPart.MALLOMETER,
+          ResidentPart.UNEXPLAINED
+        }) {
+      bytes += resident.of(part).orElse(0L);
+    }
+    lines.add(
+        new Line(
+            "native", bytes, MEASURED, "now resident: JVM structures, malloc, copied file pages"));
+  }
+
+  /** A heap that is charged as shared memory counts as heap already. */
+  private void addBeside(CgroupMemory cgroup, long sharedHeap) {
+    long bytes = Math.max(0, cgroup.bytes().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
+    for (ChargedPart part :
+        new ChargedPart[] {ChargedPart.OTHER_PROCESSES, ChargedPart.KERNEL, ChargedPart.SOCKETS}) {
+      bytes += cgroup.bytes().getOrDefault(part, 0L);
+    }
+    lines.add(
+        new Line(
+            "beside", bytes, MEASURED, "now charged: other processes, kernel, sockets, tmpfs"));
+  }
+
+  private static String mebibytes(double bytes) {
+    return Math.round(bytes / (1 << 20)) + " MiB";
+  }
+}

@@ -1,0 +1,96 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.text.Log;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells parts of mallometer of the checkpoints of a JVM with CRaC, which takes none while the
+ * process has files or sockets open that the JVM does not know how to restore.
+ *
+ * <p>Such a JVM has the package {@code jdk.crac}. It is used by reflection, so that mallometer
+ * depends on nothing; a JVM without it is asked for one class, once for each class loader.
+ */
+public final class Checkpoints {
+
+  private static final String PACKAGE = "jdk.crac.";
+  private static final Optional<Class<?>> CORE = core();
+
+  /** The JVM refers to its resources weakly. */
+  private static final Set<Object> RESOURCES = ConcurrentHashMap.newKeySet();
+
+  private Checkpoints() {}
+
+  /**
+   * Has one function called before each checkpoint and the other one after it: after the restore,
+   * and also if no checkpoint came about. Does nothing on a JVM without CRaC. What a function
+   * throws is a warning in the log and keeps no checkpoint from being taken.
+   */
+  public static void around(Runnable before, Runnable after) {
+    CORE.ifPresent(
+        core -> guarded("register for checkpoints", () -> register(core, before, after)));
+  }
+
+  /** Not the application's class loader: a library may have classes of these names. */
+  private static Optional<Class<?>> core() {
+    try {
+      return Optional.of(
+          Class.forName(PACKAGE + "Core", false, ClassLoader.getPlatformClassLoader()));
+    } catch (ClassNotFoundException | LinkageError | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static void register(Class<?> core, Runnable before, Runnable after)
+      throws ReflectiveOperationException {
+    @Nullable ClassLoader jvm = core.getClassLoader();
+    Class<?> type = Class.forName(PACKAGE + "Resource", false, jvm);
+    Class<?> context = Class.forName(PACKAGE + "Context", false, jvm);
+    Object resource =
+        Proxy.newProxyInstance(jvm, new Class<?>[] {type}, new Resource(before, after));
+    RESOURCES.add(resource);
+    context
+        .getMethod("register", type)
+        .invoke(core.getMethod("getGlobalContext").invoke(null), resource);
+  }
+
+  /** A {@code jdk.crac.Resource}. */
+  private record Resource(Runnable before, Runnable after) implements InvocationHandler {
+
+    @Override
+    public @Nullable Object invoke(Object self, Method method, Object @Nullable [] arguments) {
+      switch (method.getName()) {
+        case "beforeCheckpoint" -> guarded("prepare for a checkpoint", before::run);
+        case "afterRestore" -> guarded("go on after a checkpoint", after::run);
+        case "equals" -> {
+          return arguments != null && self == arguments[0];
+        }
+        case "hashCode" -> {
+          return System.identityHashCode(self);
+        }
+        default -> {
+          return "mallometer";
+        }
+      }
+      return null;
+    }
+  }
+
+  @FunctionalInterface
+  private interface Work {
+    void run() throws Exception;
+  }
+
+  private static void guarded(String purpose, Work work) {
+    try {
+      work.run();
+    } catch (Throwable e) {
+      Log.of(Checkpoints.class).warn("mallometer cannot " + purpose, e);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package io.mallometer.internal.process;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds objects that glibc mapped singly.
+ *
+ * <p>What was mapped for one begins with a header of two words: 0, and the size, whole pages with
+ * the second lowest bit set. The kernel makes one mapping of neighbours, so that such an object
+ * and, say, a piece of metaspace beside it look like one. Objects are looked for from a mapping's
+ * beginning on, where another object ends, and, in memory that no rule knows, at the beginning of
+ * every resident page.
+ *
+ * <p>The more places are looked at, the more often other memory looks like a header by chance, so
+ * the last way believes in sizes from glibc's own threshold of 128 KiB on only.
+ */
+final class MappedChunks {
+
+  /** The flags of a size word: arena, mapped, previous in use. */
+  private static final long FLAGS = 7;
+
+  private static final long MAPPED = 2;
+  private static final long PAGE = AddressSpace.PAGE;
+
+  /** Below it glibc maps nothing singly, unless it was told to (mallopt(3), M_MMAP_THRESHOLD). */
+  private static final long GLIBCS_THRESHOLD = 128L << 10;
+
+  /** More than a process can map. */
+  private static final long LARGEST = 1L << 47;
+
+  /** Entries of the page table that are read at once, for 64 MiB. */
+  private static final long WINDOW = 16_384 * PAGE;
+
+  /**
+   * What was searched in vain, and up to which address: a mapping that has the same bounds and the
+   * same resident bytes as at the last search holds what it held, and one that is too large for one
+   * search is searched in several.
+   */
+  static final class Searched {
+    private Map<Mapping, Long> before = new HashMap<>();
+    private Map<Mapping, Long> now = new HashMap<>();
+
+    private long upTo(Mapping mapping) {
+      return before.getOrDefault(mapping, mapping.start());
+    }
+
+    private void remember(Mapping mapping, long address) {
+      now.put(mapping, address);
+    }
+
+    private void forgetWhatIsGone() {
+      before = now;
+      now = new HashMap<>();
+    }
+  }
+
+  private final AddressSpace memory;
+  private final Searched searched;
+  private int remaining;
+
+  /**
+   * Looks at most at a number of places, so that a split of very much memory stays cheap; what is
+   * beyond is taken for no object this time.
+   *
+   * @param searched what former searches found out
+   */
+  MappedChunks(AddressSpace memory, int most, Searched searched) {
+    this.memory = memory;
+    this.remaining = most;
+    this.searched = searched;
+  }
+
+  /** Objects that follow each other from the beginning of a mapping on. */
+  List<Range> inRow(Mapping mapping) {
+    List<Range> found = new ArrayList<>();
+    addRow(mapping, found);
+    return found;
+  }
+
+  /** Adds objects that follow each other from the beginning of a mapping on. */
+  void addRow(Mapping mapping, List<Range> to) {
+    long at = mapping.start();
+    long end = endOfObject(at, mapping);
+    while (end > at) {
+      to.add(new Range(at, end));
+      at = end;
+      end = at < mapping.end() ? endOfObject(at, mapping) : at;
+    }
+  }
+
+  /** Objects at the beginning of any resident page. */
+  List<Range> within(List<Mapping> mappings) {
+    List<Range> found = new ArrayList<>();
+    // Small ones first: what is too large to be searched whole shall not keep others from it.
+    List<Mapping> smallFirst = new ArrayList<>(mappings);
+    smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
+    smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));
+    for (Mapping mapping : smallFirst) {
+      search(mapping, found);
+    }
+    searched.forgetWhatIsGone();
+    return found;
+  }
+
+  private void search(Mapping mapping, List<Range> found) {
+    int before = found.size();
+    long at = searched.upTo(mapping);
+    while (at < mapping.end() && remaining > 0) {
+      at = searchWindow(mapping, at, found);
+    }
+    if (found.size() == before) {
+      searched.remember(mapping, at);
+    }
+  }
+
+  /** Returns where to go on. */
+  private long searchWindow(Mapping mapping, long start, List<Range> found) {
+    long end = Math.min(mapping.end(), start + WINDOW);
+    BitSet resident = memory.residentPages(start, end).orElse(new BitSet());
+    long next = start;
+    for (int page = resident.nextSetBit(0); page >= 0; page = resident.nextSetBit(page + 1)) {
+      long address = start + page * PAGE;
+      if (remaining <= 0) {
+        return address;
+      }
+      if (address >= next) {
+        next = endOfObject(address, mapping);
+        if (next - address >= GLIBCS_THRESHOLD) {
+          found.add(new Range(address, next));
+        }
+      }
+    }
+    return Math.max(end, next);
+  }
+
+  /** Where an object in a mapping ends; at its own address if there is none. */
+  private long endOfObject(long header, Mapping mapping) {
+    if (remaining <= 0) {
+      return header;
+    }
+    remaining--;
+    long word = memory.word(header + Long.BYTES).orElse(0);
+    if ((word & FLAGS) != MAPPED || memory.word(header).orElse(-1) != 0) {
+      return header;
+    }
+    long size = word & ~FLAGS;
+    boolean sound = size > 0 && size % PAGE == 0 && size <= LARGEST;
+    return sound && header + size <= mapping.end() ? header + size : header;
+  }
+}

@@ -1,0 +1,260 @@
+package io.mallometer.internal.process;
+
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * Tells what a mapping is; the first rule that fits decides:
+ *
+ * <ol>
+ *   <li>An address in a range that the JVM names: Java heap, code cache. ZGC's heap by its name.
+ *   <li>A file, shared memory, a name by the kernel, or one that was given when it was cut out.
+ *   <li>A shape that only one creator makes: an arena of glibc is an unreserved mapping that starts
+ *       at a multiple of 64 MiB; a thread's stack has a guard below it that is no reservation, or
+ *       with which it is as large as the JVM's stacks.
+ *   <li>Zeroed data of a library, right behind its file. Committed parts of a reservation: a
+ *       structure of the JVM.
+ * </ol>
+ */
+final class MappingKinds {
+
+  /** What a mapping is. */
+  enum Kind {
+    JAVA_HEAP,
+    CLASS_SPACE,
+    METASPACE,
+    CODE_CACHE,
+    THREAD_STACK,
+    MALLOC,
+    FILE,
+    SHARED_MEMORY,
+    MALLOMETER,
+    /** A structure of the JVM in a reservation of its own. */
+    STRUCTURE,
+    /** Anonymous memory that no rule knows. */
+    UNKNOWN
+  }
+
+  private static final long ARENA = 64L << 20;
+  private static final long LARGEST_GUARD = 1L << 20;
+  private static final long LARGEST_ZEROED_DATA = 512L << 10;
+
+  private static final String LIBRARY = "libmallometer";
+
+  /** Of ZGC. */
+  private static final String JAVA_HEAP = "java_heap";
+
+  /** Names for what is cut out, as the kernel would show them. */
+  static final String CLASS_SPACE = "[anon: class space]";
+
+  static final String METASPACE = "[anon: metaspace]";
+  static final String MAPPED_CHUNKS = "[anon: singly mapped by malloc]";
+
+  private final List<Mapping> mappings;
+  private final Range[] heap;
+  private final Range[] code;
+  private final OptionalLong stackBytes;
+  private final boolean glibc;
+  private final long tableBytes;
+
+  /** Some hundred mappings have some ten names. */
+  private final Map<String, Kind> byName;
+
+  /**
+   * Of a process' mappings.
+   *
+   * @param mappings all of them, ascending by address, cut where something else begins
+   * @param jvm what the JVM says
+   * @param glibc whether glibc serves malloc
+   * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
+   * @param byName what names were found to tell, and will be
+   */
+  MappingKinds(
+      List<Mapping> mappings,
+      JvmFacts jvm,
+      boolean glibc,
+      long tableBytes,
+      Map<String, Kind> byName) {
+    this.mappings = mappings;
+    this.heap = jvm.ranges().heap().toArray(new Range[0]);
+    this.code = jvm.ranges().code().toArray(new Range[0]);
+    this.stackBytes = jvm.stackBytes();
+    this.glibc = glibc;
+    this.tableBytes = tableBytes;
+    this.byName = byName;
+  }
+
+  /** The kind of the mapping with an index. */
+  Kind of(int index) {
+    Mapping mapping = mappings.get(index);
+    if (inAny(heap, mapping)) {
+      return Kind.JAVA_HEAP;
+    }
+    Kind named = byName(mapping.name());
+    if (named == Kind.JAVA_HEAP) {
+      return named;
+    }
+    if (inAny(code, mapping)) {
+      return Kind.CODE_CACHE;
+    }
+    if (mapping.anonymous()) {
+      return anonymous(index, mapping, named);
+    }
+    return named == Kind.UNKNOWN ? Kind.FILE : named;
+  }
+
+  /** Whether a mapping lies in a range that the JVM names. */
+  boolean namedByJvm(Mapping mapping) {
+    return inAny(heap, mapping) || inAny(code, mapping);
+  }
+
+  /** What a name tells; unknown if that is nothing. */
+  private Kind byName(String name) {
+    if (name.isEmpty()) {
+      return Kind.UNKNOWN;
+    }
+    Kind known = byName.get(name);
+    if (known == null) {
+      known = Mapping.isNameOfAnonymous(name) ? ofAnonymous(name) : named(name);
+      byName.put(name, known);
+    }
+    return known;
+  }
+
+  private static Kind named(String name) {
+    if (name.contains(JAVA_HEAP)) {
+      return Kind.JAVA_HEAP;
+    }
+    if (name.equals("[heap]")) {
+      return Kind.MALLOC;
+    }
+    if (name.startsWith("[stack")) {
+      return Kind.THREAD_STACK;
+    }
+    if (isSharedMemory(name)) {
+      return Kind.SHARED_MEMORY;
+    }
+    return name.contains(LIBRARY) ? Kind.MALLOMETER : Kind.FILE;
+  }
+
+  private static Kind ofAnonymous(String name) {
+    if (name.contains(JAVA_HEAP)) {
+      return Kind.JAVA_HEAP;
+    }
+    if (name.equals(CLASS_SPACE)) {
+      return Kind.CLASS_SPACE;
+    }
+    if (name.equals(METASPACE)) {
+      return Kind.METASPACE;
+    }
+    if (name.contains("malloc")) {
+      return Kind.MALLOC;
+    }
+    return name.contains("stack") ? Kind.THREAD_STACK : Kind.UNKNOWN;
+  }
+
+  private Kind anonymous(int index, Mapping mapping, Kind named) {
+    if (named == Kind.CLASS_SPACE || named == Kind.METASPACE) {
+      return named;
+    }
+    if (isTable(mapping)) {
+      return Kind.MALLOMETER;
+    }
+    if (named == Kind.MALLOC || isArena(index, mapping)) {
+      return Kind.MALLOC;
+    }
+    if (named == Kind.THREAD_STACK || isStack(index, mapping)) {
+      return Kind.THREAD_STACK;
+    }
+    if (isZeroedData(index, mapping)) {
+      boolean ours = byName(mappings.get(index - 1).name()) == Kind.MALLOMETER;
+      return ours ? Kind.MALLOMETER : Kind.FILE;
+    }
+    return isStructure(index, mapping) ? Kind.STRUCTURE : Kind.UNKNOWN;
+  }
+
+  /** Between pages that are no memory, so it has exactly this size. */
+  private boolean isTable(Mapping mapping) {
+    return mapping.bytes() == tableBytes && mapping.writable() && mapping.noReserve();
+  }
+
+  /** Made without a reservation of memory and only then made writable, piece by piece. */
+  private boolean isArena(int index, Mapping mapping) {
+    if (!mapping.writable() || !mapping.noReserve() || !glibc) {
+      return false;
+    }
+    long offset = mapping.start() % ARENA;
+    if (offset == 0) {
+      return true;
+    }
+    // Protection of single pages may have cut an arena into several mappings.
+    Mapping first = mapping;
+    for (int i = index - 1; i >= 0 && first.start() % ARENA != 0; i--) {
+      Mapping below = mappings.get(i);
+      if (!first.startsAtEndOf(below) || !below.anonymous() || !below.noReserve()) {
+        return false;
+      }
+      first = below;
+    }
+    return first.start() % ARENA == 0 && mapping.start() - first.start() < ARENA;
+  }
+
+  private boolean isStack(int index, Mapping mapping) {
+    if (!mapping.writable() || mapping.noReserve() || index == 0) {
+      return false;
+    }
+    Mapping below = mappings.get(index - 1);
+    return mapping.startsAtEndOf(below)
+        && below.anonymous()
+        && below.inaccessible()
+        && below.bytes() <= LARGEST_GUARD
+        && (!below.noReserve() || isWholeStack(below, mapping));
+  }
+
+  /** Guard pages that the JVM has taken back and mapped anew are a reservation like any other. */
+  private boolean isWholeStack(Mapping guard, Mapping stack) {
+    return stack.end() - guard.start() == stackBytes.orElse(0);
+  }
+
+  private boolean isStructure(int index, Mapping mapping) {
+    if (!mapping.committed()) {
+      return false;
+    }
+    boolean below = index > 0 && isReservation(mappings.get(index - 1), mapping);
+    boolean above = index + 1 < mappings.size() && isReservation(mappings.get(index + 1), mapping);
+    return below || above;
+  }
+
+  /** Reserved and not committed, next to a mapping, and no rest of an arena. */
+  private static boolean isReservation(Mapping candidate, Mapping mapping) {
+    boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);
+    boolean endsArena = candidate.end() % ARENA == 0 && candidate.end() == mapping.start();
+    return touches && !endsArena && candidate.reserved();
+  }
+
+  private boolean isZeroedData(int index, Mapping mapping) {
+    if (index == 0 || mapping.bytes() > LARGEST_ZEROED_DATA) {
+      return false;
+    }
+    Mapping below = mappings.get(index - 1);
+    return mapping.startsAtEndOf(below) && below.name().startsWith("/") && below.writable();
+  }
+
+  private static boolean isSharedMemory(String name) {
+    return name.startsWith("/dev/shm/")
+        || name.startsWith("/SYSV")
+        || name.startsWith("/memfd:")
+        || name.startsWith("/dev/zero")
+        || name.startsWith("[anon_shmem");
+  }
+
+  private static boolean inAny(Range[] ranges, Mapping mapping) {
+    for (Range range : ranges) {
+      if (range.contains(mapping)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Snapshot;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+/**
+ * What the facade asks where memory goes. Tests feed the facade through it. Called by one thread at
+ * a time.
+ */
+public interface MemorySource {
+
+  /** Whether there is anything to read. Never changes. */
+  boolean present();
+
+  /**
+   * Reads what is due, and repeats the rest. Never throws for what this system does not have.
+   *
+   * @param counted reads what the native library counts, which helps to divide malloc's memory;
+   *     called at the moment that the other figures are from
+   */
+  ProcessMemory read(Supplier<Snapshot> counted);
+
+  /** Makes the next {@link #read} read everything again, unless that was asked for just before. */
+  default void renew() {}
+
+  /**
+   * The resident set now. May be called by any thread, at any time; takes about a millisecond for
+   * each gigabyte. Empty if unknown.
+   */
+  OptionalLong residentBytes();
+
+  /** This process, where there is a {@code /proc}. */
+  static MemorySource ofThisProcess() {
+    return new ProcessMemorySource(
+        new ProcessFiles(), System::nanoTime, ProcessMemorySource::processorNanos);
+  }
+
+  /** Nothing to read. */
+  static MemorySource none() {
+    return new MemorySource() {
+      @Override
+      public boolean present() {
+        return false;
+      }
+
+      @Override
+      public ProcessMemory read(Supplier<Snapshot> counted) {
+        return ProcessMemory.unknown();
+      }
+
+      @Override
+      public OptionalLong residentBytes() {
+        return OptionalLong.empty();
+      }
+    };
+  }
+}

@@ -1,0 +1,158 @@
+package io.mallometer.internal.process;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Finds where class metadata lies.
+ *
+ * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
+ * as the class space or 64 MiB; they hold nothing but committed granules of 64 KiB and uncommitted
+ * rest, and their first granule is always committed (in the class space it may be protected, and
+ * then the second is). Other memory has that shape by chance, and a node may have grown together
+ * with what was mapped beside it. But the JVM says how much is committed in all nodes together: of
+ * all places that may be nodes those are, whose committed bytes add up to it.
+ */
+final class MetaspaceNodes {
+
+  private static final long ALIGNMENT = 16L << 20;
+  private static final long NODE = 64L << 20;
+  private static final long GRANULE = 64L << 10;
+
+  /** 64 GiB of metadata; more is no metaspace. */
+  private static final int MOST = 1_024;
+
+  /** Combinations that are tried. */
+  private static final int MOST_STEPS = 50_000;
+
+  /** What may be committed between the reading of the mappings and that of the JVM's account. */
+  private static final long TOLERANCE = 4L << 20;
+
+  /** A place that may be a node; in doubt it is, if a mapping begins there. */
+  private record Candidate(Range range, long committed, boolean beginsMapping) {}
+
+  private final List<Candidate> candidates;
+  private final int most;
+
+  /** Of the search: what is missing at best, and with which candidates. */
+  private long missing = Long.MAX_VALUE;
+
+  private List<Range> best = List.of();
+  private int steps;
+
+  private MetaspaceNodes(List<Candidate> candidates, int most) {
+    this.candidates = candidates;
+    this.most = most;
+  }
+
+  /**
+   * The compressed class space.
+   *
+   * @param mappings without those that are known to be something else
+   */
+  static List<Range> classSpace(List<Mapping> mappings, Metadata metadata) {
+    return metadata.classSpaceReserved().isPresent()
+        ? find(
+            mappings, metadata.classSpaceReserved().getAsLong(), metadata.classSpaceCommitted(), 1)
+        : List.of();
+  }
+
+  /**
+   * The nodes outside of the class space.
+   *
+   * @param mappings without those that are known to be something else
+   */
+  static List<Range> others(List<Mapping> mappings, Metadata metadata) {
+    return find(mappings, NODE, metadata.othersCommitted(), MOST);
+  }
+
+  private static List<Range> find(
+      List<Mapping> mappings, long bytes, OptionalLong committed, int most) {
+    MetaspaceNodes nodes = new MetaspaceNodes(candidates(mappings, bytes), most);
+    if (committed.isPresent()) {
+      nodes.choose(0, committed.getAsLong(), new ArrayList<>());
+    }
+    return nodes.missing <= TOLERANCE ? nodes.best : nodes.inDoubt();
+  }
+
+  /** Takes or leaves each candidate from a number on, so that little remains. */
+  private void choose(int number, long remaining, List<Range> taken) {
+    if (Math.abs(remaining) < missing) {
+      missing = Math.abs(remaining);
+      best = List.copyOf(taken);
+    }
+    if (number == candidates.size() || missing == 0 || steps++ > MOST_STEPS) {
+      return;
+    }
+    Candidate candidate = candidates.get(number);
+    boolean free = taken.isEmpty() || last(taken).end() <= candidate.range().start();
+    if (free && taken.size() < most && candidate.committed() <= remaining + TOLERANCE) {
+      taken.add(candidate.range());
+      choose(number + 1, remaining - candidate.committed(), taken);
+      taken.remove(taken.size() - 1);
+    }
+    choose(number + 1, remaining, taken);
+  }
+
+  private List<Range> inDoubt() {
+    List<Range> taken = new ArrayList<>();
+    for (Candidate candidate : candidates) {
+      boolean begins =
+          candidate.beginsMapping()
+              || !taken.isEmpty() && last(taken).end() == candidate.range().start();
+      if (begins
+          && taken.size() < most
+          && (taken.isEmpty() || last(taken).end() <= candidate.range().start())) {
+        taken.add(candidate.range());
+      }
+    }
+    return taken;
+  }
+
+  private static Range last(List<Range> ranges) {
+    return ranges.get(ranges.size() - 1);
+  }
+
+  /** Ascending by address. They may overlap. */
+  private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
+    List<Candidate> found = new ArrayList<>();
+    for (int i = 0; i < mappings.size(); i++) {
+      Mapping first = mappings.get(i);
+      if (!first.committed()) {
+        continue;
+      }
+      if ((first.start() - GRANULE) % ALIGNMENT == 0) {
+        add(
+            found,
+            mappings,
+            i,
+            new Range(first.start() - GRANULE, first.start() - GRANULE + bytes));
+      }
+      long start = (first.start() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+      for (; start < first.end() && found.size() < MOST; start += ALIGNMENT) {
+        add(found, mappings, i, new Range(start, start + bytes));
+      }
+    }
+    return found;
+  }
+
+  /** Adds a range if its mappings, the first of which has an index, have the shape. */
+  private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
+    Mapping last = mappings.get(index);
+    long committed = Math.min(last.end(), range.end()) - Math.max(last.start(), range.start());
+    for (int i = index + 1; last.end() < range.end(); i++) {
+      if (i == mappings.size() || !mappings.get(i).startsAtEndOf(last)) {
+        return;
+      }
+      last = mappings.get(i);
+      boolean granules = last.committed() && last.start() % GRANULE == 0;
+      if (!granules && !last.reserved()) {
+        return;
+      }
+      committed += granules ? Math.min(last.end(), range.end()) - last.start() : 0;
+    }
+    boolean beginsMapping = mappings.get(index).start() >= range.start();
+    to.add(new Candidate(range, committed, beginsMapping));
+  }
+}

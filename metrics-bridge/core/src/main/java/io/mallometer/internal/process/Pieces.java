@@ -1,0 +1,125 @@
+package io.mallometer.internal.process;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Mappings, cut where something else begins.
+ *
+ * <p>The kernel makes one mapping of neighbours that are alike, so what it shows may begin or end
+ * in the middle of what somebody mapped. Whoever knows where a thing lies cuts it out here.
+ * Resident bytes are divided by a look at the page table, at that of the smaller side; where it
+ * cannot be read the smaller side is taken for resident. The sum stays what it was.
+ */
+final class Pieces {
+
+  private final AddressSpace memory;
+  private List<Mapping> all;
+
+  Pieces(AddressSpace memory, List<Mapping> mappings) {
+    this.memory = memory;
+    this.all = mappings;
+  }
+
+  /** All pieces, ascending by address. */
+  List<Mapping> all() {
+    return all;
+  }
+
+  /** Cuts at both ends of ranges. */
+  void cut(List<Range> ranges) {
+    divide(ranges, "");
+  }
+
+  /** Cuts ranges out and gives what lies in them a name. */
+  void cutOut(List<Range> ranges, String name) {
+    divide(ranges, name);
+  }
+
+  private void divide(List<Range> ranges, String name) {
+    if (ranges.isEmpty()) {
+      return;
+    }
+    List<Mapping> rest = new ArrayList<>(all);
+    List<Mapping> divided = new ArrayList<>(rest.size() + 2 * ranges.size());
+    int next = 0;
+    for (Range range : Range.withoutOverlaps(ranges)) {
+      int reached = firstAbove(range.start(), rest, next);
+      divided.addAll(rest.subList(next, reached));
+      next = divide(rest, reached, range, name, divided);
+    }
+    divided.addAll(rest.subList(next, rest.size()));
+    all = divided;
+  }
+
+  /** The first mapping from a number on that ends above an address. */
+  private static int firstAbove(long address, List<Mapping> ascending, int from) {
+    int low = from;
+    int high = ascending.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (ascending.get(middle).end() <= address) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** Adds what lies in a range and returns which mapping is the first that has more above it. */
+  private int divide(List<Mapping> rest, int from, Range range, String name, List<Mapping> to) {
+    int next = from;
+    for (; next < rest.size() && rest.get(next).start() < range.end(); next++) {
+      Mapping mapping = rest.get(next);
+      if (range.start() > mapping.start()) {
+        mapping = cutOff(mapping, range.start(), "", to);
+      }
+      if (range.end() < mapping.end()) {
+        rest.set(next, cutOff(mapping, range.end(), name, to));
+        return next;
+      }
+      to.add(named(mapping, name));
+    }
+    return next;
+  }
+
+  /** Adds what lies below an address and returns the rest. */
+  private Mapping cutOff(Mapping mapping, long at, String nameBelow, List<Mapping> to) {
+    long below = at - mapping.start();
+    long above = mapping.end() - at;
+    long resident = mapping.residentBytes();
+    long residentBelow =
+        below <= above
+            ? resident(mapping.start(), at, resident, above)
+            : resident - resident(at, mapping.end(), resident, below);
+    to.add(named(mapping.part(mapping.start(), at, residentBelow, mapping.name()), nameBelow));
+    return mapping.part(at, mapping.end(), resident - residentBelow, mapping.name());
+  }
+
+  /**
+   * What of a mapping's resident bytes lies between two addresses. Not looked up where it follows:
+   * of what is wholly resident each piece is.
+   *
+   * @param beside how large the rest of the mapping is
+   */
+  private long resident(long start, long end, long ofMapping, long beside) {
+    long least = Math.max(0, ofMapping - beside);
+    long most = Math.min(ofMapping, end - start);
+    if (least >= most) {
+      return most;
+    }
+    long present =
+        memory
+            .residentPages(start, end)
+            .map(pages -> pages.cardinality() * AddressSpace.PAGE)
+            .orElse(most);
+    return Math.max(least, Math.min(present, most));
+  }
+
+  private static Mapping named(Mapping mapping, String name) {
+    return name.isEmpty()
+        ? mapping
+        : mapping.part(mapping.start(), mapping.end(), mapping.residentBytes(), name);
+  }
+}

@@ -1,0 +1,67 @@
+package io.mallometer.internal.process;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Files that the kernel writes about this process.
+ *
+ * <p>Read by streams and not by channels: an interrupt of the reading thread, which others may send
+ * to any thread of the application, would close a channel.
+ */
+class ProcessFiles {
+
+  private static final Path SELF = Path.of("/proc/self");
+
+  /** Whether this system has them, and they may be read. */
+  boolean present() {
+    try {
+      return Files.isReadable(SELF.resolve("smaps"));
+    } catch (SecurityException e) {
+      return false;
+    }
+  }
+
+  /** The text of a file; empty if it is not there or may not be read. */
+  Optional<String> text(Path path) {
+    try (InputStream in = new FileInputStream(path.toFile())) {
+      return Optional.of(text(in));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** {@code readAllBytes} takes several times as much memory for files as small as these. */
+  private static String text(InputStream in) throws IOException {
+    byte[] bytes = new byte[2048];
+    int filled = 0;
+    for (int more = 0; more >= 0; filled += Math.max(0, more)) {
+      if (filled == bytes.length) {
+        bytes = Arrays.copyOf(bytes, 2 * filled);
+      }
+      more = in.read(bytes, filled, bytes.length - filled);
+    }
+    return new String(bytes, 0, filled, StandardCharsets.UTF_8);
+  }
+
+  /** The text of a file of {@code /proc/self}. */
+  Optional<String> own(String name) {
+    return text(SELF.resolve(name));
+  }
+
+  /** All mappings of this process; empty if they may not be read. */
+  Optional<List<Mapping>> mappings() {
+    try (InputStream in = new FileInputStream(SELF.resolve("smaps").toFile())) {
+      return Optional.of(Smaps.parse(in));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.Snapshot;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Reads this process, each thing as often as it is worth its cost.
+ *
+ * <p>A few small files at each reading, but not more than once a second. The split of resident
+ * memory walks all page tables: it is made every 15 s, or as seldom as keeps it under a thousandth
+ * of one processor, by the processor time that it takes itself.
+ */
+final class ProcessMemorySource implements MemorySource {
+
+  /** Every 15 s is as often as Prometheus usually looks. */
+  static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
+
+  /** The longest that a thousandth of a processor is kept to: an hour. */
+  static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
+
+  static final long SHORTEST_READING_NANOS = 1_000_000_000L;
+
+  private static final long COST_SHARE = 1_000;
+
+  private final ProcessFiles files;
+  private final LongSupplier nanoTime;
+  private final LongSupplier processorNanos;
+
+  /** Of another allocator than glibc in the name of a mapped file. */
+  private static final List<String> OTHER_ALLOCATORS =
+      List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
+
+  private final MappedChunks.Searched searched = new MappedChunks.Searched();
+  private ProcessMemory latest = ProcessMemory.unknown();
+  private long nextReading = Long.MIN_VALUE;
+  private long nextSplit = Long.MIN_VALUE;
+  private long pause = SHORTEST_SPLIT_NANOS;
+  private boolean renewed;
+  private boolean split;
+  private Optional<CgroupDirectory> cgroup = Optional.empty();
+
+  ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime, LongSupplier processorNanos) {
+    this.files = files;
+    this.nanoTime = nanoTime;
+    this.processorNanos = processorNanos;
+  }
+
+  @Override
+  public boolean present() {
+    return files.present();
+  }
+
+  @Override
+  public ProcessMemory read(Supplier<Snapshot> counted) {
+    long now = nanoTime.getAsLong();
+    if (due(nextReading, now)) {
+      nextReading = now + SHORTEST_READING_NANOS;
+      StatusFile status = StatusFile.parse(files.own("status").orElse(""));
+      Optional<CgroupMemory> charged = charged(status);
+      boolean splitDue = renewed || due(nextSplit, now);
+      long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
+      renewed = false;
+      if (splitDue) {
+        // One that fails is as expensive and is not repeated sooner.
+        nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
+      }
+      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
+      Optional<MemoryBudget> budget =
+          splitDue || !limit(charged).equals(limit(latest.cgroup()))
+              ? resident.map(
+                  split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
+              : latest.budget();
+      if (splitDue) {
+        pause = interval(costs(resident));
+        nextSplit = now + borrowed + pause;
+        split = true;
+      }
+      latest =
+          new ProcessMemory(
+              status.residentBytes().isPresent() ? status.residentBytes().getAsLong() : Double.NaN,
+              resident,
+              charged,
+              budget);
+    }
+    return latest;
+  }
+
+  /**
+   * A split that is renewed is borrowed from the next ones, which come so much later; not more than
+   * two, so that figures which swing around a threshold cost no more than those that do not.
+   */
+  @Override
+  public void renew() {
+    nextReading = Long.MIN_VALUE;
+    renewed = due(nextSplit, nanoTime.getAsLong()) || nextSplit - nanoTime.getAsLong() <= 2 * pause;
+  }
+
+  /** By the page tables: on newer kernels the number in status lags by some megabytes. */
+  @Override
+  public OptionalLong residentBytes() {
+    OptionalLong walked = StatusFile.parse(files.own("smaps_rollup").orElse("")).residentBytes();
+    return walked.isPresent()
+        ? walked
+        : StatusFile.parse(files.own("status").orElse("")).residentBytes();
+  }
+
+  private static Optional<Double> limit(Optional<CgroupMemory> charged) {
+    return charged.isPresent() ? Optional.of(charged.get().limitBytes()) : Optional.empty();
+  }
+
+  /** The first split loads classes, which no later one does: it tells nothing about their cost. */
+  private double costs(Optional<ResidentMemory> resident) {
+    return split && resident.isPresent() ? resident.get().costSeconds() : 0;
+  }
+
+  /** How long to wait after a split of a given cost, in nanoseconds. */
+  private static long interval(double costSeconds) {
+    double wanted = costSeconds * 1e9 * COST_SHARE;
+    return (long) Math.max(SHORTEST_SPLIT_NANOS, Math.min(LONGEST_SPLIT_NANOS, wanted));
+  }
+
+  private static boolean due(long next, long now) {
+    return next == Long.MIN_VALUE || now - next >= 0;
+  }
+
+  /** The directory is looked for again when it cannot be read: the process may have been moved. */
+  private Optional<CgroupMemory> charged(StatusFile status) {
+    Optional<CgroupMemory> read = reading(status);
+    if (read.isEmpty()) {
+      cgroup =
+          CgroupDirectory.find(files.own("cgroup").orElse(""), files.own("mountinfo").orElse(""));
+      read = reading(status);
+    }
+    return read;
+  }
+
+  private Optional<CgroupMemory> reading(StatusFile status) {
+    return cgroup.flatMap(
+        directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
+  }
+
+  private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
+    long start = processorNanos.getAsLong();
+    Optional<List<Mapping>> mappings = files.mappings();
+    if (mappings.isEmpty()) {
+      return Optional.empty();
+    }
+    JvmFacts jvm = HotSpot.facts();
+    Snapshot counted = counter.get();
+    ResidentSplit split = divide(mappings.get(), jvm, counted);
+    return Optional.of(
+        new ResidentMemory(
+            counted.time(),
+            residentBytes(mappings.get()),
+            split.parts(),
+            split.presumedBytes(),
+            split.copiedFileBytes(),
+            jvm.tracking().isPresent(),
+            mappings.get().size(),
+            (processorNanos.getAsLong() - start) / 1e9));
+  }
+
+  private static long residentBytes(List<Mapping> mappings) {
+    long sum = 0;
+    for (Mapping mapping : mappings) {
+      sum += mapping.residentBytes();
+    }
+    return sum;
+  }
+
+  private ResidentSplit divide(List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
+    MallocFacts malloc = malloc(mappings, counted);
+    try (OwnMemory memory = new OwnMemory()) {
+      return ResidentSplit.of(mappings, jvm, malloc, memory, searched);
+    } catch (IOException e) {
+      return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched);
+    }
+  }
+
+  private static MallocFacts malloc(List<Mapping> mappings, Snapshot counted) {
+    Optional<NativeCounters> counters = counted.process();
+    double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
+    double footprint = counted.self().footprintBytes();
+    double tables = counted.self().sampling().tableBytes();
+    return new MallocFacts(
+        Double.isNaN(live) ? OptionalLong.empty() : OptionalLong.of((long) live),
+        Double.isNaN(footprint) ? 0 : (long) footprint,
+        Double.isNaN(tables) ? 0 : (long) tables,
+        !hasOtherAllocator(mappings));
+  }
+
+  private static boolean hasOtherAllocator(List<Mapping> mappings) {
+    String before = "";
+    for (Mapping mapping : mappings) {
+      String name = mapping.name();
+      // A file has several mappings next to each other.
+      if (!name.equals(before) && isOtherAllocator(name)) {
+        return true;
+      }
+      before = name;
+    }
+    return false;
+  }
+
+  private static boolean isOtherAllocator(String name) {
+    for (String allocator : OTHER_ALLOCATORS) {
+      if (name.contains(allocator)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */
+  static long processorNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
+        ? threads.getCurrentThreadCpuTime()
+        : System.nanoTime();
+  }
+}

@@ -1,0 +1,261 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.ResidentPart;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Divides the resident set into parts that add up to it.
+ *
+ * <p>First the mappings are cut where something begins that can be told by itself, for the kernel
+ * makes one mapping of neighbours: what the JVM and the library name, singly mapped objects of
+ * malloc, metaspace. Then each piece is of one kind ({@link MappingKinds}).
+ *
+ * <p>What is left is anonymous memory that no rule knows. The JVM's tables lie in it, so the JVM
+ * gets as much of it as the tables for this heap may take, if it does not say less; where another
+ * allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
+ *
+ * <p>Then malloc's memory is divided by who uses it, each byte once and never more than is
+ * resident: direct buffers, the JVM's own use if it is tracked, other use, and the rest, which the
+ * allocator retains. Large objects that were never touched are in use and not resident; they are
+ * the JVM's, as far as it uses as much, for its queues are of that kind.
+ */
+final class ResidentSplit {
+
+  /** Places that are looked at for objects of malloc in one split, at one microsecond each. */
+  private static final int MOST_PLACES = 20_000;
+
+  private final JvmFacts jvm;
+  private final MallocFacts malloc;
+  private final Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
+  private final Map<String, Kind> kindsByName = new HashMap<>();
+  private long mallocResident;
+
+  /** Bytes of singly mapped objects, which are in use, that are not resident. */
+  private long untouched;
+
+  private long unknownResident;
+  private long presumed;
+
+  /** Committed structures of the JVM that were recognised, resident or not. */
+  private long recognisedStructures;
+
+  private long copiedFiles;
+
+  private ResidentSplit(JvmFacts jvm, MallocFacts malloc) {
+    this.jvm = jvm;
+    this.malloc = malloc;
+  }
+
+  /**
+   * Divides.
+   *
+   * @param mappings all of the process, ascending by address
+   * @param memory the memory that they map
+   * @param searched what former splits found out
+   */
+  static ResidentSplit of(
+      List<Mapping> mappings,
+      JvmFacts jvm,
+      MallocFacts malloc,
+      AddressSpace memory,
+      MappedChunks.Searched searched) {
+    ResidentSplit split = new ResidentSplit(jvm, malloc);
+    List<Mapping> pieces =
+        split.separate(
+            new Pieces(memory, mappings), new MappedChunks(memory, MOST_PLACES, searched));
+    MappingKinds kinds = split.kinds(pieces);
+    split.assign(kinds, pieces);
+    split.divideUnknown();
+    split.divideMalloc();
+    return split;
+  }
+
+  /** The parts, in bytes. */
+  Map<ResidentPart, Long> parts() {
+    return parts;
+  }
+
+  /** Memory that no rule knows and that counts as the JVM's, because it may own as much. */
+  long presumedBytes() {
+    return presumed;
+  }
+
+  /** What of the mapped files the process has written copies of. */
+  long copiedFileBytes() {
+    return copiedFiles;
+  }
+
+  private List<Mapping> separate(Pieces pieces, MappedChunks chunks) {
+    pieces.cut(jvm.ranges().heap());
+    pieces.cut(jvm.ranges().code());
+    if (malloc.glibc()) {
+      pieces.cutOut(rows(pieces.all(), chunks), MappingKinds.MAPPED_CHUNKS);
+    }
+    pieces.cutOut(
+        MetaspaceNodes.classSpace(maybeMetadata(pieces.all()), jvm.metadata()),
+        MappingKinds.CLASS_SPACE);
+    pieces.cutOut(
+        MetaspaceNodes.others(maybeMetadata(pieces.all()), jvm.metadata()), MappingKinds.METASPACE);
+    if (malloc.glibc()) {
+      pieces.cutOut(chunks.within(doubtful(pieces.all())), MappingKinds.MAPPED_CHUNKS);
+    }
+    return pieces.all();
+  }
+
+  private MappingKinds kinds(List<Mapping> pieces) {
+    return new MappingKinds(pieces, jvm, malloc.glibc(), malloc.tableBytes(), kindsByName);
+  }
+
+  private static List<Range> rows(List<Mapping> pieces, MappedChunks chunks) {
+    List<Range> rows = new ArrayList<>();
+    for (Mapping piece : pieces) {
+      if (mayHoldObjects(piece)) {
+        chunks.addRow(piece, rows);
+      }
+    }
+    return rows;
+  }
+
+  /** Anonymous memory without a name from the kernel, the JVM or us. */
+  private List<Mapping> maybeMetadata(List<Mapping> pieces) {
+    MappingKinds kinds = kinds(pieces);
+    List<Mapping> maybe = new ArrayList<>();
+    for (Mapping piece : pieces) {
+      if (piece.name().isEmpty() && piece.anonymous() && !kinds.namedByJvm(piece)) {
+        maybe.add(piece);
+      }
+    }
+    return maybe;
+  }
+
+  /**
+   * Where objects of malloc may hide: what has no kind of its own, and stacks that are too large.
+   */
+  private List<Mapping> doubtful(List<Mapping> pieces) {
+    MappingKinds kinds = kinds(pieces);
+    List<Mapping> doubtful = new ArrayList<>();
+    for (int i = 0; i < pieces.size(); i++) {
+      Mapping piece = pieces.get(i);
+      if (mayHoldObjects(piece) && isDoubtful(kinds.of(i), piece)) {
+        doubtful.add(piece);
+      }
+    }
+    return doubtful;
+  }
+
+  private boolean isDoubtful(Kind kind, Mapping piece) {
+    return kind == Kind.STRUCTURE
+        || kind == Kind.UNKNOWN
+        || kind == Kind.THREAD_STACK && piece.bytes() > jvm.stackBytes().orElse(Long.MAX_VALUE);
+  }
+
+  private static boolean mayHoldObjects(Mapping piece) {
+    return piece.residentBytes() > 0 && piece.name().isEmpty() && piece.committed();
+  }
+
+  private void assign(MappingKinds kinds, List<Mapping> pieces) {
+    long[] resident = new long[Kind.values().length];
+    boolean[] present = new boolean[resident.length];
+    for (int i = 0; i < pieces.size(); i++) {
+      Kind kind = kinds.of(i);
+      Mapping piece = pieces.get(i);
+      resident[kind.ordinal()] += piece.residentBytes();
+      present[kind.ordinal()] = true;
+      countBeside(kind, piece);
+    }
+    for (Kind kind : Kind.values()) {
+      if (present[kind.ordinal()]) {
+        assign(kind, resident[kind.ordinal()]);
+      }
+    }
+  }
+
+  private void countBeside(Kind kind, Mapping piece) {
+    if (kind == Kind.FILE) {
+      copiedFiles += piece.copiedBytes();
+    } else if (kind == Kind.STRUCTURE) {
+      recognisedStructures += piece.bytes();
+    } else if (kind == Kind.MALLOC && piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
+      untouched += piece.bytes() - piece.residentBytes();
+    }
+  }
+
+  private void assign(Kind kind, long resident) {
+    switch (kind) {
+      case JAVA_HEAP -> add(ResidentPart.JAVA_HEAP, resident);
+      case CLASS_SPACE -> add(ResidentPart.CLASS_SPACE, resident);
+      case METASPACE -> add(ResidentPart.METASPACE, resident);
+      case CODE_CACHE -> add(ResidentPart.CODE_CACHE, resident);
+      case THREAD_STACK -> add(ResidentPart.THREAD_STACKS, resident);
+      case FILE -> add(ResidentPart.MAPPED_FILES, resident);
+      case SHARED_MEMORY -> add(ResidentPart.SHARED_MEMORY, resident);
+      case MALLOMETER -> add(ResidentPart.MALLOMETER, resident);
+      case STRUCTURE -> add(ResidentPart.GC_AND_JVM, resident);
+      case MALLOC -> mallocResident = resident;
+      case UNKNOWN -> unknownResident = resident;
+    }
+  }
+
+  private void divideUnknown() {
+    long counters = Math.max(0, malloc.footprintBytes() - malloc.tableBytes());
+    long library = Math.min(unknownResident, counters);
+    if (library > 0) {
+      add(ResidentPart.MALLOMETER, library);
+    }
+    unknownResident -= library;
+    presumed = Math.min(unknownResident, unrecognisedStructures());
+    add(ResidentPart.GC_AND_JVM, presumed);
+    unknownResident -= presumed;
+    if (malloc.glibc()) {
+      add(ResidentPart.UNEXPLAINED, unknownResident);
+    } else {
+      add(ResidentPart.UNEXPLAINED, 0);
+      mallocResident += unknownResident;
+    }
+  }
+
+  private void divideMalloc() {
+    long rest = mallocResident;
+    if (jvm.directBytes().isPresent()) {
+      long direct = Math.min(jvm.directBytes().getAsLong(), rest);
+      add(ResidentPart.DIRECT_BUFFERS, direct);
+      rest -= direct;
+    }
+    long ownBytes = jvm.tracking().isPresent() ? jvm.tracking().get().mallocBytes() : 0;
+    long own = Math.min(Math.max(0, ownBytes - untouched), rest);
+    add(ResidentPart.GC_AND_JVM, own);
+    rest -= own;
+    if (malloc.liveBytes().isPresent()) {
+      long others =
+          malloc.liveBytes().getAsLong()
+              - jvm.directBytes().orElse(0)
+              - ownBytes
+              - Math.max(0, untouched - ownBytes);
+      long live = Math.max(0, Math.min(others, rest));
+      add(ResidentPart.MALLOC_LIVE, live);
+      add(ResidentPart.MALLOC_RETAINED, rest - live);
+    } else {
+      add(ResidentPart.MALLOC, rest);
+    }
+  }
+
+  /**
+   * What structures without a shape of their own may take: what all may, less what has one. The
+   * JVM's own account is a bound too, but a loose one where it counts what is committed and never
+   * touched: of G1's 42 MiB for a heap of 256 MiB, 32 are a stack for marking.
+   */
+  private long unrecognisedStructures() {
+    long accounted =
+        jvm.tracking().isPresent() ? jvm.tracking().get().structureBytes() : Long.MAX_VALUE;
+    return Math.max(0, Math.min(accounted, jvm.largestStructures()) - recognisedStructures);
+  }
+
+  private void add(ResidentPart part, long bytes) {
+    parts.put(part, parts.getOrDefault(part, 0L) + bytes);
+  }
+}

@@ -1,0 +1,275 @@
+package io.mallometer.internal.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
+ *
+ * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only four
+ * lines of a block become anything: the header, {@code Rss}, {@code Anonymous} and {@code VmFlags}.
+ * A line that makes no sense is skipped; a block that is cut off counts with what it had.
+ *
+ * <p>The first readings are interpreted, byte by byte, so few bytes are looked at: the other lines
+ * of a block are of one length, and their end is found without a search.
+ */
+final class Smaps {
+
+  private static final byte[] RSS = "Rss:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] ANONYMOUS = "Anonymous:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
+
+  /**
+   * The kernel pads names to 16 bytes and numbers to 8; {@code " kB"} follows. A line that does not
+   * end there is a header, has no unit or a longer number, and its end is searched for.
+   */
+  private static final int PADDED_LINE = 16 + 8 + 3;
+
+  /** Longer lines end here: no path that tells one kind of memory from another is as long. */
+  private static final int LONGEST_LINE = 4096;
+
+  /** The kernel gives no more than 4 KiB at once, and the JDK needs no buffer for this much. */
+  private static final int READ_AT_ONCE = 8192;
+
+  /** No mapping begins or ends there. */
+  private static final long NO_NUMBER = -1;
+
+  private final InputStream in;
+
+  /** A line, what follows it, and room for more. */
+  private final byte[] text = new byte[2 * READ_AT_ONCE];
+
+  private int filled;
+
+  /** The line is from here. */
+  private int line;
+
+  /** To here, without its end. */
+  private int end;
+
+  private int next;
+
+  /** Within the line: what was read of it. */
+  private int at;
+
+  private final List<Mapping> mappings = new ArrayList<>();
+
+  /** A file has several mappings, which lie next to each other: one string is enough. */
+  private String lastName = "";
+
+  private byte[] lastNameBytes = new byte[0];
+
+  private long start = -1;
+  private long endOfMapping;
+  private Access access = Access.NONE;
+  private boolean anonymous;
+  private String name = "";
+  private long residentBytes;
+  private long anonymousBytes;
+  private boolean noReserve;
+
+  private Smaps(InputStream in) {
+    this.in = in;
+  }
+
+  /**
+   * All mappings, in the order of the text: ascending addresses.
+   *
+   * @throws IOException if the stream fails
+   */
+  static List<Mapping> parse(InputStream in) throws IOException {
+    return new Smaps(in).parse();
+  }
+
+  private List<Mapping> parse() throws IOException {
+    while (nextLine()) {
+      if (line < end) {
+        read(text[line]);
+      }
+    }
+    finishBlock();
+    return mappings;
+  }
+
+  /** By its first byte a line is mostly known to be none that counts. */
+  private void read(byte first) {
+    if (first == 'R') {
+      if (startsWith(RSS)) {
+        residentBytes = kilobytes(line + RSS.length);
+      }
+    } else if (first == 'A') {
+      if (startsWith(ANONYMOUS)) {
+        anonymousBytes = kilobytes(line + ANONYMOUS.length);
+      }
+    } else if (first == 'V') {
+      if (startsWith(FLAGS)) {
+        noReserve = flag('n', 'r');
+      }
+    } else if (digit(first) >= 0) {
+      header();
+    }
+  }
+
+  /** {@code 7f00-7f10 rw-p 00000000 08:01 1234 /path}. */
+  private void header() {
+    at = line;
+    long from = hexadecimal('-');
+    long to = from == NO_NUMBER ? NO_NUMBER : hexadecimal(' ');
+    if (to == NO_NUMBER || at + 4 > end) {
+      return;
+    }
+    finishBlock();
+    // The kernel's half of the addresses is negative here; it holds [vsyscall], which is not ours.
+    if (from < 0 || to <= from) {
+      return;
+    }
+    start = from;
+    endOfMapping = to;
+    access = Access.of(text[at], text[at + 1], text[at + 2]);
+    byte sharing = text[at + 3];
+    skipFields(4);
+    name = at < end ? restOfLine() : "";
+    anonymous = Mapping.isAnonymous(sharing, name);
+    residentBytes = 0;
+    anonymousBytes = 0;
+    noReserve = false;
+  }
+
+  private void finishBlock() {
+    if (start >= 0) {
+      long copied = name.startsWith("/") ? Math.min(anonymousBytes, residentBytes) : 0;
+      mappings.add(
+          new Mapping(
+              start, endOfMapping, access, anonymous, name, residentBytes, noReserve, copied));
+      start = -1;
+    }
+  }
+
+  private String restOfLine() {
+    if (!Arrays.equals(text, at, end, lastNameBytes, 0, lastNameBytes.length)) {
+      lastNameBytes = Arrays.copyOfRange(text, at, end);
+      lastName = new String(lastNameBytes, StandardCharsets.UTF_8);
+    }
+    return lastName;
+  }
+
+  /** Moves on to what follows a number of fields. */
+  private void skipFields(int fields) {
+    int i = at;
+    for (int field = 0; field < fields; field++) {
+      while (i < end && text[i] != ' ') {
+        i++;
+      }
+      while (i < end && text[i] == ' ') {
+        i++;
+      }
+    }
+    at = i;
+  }
+
+  /** The number in a line such as {@code Rss: 12 kB}; 0 if there is none. */
+  private long kilobytes(int from) {
+    long number = 0;
+    for (int i = from; i < end && number < Long.MAX_VALUE / 20_480; i++) {
+      if (text[i] >= '0' && text[i] <= '9') {
+        number = 10 * number + text[i] - '0';
+      } else if (text[i] != ' ') {
+        break;
+      }
+    }
+    return number * 1024;
+  }
+
+  /** A number of up to 64 bits that ends with a delimiter, and moves behind it. */
+  private long hexadecimal(char delimiter) {
+    long number = 0;
+    int i = at;
+    for (; i < end; i++) {
+      int digit = digit(text[i]);
+      if (digit < 0) {
+        break;
+      }
+      number = number << 4 | digit;
+    }
+    int digits = i - at;
+    at = i + 1;
+    return digits > 0 && digits <= 16 && i < end && text[i] == delimiter ? number : NO_NUMBER;
+  }
+
+  /** As the kernel writes them, in lower case; less than 0 if it is none. */
+  private static int digit(byte letter) {
+    if (letter <= '9') {
+      return letter - '0';
+    }
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+  }
+
+  /** Whether the line has a flag of two letters. */
+  private boolean flag(char first, char second) {
+    for (int i = line + FLAGS.length; i + 2 < end; i += 3) {
+      if (text[i + 1] == first && text[i + 2] == second) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean startsWith(byte[] prefix) {
+    if (end - line < prefix.length) {
+      return false;
+    }
+    for (int i = 0; i < prefix.length; i++) {
+      if (text[line + i] != prefix[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Moves on to the next line. Returns false at the end of the text. */
+  private boolean nextLine() throws IOException {
+    line = next;
+    int padded = line + PADDED_LINE;
+    if (padded < filled && text[padded] == '\n' && text[padded - 1] == 'B') {
+      end = padded;
+      next = padded + 1;
+      return true;
+    }
+    return searchEnd();
+  }
+
+  private boolean searchEnd() throws IOException {
+    int i = line;
+    while (true) {
+      while (i < filled && text[i] != '\n') {
+        i++;
+      }
+      if (i < filled) {
+        end = Math.min(i, line + LONGEST_LINE);
+        next = i + 1;
+        return true;
+      }
+      i = moveToFront();
+      int more = in.read(text, i, Math.min(READ_AT_ONCE, text.length - i));
+      if (more <= 0) {
+        end = Math.min(i, LONGEST_LINE);
+        next = i;
+        return i > 0;
+      }
+      filled += more;
+    }
+  }
+
+  /** Keeps the line, but no more of it than counts, and returns where the text goes on. */
+  private int moveToFront() {
+    int kept = Math.min(filled - line, LONGEST_LINE);
+    System.arraycopy(text, line, text, 0, kept);
+    line = 0;
+    filled = kept;
+    return kept;
+  }
+}

@@ -1,0 +1,20 @@
+package io.mallometer.internal.symbol;
+
+import java.io.IOException;
+
+/** The bytes of a file by their offset, or those of a process by their address. */
+public interface Bytes extends AutoCloseable {
+
+  /**
+   * Copies bytes.
+   *
+   * @param position that of the first; any number
+   * @param into receives them from its beginning
+   * @param length how many, at most the length of {@code into}
+   * @return whether all of them are there; if not, {@code into} may hold anything
+   */
+  boolean read(long position, byte[] into, int length);
+
+  @Override
+  default void close() throws IOException {}
+}

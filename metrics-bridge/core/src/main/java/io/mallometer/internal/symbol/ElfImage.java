@@ -1,0 +1,402 @@
+package io.mallometer.internal.symbol;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A library or executable in ELF, 64 bits and little-endian, as it is in a file or as the loader
+ * has mapped it. The two differ in where an address of the object is found, and in that only files
+ * have section headers and with them {@code .symtab}. Whatever the bytes say, reading ends soon and
+ * takes little memory: each count is bounded, and what lies outside is not there.
+ */
+final class ElfImage {
+
+  private static final int HEADER_BYTES = 64;
+  private static final int PROGRAM_HEADER_BYTES = 56;
+  private static final int SECTION_HEADER_BYTES = 64;
+  private static final int SYMBOL_BYTES = 24;
+  private static final int DYNAMIC_BYTES = 16;
+
+  /** The ELF magic, 64 bits, little-endian, version 1. */
+  private static final int MAGIC = 0x464c457f;
+
+  private static final int CLASS_DATA_VERSION = 0x010102;
+
+  private static final int MOST_PROGRAM_HEADERS = 256;
+  private static final int MOST_DYNAMIC_ENTRIES = 512;
+  private static final int MOST_NOTE_BYTES = 1 << 16;
+  private static final int MOST_NAME_BYTES = 256;
+
+  /** 4 million symbols; the largest libraries have one million. */
+  private static final int MOST_SYMBOLS = 1 << 22;
+
+  private static final int LOAD = 1;
+  private static final int DYNAMIC = 2;
+  private static final int NOTE = 4;
+  private static final int SYMBOL_TABLE = 2;
+  private static final int DYNAMIC_SYMBOL_TABLE = 11;
+  private static final int BUILD_ID = 3;
+
+  private static final int TAG_HASH = 4;
+  private static final int TAG_STRINGS = 5;
+  private static final int TAG_SYMBOLS = 6;
+  private static final int TAG_STRINGS_BYTES = 10;
+  private static final int TAG_SONAME = 14;
+  private static final long TAG_GNU_HASH = 0x6ffffef5L;
+
+  private record Segment(int type, long offset, long address, long fileBytes, long memoryBytes) {}
+
+  /** What the dynamic section says, addresses as positions; -1 for what it does not. */
+  private record Dynamic(
+      long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
+
+  private final Bytes bytes;
+
+  /** The module in memory; null for a file. */
+  private final @Nullable RecordedModule mapped;
+
+  private final ByteBuffer header;
+  private final byte[] programHeaders;
+  private final List<Segment> segments = new ArrayList<>();
+
+  private ElfImage(
+      Bytes bytes, @Nullable RecordedModule mapped, ByteBuffer header, byte[] programHeaders) {
+    this.bytes = bytes;
+    this.mapped = mapped;
+    this.header = header;
+    this.programHeaders = programHeaders;
+    ByteBuffer fields = littleEndian(programHeaders);
+    for (int at = 0; at < programHeaders.length; at += PROGRAM_HEADER_BYTES) {
+      segments.add(
+          new Segment(
+              fields.getInt(at),
+              fields.getLong(at + 8),
+              fields.getLong(at + 16),
+              fields.getLong(at + 32),
+              fields.getLong(at + 40)));
+    }
+  }
+
+  /** A file; empty if it is not of this format. */
+  static Optional<ElfImage> ofFile(Bytes file) {
+    return Optional.ofNullable(read(file, 0, null));
+  }
+
+  /** A module in memory; empty if it is not there any more. */
+  static Optional<ElfImage> ofMemory(Bytes memory, RecordedModule module) {
+    ElfImage image = read(memory, module.begin(), module);
+    return image != null && image.isAt(module) ? Optional.of(image) : Optional.empty();
+  }
+
+  private static @Nullable ElfImage read(
+      Bytes bytes, long position, @Nullable RecordedModule mapped) {
+    byte[] header = new byte[HEADER_BYTES];
+    if (!bytes.read(position, header, HEADER_BYTES)) {
+      return null;
+    }
+    ByteBuffer fields = littleEndian(header);
+    int count = Short.toUnsignedInt(fields.getShort(56));
+    if (fields.getInt(0) != MAGIC
+        || (fields.getInt(4) & 0xffffff) != CLASS_DATA_VERSION
+        || fields.getShort(54) != PROGRAM_HEADER_BYTES
+        || count == 0
+        || count > MOST_PROGRAM_HEADERS) {
+      return null;
+    }
+    byte[] programHeaders = new byte[count * PROGRAM_HEADER_BYTES];
+    return bytes.read(position + fields.getLong(32), programHeaders, programHeaders.length)
+        ? new ElfImage(bytes, mapped, fields, programHeaders)
+        : null;
+  }
+
+  /** Another library may be mapped where the module was. */
+  private boolean isAt(RecordedModule module) {
+    if (!module.buildId().isEmpty()) {
+      return module.buildId().equals(buildId());
+    }
+    for (Segment segment : segments) {
+      long start = module.bias() + segment.address();
+      boolean within = start >= module.begin() && start + segment.fileBytes() <= module.end();
+      if (segment.type() == LOAD && !within) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether both have the same program headers, which tell nearly all builds apart. */
+  boolean hasHeadersOf(ElfImage other) {
+    return Arrays.equals(programHeaders, other.programHeaders);
+  }
+
+  /** In hexadecimal digits; empty if there is none. */
+  String buildId() {
+    for (Segment segment : segments) {
+      if (segment.type() == NOTE) {
+        String id = buildId(segment);
+        if (!id.isEmpty()) {
+          return id;
+        }
+      }
+    }
+    return "";
+  }
+
+  private String buildId(Segment segment) {
+    byte[] notes = new byte[(int) Math.max(0, Math.min(segment.fileBytes(), MOST_NOTE_BYTES))];
+    if (!bytes.read(start(segment), notes, notes.length)) {
+      return "";
+    }
+    ByteBuffer fields = littleEndian(notes);
+    int at = 0;
+    while (at + 12 <= notes.length) {
+      int nameBytes = fields.getInt(at);
+      int valueBytes = fields.getInt(at + 4);
+      int room = notes.length - at - 12;
+      if (nameBytes < 0 || nameBytes > room || valueBytes < 0 || valueBytes > room) {
+        return "";
+      }
+      int value = at + 12 + aligned(nameBytes);
+      if (value + valueBytes > notes.length) {
+        return "";
+      }
+      boolean gnu = nameBytes == 4 && fields.getInt(at + 12) == 0x554e47;
+      if (gnu && fields.getInt(at + 8) == BUILD_ID) {
+        return HexFormat.of().formatHex(notes, value, value + valueBytes);
+      }
+      at = value + aligned(valueBytes);
+    }
+    return "";
+  }
+
+  private static int aligned(int length) {
+    return (length + 3) & ~3;
+  }
+
+  /** The name by which others ask the loader for it. */
+  Optional<String> soname() {
+    Dynamic dynamic = dynamic();
+    if (dynamic == null || dynamic.soname() < 0 || dynamic.strings() < 0) {
+      return Optional.empty();
+    }
+    String name = text(dynamic.strings() + dynamic.soname());
+    return name.isEmpty() ? Optional.empty() : Optional.of(name);
+  }
+
+  /** Empty if it has no end. */
+  private String text(long position) {
+    byte[] text = new byte[MOST_NAME_BYTES];
+    // The string may be the last in a file or mapping.
+    int length = MOST_NAME_BYTES;
+    while (length > 0 && !bytes.read(position, text, length)) {
+      length /= 2;
+    }
+    for (int i = 0; i < length; i++) {
+      if (text[i] == 0) {
+        return new String(text, 0, i, StandardCharsets.UTF_8);
+      }
+    }
+    return "";
+  }
+
+  /** Adds the functions of all symbol tables. */
+  void addFunctionsTo(SymbolTable.Builder table) {
+    if (mapped == null) {
+      addSections(table);
+    }
+    if (table.isEmpty()) {
+      addDynamic(table);
+    }
+  }
+
+  private void addSections(SymbolTable.Builder table) {
+    long start = header.getLong(40);
+    int count = Short.toUnsignedInt(header.getShort(60));
+    if (header.getShort(58) != SECTION_HEADER_BYTES) {
+      return;
+    }
+    byte[] sections = new byte[count * SECTION_HEADER_BYTES];
+    if (!bytes.read(start, sections, sections.length)) {
+      return;
+    }
+    ByteBuffer fields = littleEndian(sections);
+    addSection(fields, SYMBOL_TABLE, table);
+    addSection(fields, DYNAMIC_SYMBOL_TABLE, table);
+  }
+
+  /** Adds the first section of a type; there is no second in a sound file. */
+  private void addSection(ByteBuffer fields, int type, SymbolTable.Builder table) {
+    for (int at = 0; at < fields.limit(); at += SECTION_HEADER_BYTES) {
+      if (fields.getInt(at + 4) == type) {
+        long names = Integer.toUnsignedLong(fields.getInt(at + 40)) * SECTION_HEADER_BYTES;
+        if (names < fields.limit()) {
+          addSymbols(
+              fields.getLong(at + 24),
+              fields.getLong(at + 32) / SYMBOL_BYTES,
+              fields.getLong((int) names + 24),
+              fields.getLong((int) names + 32),
+              table);
+        }
+        return;
+      }
+    }
+  }
+
+  private void addDynamic(SymbolTable.Builder table) {
+    Dynamic dynamic = dynamic();
+    if (dynamic != null && dynamic.symbols() >= 0 && dynamic.strings() >= 0) {
+      addSymbols(
+          dynamic.symbols(),
+          symbolCount(dynamic),
+          dynamic.strings(),
+          dynamic.stringsBytes(),
+          table);
+    }
+  }
+
+  private void addSymbols(
+      long position, long count, long strings, long stringsBytes, SymbolTable.Builder table) {
+    int perRead = 2_048;
+    byte[] chunk = new byte[perRead * SYMBOL_BYTES];
+    ByteBuffer fields = littleEndian(chunk);
+    long end = Math.min(count, MOST_SYMBOLS);
+    for (long first = 0; first < end; first += perRead) {
+      int read = (int) Math.min(perRead, end - first);
+      if (!bytes.read(position + first * SYMBOL_BYTES, chunk, read * SYMBOL_BYTES)) {
+        break;
+      }
+      for (int at = 0; at < read * SYMBOL_BYTES; at += SYMBOL_BYTES) {
+        boolean defined = fields.getShort(at + 6) != 0;
+        if (defined) {
+          table.add(
+              Byte.toUnsignedInt(fields.get(at + 4)),
+              fields.getLong(at + 8),
+              fields.getLong(at + 16),
+              Integer.toUnsignedLong(fields.getInt(at)));
+        }
+      }
+    }
+    table.name(bytes, strings, stringsBytes);
+  }
+
+  /** The dynamic section does not tell how many symbols there are, but hash tables list all. */
+  private long symbolCount(Dynamic dynamic) {
+    if (dynamic.hash() >= 0) {
+      return Math.max(0, word(dynamic.hash() + 4));
+    }
+    return dynamic.gnuHash() >= 0 ? symbolCount(dynamic.gnuHash()) : 0;
+  }
+
+  /** The last chain's end; the lowest bit of a hash marks it. */
+  private long symbolCount(long gnuHash) {
+    long buckets = word(gnuHash);
+    long firstSymbol = word(gnuHash + 4);
+    long filterWords = word(gnuHash + 8);
+    if (buckets <= 0 || buckets > MOST_SYMBOLS || firstSymbol < 0 || filterWords < 0) {
+      return 0;
+    }
+    long bucketsStart = gnuHash + 16 + filterWords * Long.BYTES;
+    byte[] firsts = new byte[(int) buckets * Integer.BYTES];
+    if (!bytes.read(bucketsStart, firsts, firsts.length)) {
+      return 0;
+    }
+    ByteBuffer fields = littleEndian(firsts);
+    long last = 0;
+    for (int at = 0; at < firsts.length; at += Integer.BYTES) {
+      last = Math.max(last, Integer.toUnsignedLong(fields.getInt(at)));
+    }
+    long chains = bucketsStart + firsts.length;
+    for (; last >= firstSymbol && last < MOST_SYMBOLS; last++) {
+      long hash = word(chains + (last - firstSymbol) * Integer.BYTES);
+      if (hash < 0 || (hash & 1) != 0) {
+        return hash < 0 ? 0 : last + 1;
+      }
+    }
+    return 0;
+  }
+
+  /** 32 bits; -1 if they are not there. */
+  private long word(long position) {
+    byte[] word = new byte[Integer.BYTES];
+    return bytes.read(position, word, word.length)
+        ? Integer.toUnsignedLong(littleEndian(word).getInt())
+        : -1;
+  }
+
+  /** Null if there is no dynamic section. */
+  private @Nullable Dynamic dynamic() {
+    for (Segment segment : segments) {
+      if (segment.type() == DYNAMIC) {
+        long entries = segment.memoryBytes() / DYNAMIC_BYTES;
+        return dynamic(start(segment), Math.min(entries, MOST_DYNAMIC_ENTRIES));
+      }
+    }
+    return null;
+  }
+
+  private Dynamic dynamic(long position, long count) {
+    long symbols = -1;
+    long strings = -1;
+    long stringsBytes = 0;
+    long hash = -1;
+    long gnuHash = -1;
+    long soname = -1;
+    byte[] entry = new byte[DYNAMIC_BYTES];
+    ByteBuffer fields = littleEndian(entry);
+    for (long i = 0; i < count; i++) {
+      if (!bytes.read(position + i * DYNAMIC_BYTES, entry, DYNAMIC_BYTES)
+          || fields.getLong(0) == 0) {
+        break;
+      }
+      long tag = fields.getLong(0);
+      long value = fields.getLong(8);
+      if (tag == TAG_SYMBOLS) {
+        symbols = position(value);
+      } else if (tag == TAG_STRINGS) {
+        strings = position(value);
+      } else if (tag == TAG_STRINGS_BYTES) {
+        stringsBytes = value;
+      } else if (tag == TAG_HASH) {
+        hash = position(value);
+      } else if (tag == TAG_GNU_HASH) {
+        gnuHash = position(value);
+      } else if (tag == TAG_SONAME) {
+        soname = value;
+      }
+    }
+    return new Dynamic(symbols, strings, stringsBytes, hash, gnuHash, soname);
+  }
+
+  private long start(Segment segment) {
+    return mapped == null ? segment.offset() : position(segment.address());
+  }
+
+  /**
+   * Where an address of the object is. In memory it may have been replaced by what it became: glibc
+   * does so in the dynamic section, musl does not.
+   */
+  private long position(long address) {
+    if (mapped != null) {
+      boolean relocated = address >= mapped.begin() && address < mapped.end();
+      return relocated ? address : address + mapped.bias();
+    }
+    for (Segment segment : segments) {
+      long within = address - segment.address();
+      if (segment.type() == LOAD && within >= 0 && within < segment.fileBytes()) {
+        return segment.offset() + within;
+      }
+    }
+    return -1;
+  }
+
+  private static ByteBuffer littleEndian(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

@@ -1,0 +1,73 @@
+package io.mallometer.internal.symbol;
+
+import io.mallometer.model.StackFrame;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Frames by what was recorded of them: an open-addressing table without an object for each entry.
+ */
+final class FrameTable {
+
+  private static final int LEAST_SLOTS = 1_024;
+
+  private long[] recorded = new long[LEAST_SLOTS];
+  private @Nullable StackFrame[] named = new StackFrame[LEAST_SLOTS];
+  private int count;
+
+  int count() {
+    return count;
+  }
+
+  /** The frame; null if it is not in here. */
+  @Nullable StackFrame get(long frame) {
+    return named[slot(frame)];
+  }
+
+  /** Adds or replaces a frame. */
+  void put(long frame, StackFrame name) {
+    int slot = slot(frame);
+    if (named[slot] == null) {
+      if (2 * count >= named.length) {
+        grow();
+        slot = slot(frame);
+      }
+      count++;
+    }
+    recorded[slot] = frame;
+    named[slot] = name;
+  }
+
+  /** A stack all of whose frames are in here. */
+  List<StackFrame> frames(long[] stack) {
+    StackFrame[] frames = new StackFrame[stack.length];
+    for (int i = 0; i < stack.length; i++) {
+      frames[i] = named[slot(stack[i])];
+    }
+    return List.of(frames);
+  }
+
+  /** Where a frame is, or belongs. */
+  private int slot(long frame) {
+    int mask = recorded.length - 1;
+    int slot = (int) (frame * 0x9e3779b97f4a7c15L >>> 40) & mask;
+    while (named[slot] != null && recorded[slot] != frame) {
+      slot = slot + 1 & mask;
+    }
+    return slot;
+  }
+
+  private void grow() {
+    long[] oldRecorded = recorded;
+    @Nullable StackFrame[] oldNamed = named;
+    recorded = new long[2 * oldRecorded.length];
+    named = new StackFrame[2 * oldNamed.length];
+    for (int i = 0; i < oldNamed.length; i++) {
+      if (oldNamed[i] != null) {
+        int slot = slot(oldRecorded[i]);
+        recorded[slot] = oldRecorded[i];
+        named[slot] = oldNamed[i];
+      }
+    }
+  }
+}

@@ -1,0 +1,1061 @@
+package io.mallometer.internal.symbol;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads the name of a function out of a symbol that a C++ compiler mangled by the Itanium C++ ABI
+ * (its chapter 5.1 is the grammar that the methods follow).
+ *
+ * <p>What is given is the qualified name and nothing else: no parameters, no return type, no
+ * template arguments, no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)}
+ * is {@code std::vector::push_back}. A thunk has the name of the function that it leads to, a
+ * lambda is {@code f::{lambda#1}}. Since template arguments are dropped, they are read only to find
+ * where they end and to count the substitutions in them, and names stay short whatever refers to
+ * what.
+ *
+ * <p>One pass without a step back, so the time is linear; depth and length are bounded.
+ */
+final class ItaniumName {
+
+  /** Longer symbols are not read. The longest in libjvm and RocksDB has 623 characters. */
+  private static final int MOST_CHARACTERS = 1 << 13;
+
+  private static final int MOST_TEXT = 1 << 11;
+  private static final int MOST_DEPTH = 200;
+
+  /** In texts a character from here on stands for a template parameter that is not known yet. */
+  private static final char PARAMETERS = '\ue000';
+
+  private static final int MOST_PARAMETERS = 256;
+
+  private static final Map<String, String> OPERATORS =
+      pairs(
+          "nw new na new[] dl delete da delete[] aw co_await ps + ng - ad & de * co ~ pl + "
+              + "mi - ml * dv / rm % an & or | eo ^ aS = pL += mI -= mL *= dV /= rM %= aN &= "
+              + "oR |= eO ^= ls << rs >> lS <<= rS >>= eq == ne != lt < gt > le <= ge >= ss <=> "
+              + "nt ! aa && oo || pp ++ mm -- cm , pm ->* pt -> cl () ix [] qu ?");
+
+  /** A tilde is a space. */
+  private static final Map<String, String> BUILTIN_TYPES =
+      pairs(
+          "v void w wchar_t b bool c char a signed~char h unsigned~char s short "
+              + "t unsigned~short i int j unsigned~int l long m unsigned~long x long~long "
+              + "y unsigned~long~long n __int128 o unsigned~__int128 f float d double "
+              + "e long~double g __float128 z ... "
+              + "Da auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t "
+              + "Du char8_t Dd decimal64 De decimal128 Df decimal32 Dh half");
+
+  /** What {@code Sa}, {@code Ss} and the others stand for, and the template that is meant. */
+  private static final Map<Character, String[]> ABBREVIATIONS =
+      Map.of(
+          'a', new String[] {"allocator", "allocator"},
+          'b', new String[] {"basic_string", "basic_string"},
+          's', new String[] {"string", "basic_string"},
+          'i', new String[] {"istream", "basic_istream"},
+          'o', new String[] {"ostream", "basic_ostream"},
+          'd', new String[] {"iostream", "basic_iostream"});
+
+  /** A name or type; the last component is what its constructors are called. */
+  private record Name(String text, String last) {
+
+    Name(String text) {
+      this(text, text);
+    }
+
+    Name in(String scope) {
+      if (scope.isEmpty()) {
+        return this;
+      }
+      if (scope.length() + text.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
+      return new Name(scope + "::" + text, last);
+    }
+
+    Name followedBy(String suffix) {
+      if (text.length() + suffix.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
+      return new Name(text + suffix, last);
+    }
+  }
+
+  /** The symbol is not what this class reads. */
+  private static final class Unreadable extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    Unreadable() {
+      super(null, null, false, false);
+    }
+  }
+
+  private final String symbol;
+  private final List<Name> substitutions = new ArrayList<>();
+  private int at;
+  private int depth;
+
+  private ItaniumName(String symbol) {
+    this.symbol = symbol;
+  }
+
+  /** The name of the function; empty if this is not a mangled symbol, or cannot be read. */
+  static Optional<String> of(String symbol) {
+    if (!symbol.startsWith("_Z") || symbol.length() > MOST_CHARACTERS) {
+      return Optional.empty();
+    }
+    ItaniumName reader = new ItaniumName(symbol);
+    reader.at = 2;
+    try {
+      return Optional.of(withoutParameters(reader.encoding(false)));
+    } catch (Unreadable e) {
+      return Optional.empty();
+    }
+  }
+
+  private static Map<String, String> pairs(String words) {
+    Map<String, String> pairs = new HashMap<>();
+    String[] split = words.split(" ");
+    for (int i = 0; i < split.length; i += 2) {
+      pairs.put(split[i], split[i + 1]);
+    }
+    return Map.copyOf(pairs);
+  }
+
+  private static String withoutParameters(String text) {
+    StringBuilder known = new StringBuilder(text);
+    for (int i = 0; i < known.length(); i++) {
+      if (isParameter(known.charAt(i))) {
+        known.setCharAt(i, 'T');
+      }
+    }
+    return known.toString();
+  }
+
+  private static boolean isParameter(char c) {
+    return c >= PARAMETERS && c < PARAMETERS + MOST_PARAMETERS;
+  }
+
+  // Characters.
+
+  private char peek() {
+    return peek(0);
+  }
+
+  /** A character further on; 0 behind the end. */
+  private char peek(int ahead) {
+    return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
+  }
+
+  /** The characters that come next, fewer at the end. */
+  private String next(int length) {
+    int start = Math.min(at, symbol.length());
+    return symbol.substring(start, Math.min(start + length, symbol.length()));
+  }
+
+  private boolean startsWith(String text) {
+    return symbol.startsWith(text, at);
+  }
+
+  private boolean skip(char c) {
+    if (peek() != c) {
+      return false;
+    }
+    at++;
+    return true;
+  }
+
+  private boolean skip(String text) {
+    if (!startsWith(text)) {
+      return false;
+    }
+    at += text.length();
+    return true;
+  }
+
+  private void expect(char c) {
+    if (!skip(c)) {
+      throw new Unreadable();
+    }
+  }
+
+  private static boolean isDigit(char c) {
+    return c >= '0' && c <= '9';
+  }
+
+  private static boolean isLower(char c) {
+    return c >= 'a' && c <= 'z';
+  }
+
+  private static boolean isOneOf(char c, String characters) {
+    return c != 0 && characters.indexOf(c) >= 0;
+  }
+
+  private int number() {
+    if (!isDigit(peek())) {
+      throw new Unreadable();
+    }
+    int value = 0;
+    for (; isDigit(peek()); at++) {
+      if (value > 100_000_000) {
+        throw new Unreadable();
+      }
+      value = value * 10 + peek() - '0';
+    }
+    return value;
+  }
+
+  /** {@code _} is 0, {@code 0_} is 1, and so on. */
+  private int compactNumber() {
+    int value = peek() == '_' ? 0 : number() + 1;
+    expect('_');
+    return value;
+  }
+
+  private void signedNumber() {
+    skip('n');
+    number();
+  }
+
+  private void enter() {
+    if (++depth > MOST_DEPTH) {
+      throw new Unreadable();
+    }
+  }
+
+  private void leave() {
+    depth--;
+  }
+
+  // Names.
+
+  /**
+   * A function or object, with its parameters if it is within another name; at the outermost level
+   * nothing comes after them, and they are not looked at.
+   */
+  private String encoding(boolean within) {
+    enter();
+    String text;
+    if (peek() == 'T') {
+      text = special(within);
+    } else if (peek() == 'G') {
+      text = guard(within);
+    } else {
+      text = name("").text();
+      while (within && peek() != 'E' && peek() != 0) {
+        type();
+      }
+    }
+    leave();
+    return text;
+  }
+
+  /** What the compiler makes: thunks are functions, the rest is data. */
+  private String special(boolean within) {
+    at++;
+    char kind = peek();
+    at++;
+    switch (kind) {
+      case 'h', 'v':
+        callOffset(kind);
+        return encoding(within);
+      case 'c':
+        callOffset();
+        callOffset();
+        return encoding(within);
+      case 'V':
+        return "vtable for " + type().text();
+      case 'T':
+        return "VTT for " + type().text();
+      case 'I':
+        return "typeinfo for " + type().text();
+      case 'S':
+        return "typeinfo name for " + type().text();
+      case 'C':
+        Name derived = type();
+        number();
+        expect('_');
+        return "construction vtable for " + type().text() + "-in-" + derived.text();
+      case 'H':
+        return "TLS init function for " + name("").text();
+      case 'W':
+        return "TLS wrapper function for " + name("").text();
+      default:
+        throw new Unreadable();
+    }
+  }
+
+  private String guard(boolean within) {
+    at++;
+    if (skip('V')) {
+      return "guard variable for " + name("").text();
+    }
+    if (skip('R')) {
+      return "reference temporary for " + name("").text();
+    }
+    if (skip('A') || skip("Tt") || skip("Tn")) {
+      return encoding(within);
+    }
+    throw new Unreadable();
+  }
+
+  private void callOffset() {
+    char kind = peek();
+    at++;
+    callOffset(kind);
+  }
+
+  private void callOffset(char kind) {
+    signedNumber();
+    expect('_');
+    if (kind == 'v') {
+      signedNumber();
+      expect('_');
+    } else if (kind != 'h') {
+      throw new Unreadable();
+    }
+  }
+
+  private Name name(String scope) {
+    enter();
+    Name name;
+    if (peek() == 'N') {
+      name = nested().in(scope);
+    } else if (peek() == 'Z') {
+      name = local().in(scope);
+    } else if (peek() == 'S' && peek(1) != 't') {
+      name = substitution(false);
+      if (peek() == 'I') {
+        templateArguments();
+      }
+    } else {
+      String inner = skip("St") ? "std" : "";
+      name = unqualified("").in(inner).in(scope);
+      if (peek() == 'I') {
+        substitutions.add(name);
+        name = resolved(name, templateArguments());
+      }
+    }
+    leave();
+    return name;
+  }
+
+  private Name nested() {
+    at++;
+    qualifiers();
+    if (!skip('R') && !skip('O')) {
+      skip('H');
+    }
+    Name prefix = new Name("");
+    while (!skip('E')) {
+      boolean repeated = peek() == 'S';
+      prefix = component(prefix);
+      if (!repeated && peek() != 'E') {
+        substitutions.add(prefix);
+      }
+    }
+    if (prefix.text().isEmpty()) {
+      throw new Unreadable();
+    }
+    return prefix;
+  }
+
+  /** The prefix with what comes next. */
+  private Name component(Name prefix) {
+    if (skip("St")) {
+      return new Name("std").in(prefix.text());
+    }
+    if (peek() == 'S') {
+      return substitution(true);
+    }
+    if (peek() == 'T') {
+      return templateParameter();
+    }
+    if (startsWith("Dt") || startsWith("DT")) {
+      return decltype();
+    }
+    if (prefix.text().isEmpty()) {
+      return unqualified("");
+    }
+    if (peek() == 'I') {
+      return resolved(prefix, templateArguments());
+    }
+    // The scope of an initializer, in front of a lambda in it.
+    skip('M');
+    return unqualified(prefix.last()).in(prefix.text());
+  }
+
+  private Name local() {
+    at++;
+    String function = encoding(true);
+    expect('E');
+    if (skip('s')) {
+      discriminator();
+      return new Name("string literal").in(function);
+    }
+    if (skip('d')) {
+      function += "::{default arg#" + (compactNumber() + 1) + "}";
+    }
+    Name name = name(function);
+    discriminator();
+    return name;
+  }
+
+  /** Tells entities of the same name in one function apart. */
+  private void discriminator() {
+    if (skip("__")) {
+      number();
+      expect('_');
+    } else if (peek() == '_' && isDigit(peek(1))) {
+      at += 2;
+    }
+  }
+
+  /**
+   * One component of a name.
+   *
+   * @param scope what constructors are called here
+   */
+  private Name unqualified(String scope) {
+    // A friend that is defined in its class.
+    skip('F');
+    char c = peek();
+    Name name;
+    if (isDigit(c)) {
+      name = sourceName();
+    } else if (c == 'L') {
+      at++;
+      name = sourceName();
+      discriminator();
+    } else if (c == 'U') {
+      name = unnamed();
+    } else if (c == 'C' || c == 'D') {
+      name = constructorOrDestructor(scope);
+    } else if (isLower(c)) {
+      name = operator();
+    } else {
+      throw new Unreadable();
+    }
+    abiTags();
+    return name;
+  }
+
+  private Name sourceName() {
+    int length = number();
+    if (length == 0 || length > symbol.length() - at) {
+      throw new Unreadable();
+    }
+    String text = symbol.substring(at, at + length);
+    at += length;
+    boolean anonymous = text.startsWith("_GLOBAL_") && text.startsWith("N", 9);
+    return new Name(anonymous ? "(anonymous namespace)" : text);
+  }
+
+  private void abiTags() {
+    while (skip('B')) {
+      sourceName();
+    }
+  }
+
+  private Name unnamed() {
+    if (skip("Ut")) {
+      return new Name("{unnamed type#" + (compactNumber() + 1) + "}");
+    }
+    if (!skip("Ul")) {
+      throw new Unreadable();
+    }
+    while (!skip('E')) {
+      if (isTemplateParameterDeclaration()) {
+        templateParameterDeclaration();
+      } else {
+        type();
+      }
+    }
+    return new Name("{lambda#" + (compactNumber() + 1) + "}");
+  }
+
+  private Name constructorOrDestructor(String scope) {
+    if (skip("DC")) {
+      StringBuilder bound = new StringBuilder("[");
+      while (!skip('E')) {
+        bound.append(bound.length() == 1 ? "" : ", ").append(sourceName().text());
+      }
+      return new Name(bound.append(']').toString());
+    }
+    boolean destructor = peek() == 'D';
+    at++;
+    boolean inherited = !destructor && skip('I');
+    if (scope.isEmpty() || !isDigit(peek())) {
+      throw new Unreadable();
+    }
+    at++;
+    if (inherited) {
+      type();
+    }
+    return new Name(destructor ? "~" + scope : scope);
+  }
+
+  private Name operator() {
+    if (skip("cv")) {
+      return new Name("operator " + type(false).text());
+    }
+    if (skip("li")) {
+      return new Name("operator\"\" " + sourceName().text());
+    }
+    if (peek() == 'v' && isDigit(peek(1))) {
+      at += 2;
+      return new Name("operator " + sourceName().text());
+    }
+    String text = OPERATORS.get(next(2));
+    if (text == null) {
+      throw new Unreadable();
+    }
+    at += 2;
+    return new Name("operator" + (isLower(text.charAt(0)) ? " " : "") + text);
+  }
+
+  /**
+   * What occurred before.
+   *
+   * @param scope whether members of it follow: then an abbreviation stands for its template, whose
+   *     constructors are not called by the shorter name
+   */
+  private Name substitution(boolean scope) {
+    expect('S');
+    char c = peek();
+    if (isLower(c)) {
+      return abbreviation(c, scope);
+    }
+    int index = 0;
+    if (!skip('_')) {
+      for (; peek() != '_'; at++) {
+        index = index * 36 + Character.digit(peek(), 36);
+        if (isLower(peek()) || Character.digit(peek(), 36) < 0 || index > MOST_CHARACTERS) {
+          throw new Unreadable();
+        }
+      }
+      at++;
+      index++;
+    }
+    if (index >= substitutions.size()) {
+      throw new Unreadable();
+    }
+    return substitutions.get(index);
+  }
+
+  private Name abbreviation(char c, boolean scope) {
+    String[] names = ABBREVIATIONS.get(c);
+    if (names == null) {
+      throw new Unreadable();
+    }
+    at++;
+    boolean tagged = peek() == 'B';
+    abiTags();
+    Name name = new Name(names[scope ? 1 : 0], names[1]).in("std");
+    if (tagged) {
+      substitutions.add(name);
+    }
+    return name;
+  }
+
+  /** A name in which template parameters, if there are any, are replaced. */
+  private static Name resolved(Name name, List<String> arguments) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < name.text().length(); i++) {
+      char c = name.text().charAt(i);
+      int parameter = c - PARAMETERS;
+      if (isParameter(c) && parameter < arguments.size()) {
+        text.append(arguments.get(parameter));
+      } else {
+        text.append(c);
+      }
+      if (text.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
+    }
+    return text.length() == name.text().length() ? name : new Name(text.toString(), name.last());
+  }
+
+  // Template arguments.
+
+  /** The texts of those that are types; the others are empty. */
+  private List<String> templateArguments() {
+    enter();
+    expect('I');
+    List<String> arguments = new ArrayList<>();
+    while (!skip('E')) {
+      arguments.add(templateArgument());
+    }
+    leave();
+    return arguments;
+  }
+
+  private String templateArgument() {
+    while (isTemplateParameterDeclaration()) {
+      templateParameterDeclaration();
+    }
+    switch (peek()) {
+      case 'X':
+        at++;
+        expression();
+        expect('E');
+        return "";
+      case 'L':
+        literal();
+        return "";
+      case 'I', 'J':
+        enter();
+        at++;
+        while (!skip('E')) {
+          templateArgument();
+        }
+        leave();
+        return "";
+      case 'Q':
+        at++;
+        expression();
+        return "";
+      default:
+        return type().text();
+    }
+  }
+
+  private boolean isTemplateParameterDeclaration() {
+    return peek() == 'T' && isOneOf(peek(1), "yntpk");
+  }
+
+  private void templateParameterDeclaration() {
+    enter();
+    char kind = peek(1);
+    at += 2;
+    if (kind == 'n') {
+      type();
+    } else if (kind == 'k') {
+      name("");
+    } else if (kind == 'p') {
+      templateParameterDeclaration();
+    } else if (kind == 't') {
+      while (!skip('E')) {
+        templateParameterDeclaration();
+      }
+    } else if (kind != 'y') {
+      throw new Unreadable();
+    }
+    leave();
+  }
+
+  private Name templateParameter() {
+    expect('T');
+    if (skip('L')) {
+      number();
+      expect('_');
+    }
+    int number = compactNumber();
+    return new Name(number < MOST_PARAMETERS ? String.valueOf((char) (PARAMETERS + number)) : "T");
+  }
+
+  // Types. Their text matters in conversion operators only.
+
+  private Name type() {
+    return type(true);
+  }
+
+  /**
+   * A type, which becomes a substitution unless it is built in.
+   *
+   * @param takesArguments whether template arguments behind a template parameter belong to it
+   */
+  private Name type(boolean takesArguments) {
+    enter();
+    String code = next(peek() == 'D' ? 2 : 1);
+    String builtin = BUILTIN_TYPES.get(code);
+    Name type;
+    if (builtin != null) {
+      at += code.length();
+      type = new Name(builtin.replace('~', ' '));
+    } else if (startsWith("DF") || startsWith("DB") || startsWith("DU")) {
+      type = sizedNumber();
+    } else if (peek() == 'S' && peek(1) != 't') {
+      type = repeatedType();
+    } else {
+      type = newType(takesArguments);
+      substitutions.add(type);
+      if (peek() == 'I' && takesArguments && type.text().length() == 1) {
+        templateArguments();
+        substitutions.add(type);
+      }
+    }
+    leave();
+    return type;
+  }
+
+  /** A type that occurred before, or a template that did, with arguments. */
+  private Name repeatedType() {
+    Name type = substitution(false);
+    if (peek() == 'I') {
+      templateArguments();
+      substitutions.add(type);
+    }
+    return type;
+  }
+
+  private Name newType(boolean takesArguments) {
+    char c = peek();
+    if (isDigit(c) || startsWith("Ul") || startsWith("Ut")) {
+      return name("");
+    }
+    switch (c) {
+      case 'N', 'Z', 'S':
+        return name("");
+      case 'r', 'V', 'K':
+        String qualifiers = qualifiers();
+        return isFunctionType() ? functionType() : type(takesArguments).followedBy(qualifiers);
+      case 'P':
+        at++;
+        return type(takesArguments).followedBy("*");
+      case 'R':
+        at++;
+        return type(takesArguments).followedBy("&");
+      case 'O':
+        at++;
+        return type(takesArguments).followedBy("&&");
+      case 'C', 'G':
+        at++;
+        return type(takesArguments);
+      case 'F':
+        return functionType();
+      case 'A':
+        return arrayType();
+      case 'M':
+        at++;
+        Name owner = type();
+        return type().followedBy(" " + owner.text() + "::*");
+      case 'T':
+        if (skip("Ts") || skip("Tu") || skip("Te")) {
+          return name("");
+        }
+        return templateParameter();
+      case 'D':
+        return newerType();
+      case 'U':
+        at++;
+        sourceName();
+        if (peek() == 'I') {
+          templateArguments();
+        }
+        return type(takesArguments);
+      case 'u':
+        at++;
+        Name vendors = sourceName();
+        if (peek() == 'I') {
+          templateArguments();
+        }
+        return vendors;
+      default:
+        throw new Unreadable();
+    }
+  }
+
+  private Name newerType() {
+    if (isFunctionType()) {
+      return functionType();
+    }
+    if (skip("Dp")) {
+      return type();
+    }
+    if (skip("Dv")) {
+      if (isDigit(peek())) {
+        number();
+      } else if (peek() != '_') {
+        expression();
+      }
+      expect('_');
+      return type().followedBy(" __vector");
+    }
+    if (skip("Dk") || skip("DK")) {
+      name("");
+      return new Name("auto");
+    }
+    return decltype();
+  }
+
+  private Name decltype() {
+    if (!skip("Dt") && !skip("DT")) {
+      throw new Unreadable();
+    }
+    expression();
+    expect('E');
+    return new Name("decltype");
+  }
+
+  /** Numbers of a width: {@code _Float16}, {@code _BitInt(128)}. */
+  private Name sizedNumber() {
+    boolean real = peek(1) == 'F';
+    at += 2;
+    if (isDigit(peek())) {
+      number();
+    } else {
+      expression();
+    }
+    if (!skip('_') && !(real && (skip('x') || skip('b')))) {
+      throw new Unreadable();
+    }
+    return new Name(real ? "_Float" : "_BitInt");
+  }
+
+  private boolean isFunctionType() {
+    return peek() == 'F' || peek() == 'D' && isOneOf(peek(1), "oOwx");
+  }
+
+  private Name functionType() {
+    skip("Dx");
+    if (skip("DO")) {
+      expression();
+      expect('E');
+    } else if (skip("Dw")) {
+      while (!skip('E')) {
+        type();
+      }
+    } else {
+      skip("Do");
+    }
+    skip("Dx");
+    expect('F');
+    skip('Y');
+    while (!skip('E')) {
+      if (!skip("RE") && !skip("OE")) {
+        type();
+      } else {
+        break;
+      }
+    }
+    return new Name("function");
+  }
+
+  private Name arrayType() {
+    at++;
+    if (isDigit(peek())) {
+      number();
+    } else if (peek() != '_') {
+      expression();
+    }
+    expect('_');
+    return type().followedBy(" []");
+  }
+
+  /** {@code const} and the like, as they are written behind a type. */
+  private String qualifiers() {
+    String text = "";
+    for (; isOneOf(peek(), "rVK"); at++) {
+      if (text.length() > MOST_TEXT) {
+        throw new Unreadable();
+      }
+      text =
+          switch (peek()) {
+                case 'r' -> " restrict";
+                case 'V' -> " volatile";
+                default -> " const";
+              }
+              + text;
+    }
+    return text;
+  }
+
+  // Expressions. Only where they end and the types in them matter.
+
+  private void expression() {
+    enter();
+    skip("gs");
+    char c = peek();
+    if (c == 'L') {
+      literal();
+    } else if (c == 'T') {
+      templateParameter();
+    } else if (startsWith("fp") || startsWith("fL") && isDigit(peek(2))) {
+      functionParameter();
+    } else if (isDigit(c) || startsWith("on") || startsWith("dn") || startsWith("sr")) {
+      unresolvedName();
+    } else {
+      operation(next(2));
+    }
+    leave();
+  }
+
+  private void operation(String code) {
+    at += 2;
+    switch (code) {
+      case "cl", "cp", "il", "mc":
+        expressionsToEnd();
+        break;
+      case "tl":
+        type();
+        expressionsToEnd();
+        break;
+      case "cv":
+        type();
+        if (skip('_')) {
+          expressionsToEnd();
+        } else {
+          expression();
+        }
+        break;
+      case "nw", "na":
+        newExpression();
+        break;
+      case "dc", "sc", "cc", "rc":
+        type();
+        expression();
+        break;
+      case "ti", "st", "at":
+        type();
+        break;
+      case "dt", "pt":
+        expression();
+        unresolvedName();
+        break;
+      case "sZ", "te", "sz", "az", "nx", "sp", "tw", "dl", "da":
+        expression();
+        break;
+      case "sP":
+        while (!skip('E')) {
+          templateArgument();
+        }
+        break;
+      case "tr":
+        break;
+      case "fl", "fr":
+        at += 2;
+        expression();
+        break;
+      case "fL", "fR":
+        at += 2;
+        expression();
+        expression();
+        break;
+      case "di":
+        sourceName();
+        expression();
+        break;
+      case "dx", "ds":
+        expression();
+        expression();
+        break;
+      case "dX", "qu":
+        expression();
+        expression();
+        expression();
+        break;
+      case "pp", "mm":
+        skip('_');
+        expression();
+        break;
+      case "ps", "ng", "ad", "de", "co", "nt", "aw":
+        expression();
+        break;
+      default:
+        if (!OPERATORS.containsKey(code)) {
+          throw new Unreadable();
+        }
+        expression();
+        expression();
+        break;
+    }
+  }
+
+  private void expressionsToEnd() {
+    while (!skip('E')) {
+      expression();
+    }
+  }
+
+  private void newExpression() {
+    while (!skip('_')) {
+      expression();
+    }
+    type();
+    if (skip("pi")) {
+      expressionsToEnd();
+    } else if (!skip('E')) {
+      expression();
+    }
+  }
+
+  private void functionParameter() {
+    boolean outer = startsWith("fL");
+    at += 2;
+    if (outer) {
+      number();
+      expect('p');
+    }
+    if (!skip('T')) {
+      qualifiers();
+      compactNumber();
+    }
+  }
+
+  private void unresolvedName() {
+    enter();
+    if (skip("sr")) {
+      if (skip('N')) {
+        type();
+        while (!skip('E')) {
+          simpleName();
+        }
+      } else if (isDigit(peek())) {
+        // Either levels and their end, or, as older compilers write it, one type.
+        type();
+        while (isDigit(peek()) && !skip('E')) {
+          simpleName();
+        }
+        if (skip('E') && !isDigit(peek()) && !isLower(peek())) {
+          at--;
+          leave();
+          return;
+        }
+      } else {
+        type();
+      }
+    }
+    if (skip("dn")) {
+      if (isDigit(peek())) {
+        simpleName();
+      } else {
+        type();
+      }
+    } else {
+      simpleName();
+    }
+    leave();
+  }
+
+  private void simpleName() {
+    boolean operator = skip("on");
+    if (operator || isLower(peek())) {
+      operator();
+    } else {
+      sourceName();
+    }
+    abiTags();
+    if (peek() == 'I') {
+      templateArguments();
+    }
+  }
+
+  private void literal() {
+    expect('L');
+    if (skip("_Z") || skip('Z')) {
+      encoding(true);
+      expect('E');
+      return;
+    }
+    type();
+    while (isDigit(peek()) || isLower(peek()) || peek() == '_') {
+      at++;
+    }
+    expect('E');
+  }
+}

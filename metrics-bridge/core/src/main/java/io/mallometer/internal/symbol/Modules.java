@@ -1,0 +1,16 @@
+package io.mallometer.internal.symbol;
+
+import java.util.Optional;
+
+/** The executable and the libraries of a process. Tests feed {@link Symbolizer} through it. */
+@FunctionalInterface
+public interface Modules {
+
+  /** The one at an address. */
+  Optional<RecordedModule> at(long address);
+
+  /** Another number than before when an address may be in another module than before. */
+  default int changes() {
+    return 0;
+  }
+}

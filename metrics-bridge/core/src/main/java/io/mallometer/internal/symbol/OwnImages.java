@@ -1,0 +1,109 @@
+package io.mallometer.internal.symbol;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The modules of this process. A file that was deleted or replaced while it is mapped is still
+ * behind {@code /proc/self/map_files}, which only privileged processes may open; {@code
+ * /proc/self/mem} has of it what is mapped, and is readable to all. An address that is not mapped
+ * is an error of a read there, and no fault.
+ */
+final class OwnImages implements ModuleImages {
+
+  private static final String MEMORY = "/proc/self/mem";
+  private static final String MAPPED_FILES = "/proc/self/map_files";
+  private static final String MAPPINGS = "/proc/self/maps";
+  private static final String EXECUTABLE = "/proc/self/exe";
+
+  @Override
+  public Optional<String> file(RecordedModule module) {
+    String path = module.path();
+    if (path.isEmpty()) {
+      return Optional.of(executable());
+    }
+    return path.startsWith("/") ? Optional.of(path) : Optional.empty();
+  }
+
+  @Override
+  public Optional<String> mappedFile(RecordedModule module) {
+    String mapping = mapping(module.begin());
+    return mapping.isEmpty() ? Optional.empty() : Optional.of(MAPPED_FILES + "/" + mapping);
+  }
+
+  /** By its own name, which is shown. */
+  private static String executable() {
+    try {
+      return Files.readSymbolicLink(Path.of(EXECUTABLE)).toString();
+    } catch (IOException | RuntimeException e) {
+      return EXECUTABLE;
+    }
+  }
+
+  /** The mapping that begins at an address, as it is called in the directory; empty if none. */
+  private static String mapping(long begin) {
+    String start = Long.toHexString(begin) + "-";
+    Path maps = Path.of(MAPPINGS);
+    try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.startsWith(start) && line.indexOf(' ') > 0) {
+          return line.substring(0, line.indexOf(' '));
+        }
+      }
+      return "";
+    } catch (IOException | RuntimeException e) {
+      return "";
+    }
+  }
+
+  @Override
+  public Optional<Bytes> open(String file) {
+    try {
+      // A pipe or a device could keep the reader waiting.
+      return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
+    } catch (InvalidPathException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public Optional<Bytes> memory() {
+    return opened(MEMORY);
+  }
+
+  private static Optional<Bytes> opened(String file) {
+    try {
+      return Optional.of(new OpenFile(new RandomAccessFile(file, "r")));
+    } catch (IOException | SecurityException e) {
+      return Optional.empty();
+    }
+  }
+
+  private record OpenFile(RandomAccessFile file) implements Bytes {
+
+    @Override
+    public boolean read(long position, byte[] into, int length) {
+      if (position < 0) {
+        return false;
+      }
+      try {
+        file.seek(position);
+        file.readFully(into, 0, length);
+        return true;
+      } catch (IOException e) {
+        return false;
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      file.close();
+    }
+  }
+}

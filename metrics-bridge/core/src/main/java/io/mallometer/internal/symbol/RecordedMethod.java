@@ -1,0 +1,12 @@
+package io.mallometer.internal.symbol;
+
+/**
+ * A Java method as it was named while its class was loaded.
+ *
+ * @param className such as {@code java.util.zip.Deflater}
+ * @param method such as {@code init}
+ * @param source the source file's name; empty if the class does not tell
+ * @param lines pairs of a bytecode index and the line that begins there, in the order of the class
+ *     file; empty if it does not tell
+ */
+public record RecordedMethod(String className, String method, String source, int[] lines) {}

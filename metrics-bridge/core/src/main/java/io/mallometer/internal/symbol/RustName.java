@@ -1,0 +1,325 @@
+package io.mallometer.internal.symbol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads the path of a function out of a symbol of Rust's present scheme (RFC 2603), without generic
+ * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Types that are not
+ * paths or built in are an underscore. References back are read again where they are met, so the
+ * steps are bounded as well as the depth.
+ */
+final class RustName {
+
+  private static final int MOST_STEPS = 5_000;
+  private static final int MOST_DEPTH = 100;
+  private static final int MOST_TEXT = 1 << 11;
+  private static final long MOST_NUMBER = 1L << 32;
+
+  private static final String BUILTIN_CODES = "abcdefhijlmnostuvxyz";
+  private static final List<String> BUILTIN_TYPES =
+      List.of(
+          ("i8 bool char f64 str f32 u8 isize usize i32 u32 i128 u128 i16 u16 () ... i64 u64 !")
+              .split(" "));
+
+  /** The symbol is not what this class reads. */
+  private static final class Unreadable extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    Unreadable() {
+      super(null, null, false, false);
+    }
+  }
+
+  private final String symbol;
+  private int at = 2;
+  private int steps;
+  private int depth;
+
+  private RustName(String symbol) {
+    this.symbol = symbol;
+  }
+
+  /** The path of the function; empty if this is not such a symbol, or cannot be read. */
+  static Optional<String> of(String symbol) {
+    if (!symbol.startsWith("_R")) {
+      return Optional.empty();
+    }
+    try {
+      String path = new RustName(symbol).path();
+      return path.isEmpty() ? Optional.empty() : Optional.of(path);
+    } catch (Unreadable e) {
+      return Optional.empty();
+    }
+  }
+
+  private char peek() {
+    return at < symbol.length() ? symbol.charAt(at) : 0;
+  }
+
+  private char next() {
+    char c = peek();
+    at++;
+    return c;
+  }
+
+  private boolean skip(char c) {
+    if (peek() != c) {
+      return false;
+    }
+    at++;
+    return true;
+  }
+
+  private void enter() {
+    if (++depth > MOST_DEPTH || ++steps > MOST_STEPS) {
+      throw new Unreadable();
+    }
+  }
+
+  private String left(String text) {
+    depth--;
+    if (text.length() > MOST_TEXT) {
+      throw new Unreadable();
+    }
+    return text;
+  }
+
+  private String path() {
+    enter();
+    String path =
+        switch (next()) {
+          case 'C' -> identifier().text();
+          case 'M' -> {
+            implementation();
+            yield "<" + type() + ">";
+          }
+          case 'X' -> {
+            implementation();
+            yield "<" + type() + " as " + path() + ">";
+          }
+          case 'Y' -> "<" + type() + " as " + path() + ">";
+          case 'N' -> nested();
+          case 'I' -> {
+            String generic = path();
+            while (!skip('E')) {
+              genericArgument();
+            }
+            yield generic;
+          }
+          case 'B' -> {
+            int end = reference();
+            String repeated = path();
+            at = end;
+            yield repeated;
+          }
+          default -> throw new Unreadable();
+        };
+    return left(path);
+  }
+
+  /** Where an implementation stands is not part of its name. */
+  private void implementation() {
+    if (peek() == 's') {
+      disambiguator();
+    }
+    path();
+  }
+
+  private String nested() {
+    char namespace = next();
+    String scope = path();
+    Identifier identifier = identifier();
+    return scope
+        + "::"
+        + switch (namespace) {
+          case 'C' -> "{closure#" + identifier.number() + "}";
+          case 'S' -> "{shim:" + identifier.text() + "}";
+          default -> identifier.text();
+        };
+  }
+
+  private record Identifier(long number, String text) {}
+
+  private Identifier identifier() {
+    long number = peek() == 's' ? disambiguator() : 0;
+    skip('u');
+    int length = 0;
+    while (peek() >= '0' && peek() <= '9' && length < MOST_TEXT) {
+      length = length * 10 + next() - '0';
+      if (length == 0) {
+        break;
+      }
+    }
+    skip('_');
+    if (at + length > symbol.length()) {
+      throw new Unreadable();
+    }
+    at += length;
+    return new Identifier(number, symbol.substring(at - length, at));
+  }
+
+  private long disambiguator() {
+    at++;
+    return number() + 1;
+  }
+
+  /** In base 62: {@code _} is 0, {@code 0_} is 1, and so on. */
+  private long number() {
+    if (skip('_')) {
+      return 0;
+    }
+    long value = 0;
+    while (peek() != '_') {
+      // Those that tell crates apart are hashes, and may wrap around.
+      value = value * 62 + digit(next());
+    }
+    at++;
+    return value + 1;
+  }
+
+  private static int digit(char c) {
+    if (c >= '0' && c <= '9') {
+      return c - '0';
+    }
+    if (c >= 'a' && c <= 'z') {
+      return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'Z') {
+      return c - 'A' + 36;
+    }
+    throw new Unreadable();
+  }
+
+  /** Goes back to where a reference points; gives where it ends. */
+  private int reference() {
+    int start = at - 1;
+    long target = number();
+    if (target < 0 || target > MOST_NUMBER || target + 2 >= start) {
+      throw new Unreadable();
+    }
+    int end = at;
+    at = (int) target + 2;
+    return end;
+  }
+
+  private void genericArgument() {
+    if (skip('L')) {
+      number();
+    } else if (skip('K')) {
+      constant();
+    } else {
+      type();
+    }
+  }
+
+  private String type() {
+    enter();
+    int builtin = BUILTIN_CODES.indexOf(peek());
+    String type = "_";
+    if (peek() == 'p') {
+      at++;
+    } else if (builtin >= 0) {
+      at++;
+      type = BUILTIN_TYPES.get(builtin);
+    } else {
+      type = compoundType();
+    }
+    return left(type);
+  }
+
+  private String compoundType() {
+    switch (peek()) {
+      case 'A':
+        at++;
+        String element = type();
+        constant();
+        return "[" + element + "]";
+      case 'S':
+        at++;
+        return "[" + type() + "]";
+      case 'T':
+        at++;
+        List<String> members = new ArrayList<>();
+        while (!skip('E')) {
+          members.add(type());
+        }
+        return "(" + String.join(", ", members) + ")";
+      case 'R', 'Q':
+        at++;
+        if (skip('L')) {
+          number();
+        }
+        return "&" + type();
+      case 'P', 'O':
+        at++;
+        return "*" + type();
+      case 'F':
+        at++;
+        functionType();
+        return "_";
+      case 'D':
+        at++;
+        return traits();
+      case 'B':
+        at++;
+        int end = reference();
+        String repeated = type();
+        at = end;
+        return repeated;
+      default:
+        return path();
+    }
+  }
+
+  private void functionType() {
+    if (skip('G')) {
+      number();
+    }
+    skip('U');
+    if (skip('K') && !skip('C')) {
+      identifier();
+    }
+    while (!skip('E')) {
+      type();
+    }
+    type();
+  }
+
+  private String traits() {
+    if (skip('G')) {
+      number();
+    }
+    List<String> traits = new ArrayList<>();
+    while (!skip('E')) {
+      traits.add(path());
+      while (skip('p')) {
+        identifier();
+        type();
+      }
+    }
+    if (!skip('L')) {
+      throw new Unreadable();
+    }
+    number();
+    return "dyn " + String.join(" + ", traits);
+  }
+
+  private void constant() {
+    enter();
+    if (skip('B')) {
+      int end = reference();
+      constant();
+      at = end;
+    } else if (!skip('p')) {
+      type();
+      skip('n');
+      while (!skip('_')) {
+        digit(next());
+      }
+    }
+    depth--;
+  }
+}

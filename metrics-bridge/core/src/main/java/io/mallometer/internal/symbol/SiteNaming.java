@@ -1,0 +1,298 @@
+package io.mallometer.internal.symbol;
+
+import io.mallometer.model.StackFrame;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who allocates, in a name short enough for a tag. The first of these that a stack has, from its
+ * innermost frame on:
+ *
+ * <ol>
+ *   <li>the {@code Class.method} of a Java frame in an application package,
+ *   <li>that of a Java frame that is not plumbing: not of the JDK, and no proxy or accessor that
+ *       was generated at runtime,
+ *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame that
+ *       is not plumbing: not of the C and C++ runtime, of an allocator, or mallometer itself.
+ *       Within one library what only passes a request on is skipped: {@code operator new}, the C++
+ *       standard library, and the JVM's own {@code os::malloc} and its like,
+ *   <li>the function of any frame.
+ * </ol>
+ *
+ * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
+ * and at most {@link #MOST_CHARACTERS}. Immutable.
+ */
+public final class SiteNaming {
+
+  /** Longer names are cut: classes at their beginning, symbols at their end. */
+  public static final int MOST_CHARACTERS = 200;
+
+  private static final String CUT = "...";
+  private static final String UNKNOWN = "[unknown]";
+
+  /** In place of a library, where no native code stands between Java and the allocator. */
+  static final String JAVA = "[java]";
+
+  private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
+
+  /** Stands between any two Java frames, whatever package it was generated into. */
+  private static final Pattern GENERATED =
+      Pattern.compile(
+          "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
+              + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
+
+  /** What {@link #GENERATED} needs, of which few names have any. */
+  private static final List<String> MARKS_OF_GENERATED =
+      List.of(
+          "$Proxy",
+          "CGLIB",
+          "Accessor",
+          "ByteBuddy",
+          "HibernateProxy",
+          "MockitoMock",
+          "LambdaForm");
+
+  /** Without {@code .so} and what follows. */
+  private static final Set<String> RUNTIME_LIBRARIES =
+      Set.of(
+          "libc",
+          "libpthread",
+          "libdl",
+          "libgcc_s",
+          "libstdc++",
+          "libc++",
+          "libc++abi",
+          "libmallometer",
+          "libjemalloc",
+          "libmimalloc",
+          "linux-vdso",
+          "ld64");
+
+  private static final List<String> RUNTIME_FAMILIES = List.of("libtcmalloc", "libc.musl", "ld-");
+
+  private static final List<String> STANDARD_LIBRARY =
+      List.of("operator new", "operator delete", "std::", "__gnu_cxx::", "__cxxabiv1::");
+
+  private static final String ZLIB_WRAPPER = "zcalloc";
+
+  private static final String JVM = "libjvm.so";
+
+  private static final Set<String> JVM_WRAPPERS =
+      Set.of(
+          "os::malloc",
+          "os::realloc",
+          "os::strdup",
+          "os::strdup_check_oom",
+          "AllocateHeap",
+          "ReallocateHeap",
+          "resource_allocate_bytes",
+          "resource_reallocate_bytes",
+          "ResourceArea::allocate_bytes",
+          "Arena::Amalloc",
+          "Arena::AmallocWords",
+          "Arena::Arealloc",
+          "Arena::internal_amalloc",
+          "Arena::grow",
+          "Chunk::allocate_chunk",
+          "ChunkPool::allocate",
+          "ChunkPool::allocate_chunk",
+          "ArenaMemoryManager::allocate_chunk",
+          "ArrayAllocator::allocate",
+          "MallocArrayAllocator::allocate",
+          "CHeapAllocator::alloc",
+          "GrowableArrayCHeapAllocator::allocate",
+          "GrowableArrayResourceAllocator::allocate");
+
+  private static final String JVM_OPERATOR_NEW = "::operator new";
+
+  private final List<String> applicationPackages;
+
+  /**
+   * A rule.
+   *
+   * @param applicationPackages packages with all below them, such as {@code com.acme}; may be empty
+   */
+  public SiteNaming(List<String> applicationPackages) {
+    List<String> beginnings = new ArrayList<>();
+    for (String name : applicationPackages) {
+      String known = name.strip().replaceFirst("\\.?\\*?$", "");
+      if (!known.isEmpty()) {
+        beginnings.add(known + ".");
+      }
+    }
+    this.applicationPackages = List.copyOf(beginnings);
+  }
+
+  /**
+   * The name of a site.
+   *
+   * @param frames its stack, innermost first
+   */
+  public String name(List<StackFrame> frames) {
+    StackFrame naming = applicationPackages.isEmpty() ? null : firstOfApplication(frames);
+    naming = naming == null ? firstNotPlumbing(frames) : naming;
+    naming = naming == null ? firstNative(frames) : naming;
+    naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
+    return naming == null ? UNKNOWN : shortName(naming);
+  }
+
+  /**
+   * The library that asked for the memory: of the innermost native frame outside of the C and C++
+   * runtime and allocators, else of the innermost frame; {@code [java]} if that is Java's, by a
+   * foreign function call or a native method that jumps into the allocator, as JNA's do; empty if
+   * unknown.
+   *
+   * @param frames the stack, innermost first
+   */
+  public String library(List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (isInLibrary(frame) && !isRuntime(frame)) {
+        return printable(frame.owner());
+      }
+    }
+    if (frames.isEmpty()) {
+      return "";
+    }
+    StackFrame innermost = frames.get(0);
+    return innermost.kind() == StackFrame.Kind.JAVA ? JAVA : printable(innermost.owner());
+  }
+
+  private @Nullable StackFrame firstOfApplication(List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA && isApplication(frame)) {
+        return frame;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable StackFrame firstNotPlumbing(List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.JAVA && !isPlumbing(frame)) {
+        return frame;
+      }
+    }
+    return null;
+  }
+
+  private static String shortName(StackFrame frame) {
+    return frame.kind() == StackFrame.Kind.JAVA ? javaName(frame) : nativeName(frame);
+  }
+
+  private static String javaName(StackFrame frame) {
+    String name =
+        printable(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
+    int excess = name.length() - MOST_CHARACTERS;
+    return excess > 0 ? CUT + name.substring(excess + CUT.length()) : name;
+  }
+
+  private boolean isApplication(StackFrame frame) {
+    return startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
+  }
+
+  private static boolean isPlumbing(StackFrame frame) {
+    return frame.owner().startsWith("[") || startsWithAny(frame.owner(), JDK) || isGenerated(frame);
+  }
+
+  private static boolean startsWithAny(String name, List<String> beginnings) {
+    for (String beginning : beginnings) {
+      if (name.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isGenerated(StackFrame frame) {
+    String name = frame.owner();
+    boolean possible = false;
+    for (String mark : MARKS_OF_GENERATED) {
+      possible = possible || name.contains(mark);
+    }
+    return possible && GENERATED.matcher(JavaNames.ofClass(name)).find();
+  }
+
+  private static boolean isRuntime(StackFrame frame) {
+    String owner = frame.owner();
+    int end = owner.indexOf(".so");
+    boolean library = end > 0 && (end + 3 == owner.length() || owner.charAt(end + 3) == '.');
+    return library
+        && (RUNTIME_LIBRARIES.contains(owner.substring(0, end))
+            || startsWithAny(owner, RUNTIME_FAMILIES));
+  }
+
+  private static boolean isInLibrary(StackFrame frame) {
+    return frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty();
+  }
+
+  /**
+   * The first outside of the runtime that does not only pass a request on for the next in the same
+   * library.
+   */
+  private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
+    StackFrame asking = null;
+    for (StackFrame frame : frames) {
+      if (!isInLibrary(frame) || isRuntime(frame)) {
+        continue;
+      }
+      if (asking != null && !frame.owner().equals(asking.owner())) {
+        return asking;
+      }
+      asking = frame;
+      if (!passesOn(frame)) {
+        return asking;
+      }
+    }
+    return asking;
+  }
+
+  private static boolean passesOn(StackFrame frame) {
+    return frame.owner().equals(JVM)
+            && (JVM_WRAPPERS.contains(frame.name())
+                || frame.name().endsWith(JVM_OPERATOR_NEW)
+                || frame.name().endsWith(JVM_OPERATOR_NEW + "[]"))
+        || startsWithAny(frame.name(), STANDARD_LIBRARY)
+        || frame.name().equals(ZLIB_WRAPPER);
+  }
+
+  private static String nativeName(StackFrame frame) {
+    String name = printable(frame.function());
+    return name.length() > MOST_CHARACTERS
+        ? name.substring(0, MOST_CHARACTERS - CUT.length()) + CUT
+        : name;
+  }
+
+  /** A name on one line; what cannot be shown is a question mark. */
+  private static String printable(String name) {
+    return isPlain(name) ? name : withoutHidden(name);
+  }
+
+  private static boolean isPlain(String name) {
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if (c < ' ' || c > '~') {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String withoutHidden(String name) {
+    StringBuilder shown = new StringBuilder(name.length());
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      int type = Character.getType(c);
+      boolean hidden =
+          Character.isISOControl(c)
+              || type == Character.LINE_SEPARATOR
+              || type == Character.PARAGRAPH_SEPARATOR
+              || type == Character.FORMAT
+              || type == Character.SURROGATE;
+      shown.append(hidden ? '?' : c);
+    }
+    return shown.toString();
+  }
+}

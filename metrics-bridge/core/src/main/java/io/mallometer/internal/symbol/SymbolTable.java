@@ -1,0 +1,288 @@
+package io.mallometer.internal.symbol;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * The functions of a module by their addresses, 12 bytes each and their names. Immutable.
+ *
+ * <p>Of several symbols at one address the one is kept that people know: exported before local,
+ * with a size before without, fewer underscores in front, then the shorter one.
+ */
+final class SymbolTable {
+
+  /** A function's symbol and where it begins, without what the loader added. */
+  record Symbol(String name, long address) {}
+
+  /** How far back a larger function may begin in which others lie. */
+  private static final int MOST_STEPS_BACK = 16;
+
+  private final int[] starts;
+  private final int[] sizes;
+  private final int[] nameStarts;
+  private final byte[] names;
+
+  private SymbolTable(int[] starts, int[] sizes, int[] nameStarts, byte[] names) {
+    this.starts = starts;
+    this.sizes = sizes;
+    this.nameStarts = nameStarts;
+    this.names = names;
+  }
+
+  /** How many functions there are. */
+  int size() {
+    return starts.length;
+  }
+
+  /** What this takes of the heap, about. */
+  long bytes() {
+    return 12L * starts.length + names.length + 128;
+  }
+
+  /** The function in which an address lies; one without a size reaches to the next. */
+  Optional<Symbol> at(long address) {
+    if (address < 0 || address > Integer.MAX_VALUE) {
+      return Optional.empty();
+    }
+    int found = Arrays.binarySearch(starts, (int) address);
+    int nearest = found >= 0 ? found : -found - 2;
+    for (int i = nearest; i >= 0 && i > nearest - MOST_STEPS_BACK; i--) {
+      boolean sizeless = sizes[i] == 0 && i == nearest;
+      if (sizeless || address - starts[i] < sizes[i]) {
+        return Optional.of(new Symbol(name(nameStarts[i]), starts[i]));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private String name(int start) {
+    int end = start;
+    while (names[end] != 0) {
+      end++;
+    }
+    return new String(names, start, end - start, StandardCharsets.UTF_8);
+  }
+
+  /** Collects functions: the symbols of a table, then their names, then the next table. */
+  static final class Builder {
+
+    private static final int FUNCTION = 2;
+    private static final int INDIRECT_FUNCTION = 10;
+    private static final int LOCAL = 0;
+
+    private static final int MOST_FUNCTIONS = 1 << 20;
+
+    /** Names are shown in 200 characters; mangled ones with more do not get shorter by reading. */
+    private static final int MOST_NAME_BYTES = 4_096;
+
+    private static final int WINDOW_BYTES = 1 << 16;
+
+    /** 256 MiB of names; garbled ones, which have no end, would be read again and again. */
+    private static final int MOST_WINDOWS = 4_096;
+
+    private final int mostNamesBytes;
+    private int[] starts = new int[256];
+    private int[] sizes = new int[256];
+
+    /** Without a sign. */
+    private int[] nameOffsets = new int[256];
+
+    private int[] nameStarts = new int[256];
+    private int[] nameLengths = new int[256];
+    private byte[] bindings = new byte[256];
+    private int count;
+    private int named;
+    private byte[] names = new byte[4_096];
+    private int namesBytes;
+
+    /** Of the reading of names. */
+    private byte[] window = new byte[0];
+
+    private long windowStart;
+    private int windowLength;
+    private int windowsLeft;
+
+    /**
+     * A table of no functions yet.
+     *
+     * @param mostNamesBytes functions whose names do not fit are left out
+     */
+    Builder(int mostNamesBytes) {
+      this.mostNamesBytes = mostNamesBytes;
+    }
+
+    boolean isEmpty() {
+      return count == 0;
+    }
+
+    /** Adds a symbol if it is a function, with the offset of its name in the strings. */
+    void add(int info, long address, long size, long name) {
+      int type = info & 0xf;
+      if (type != FUNCTION && type != INDIRECT_FUNCTION
+          || address <= 0
+          || address > Integer.MAX_VALUE
+          || name == 0
+          || count == MOST_FUNCTIONS) {
+        return;
+      }
+      if (count == starts.length) {
+        grow(count * 2);
+      }
+      starts[count] = (int) address;
+      sizes[count] = (int) Math.max(0, Math.min(size, Integer.MAX_VALUE - address));
+      nameOffsets[count] = (int) name;
+      bindings[count] = (byte) (info >> 4);
+      count++;
+    }
+
+    private void grow(int length) {
+      starts = Arrays.copyOf(starts, length);
+      sizes = Arrays.copyOf(sizes, length);
+      nameOffsets = Arrays.copyOf(nameOffsets, length);
+      nameStarts = Arrays.copyOf(nameStarts, length);
+      nameLengths = Arrays.copyOf(nameLengths, length);
+      bindings = Arrays.copyOf(bindings, length);
+    }
+
+    /** Reads the names of all symbols that were added since the last call, in one pass. */
+    void name(Bytes bytes, long strings, long stringsBytes) {
+      windowStart = 0;
+      windowLength = 0;
+      windowsLeft = MOST_WINDOWS;
+      window = new byte[WINDOW_BYTES];
+      for (int symbol : order(nameOffsets, named, count)) {
+        long offset = Integer.toUnsignedLong(nameOffsets[symbol]);
+        nameStarts[symbol] =
+            offset < stringsBytes ? copy(bytes, strings, offset, stringsBytes) : -1;
+        nameLengths[symbol] = namesBytes - 1 - nameStarts[symbol];
+      }
+      window = new byte[0];
+      named = count;
+    }
+
+    /** Copies a name; -1 if it cannot be had, or has no place. */
+    private int copy(Bytes bytes, long strings, long offset, long stringsBytes) {
+      int length = lengthInWindow(offset);
+      if (length < 0 && windowsLeft-- > 0) {
+        windowStart = offset;
+        windowLength = (int) Math.min(WINDOW_BYTES, stringsBytes - offset);
+        if (!bytes.read(strings + offset, window, windowLength)) {
+          windowLength = 0;
+        }
+        length = lengthInWindow(offset);
+      }
+      if (length <= 0 || length > MOST_NAME_BYTES || namesBytes + length >= mostNamesBytes) {
+        return -1;
+      }
+      if (namesBytes + length >= names.length) {
+        names = Arrays.copyOf(names, Math.min(mostNamesBytes, names.length * 2 + length));
+      }
+      int start = namesBytes;
+      System.arraycopy(window, (int) (offset - windowStart), names, start, length);
+      names[start + length] = 0;
+      namesBytes += length + 1;
+      return start;
+    }
+
+    /** How long the name at an offset is; -1 if its end is not in the window. */
+    private int lengthInWindow(long offset) {
+      int start = (int) Math.min(offset - windowStart, windowLength);
+      for (int at = start; at < windowLength; at++) {
+        if (window[at] == 0) {
+          return at - start;
+        }
+      }
+      return -1;
+    }
+
+    SymbolTable build() {
+      int[] chosen = new int[named];
+      int kept = 0;
+      for (int symbol : order(starts, 0, named)) {
+        if (nameStarts[symbol] < 0) {
+          continue;
+        }
+        if (kept > 0 && starts[chosen[kept - 1]] == starts[symbol]) {
+          chosen[kept - 1] = better(chosen[kept - 1], symbol);
+        } else {
+          chosen[kept++] = symbol;
+        }
+      }
+      return compact(Arrays.copyOf(chosen, kept));
+    }
+
+    /** Returns the indexes of a range in the order of their keys without sign, then their own. */
+    private static int[] order(int[] keys, int from, int to) {
+      long[] sorted = new long[to - from];
+      for (int i = from; i < to; i++) {
+        sorted[i - from] = (long) (keys[i] ^ Integer.MIN_VALUE) << Integer.SIZE | i;
+      }
+      Arrays.sort(sorted);
+      int[] order = new int[sorted.length];
+      for (int i = 0; i < order.length; i++) {
+        order[i] = (int) sorted[i];
+      }
+      return order;
+    }
+
+    private SymbolTable compact(int[] chosen) {
+      int[] keptStarts = new int[chosen.length];
+      int[] keptSizes = new int[chosen.length];
+      int[] keptNameStarts = new int[chosen.length];
+      int length = 0;
+      for (int symbol : chosen) {
+        length += length(symbol) + 1;
+      }
+      byte[] keptNames = new byte[length];
+      int at = 0;
+      for (int i = 0; i < chosen.length; i++) {
+        int nameLength = length(chosen[i]);
+        keptStarts[i] = starts[chosen[i]];
+        keptSizes[i] = sizes[chosen[i]];
+        keptNameStarts[i] = at;
+        System.arraycopy(names, nameStarts[chosen[i]], keptNames, at, nameLength);
+        at += nameLength + 1;
+      }
+      return new SymbolTable(keptStarts, keptSizes, keptNameStarts, keptNames);
+    }
+
+    private int better(int one, int other) {
+      int difference = Integer.compare(rank(one), rank(other));
+      if (difference == 0) {
+        difference = Integer.compare(underscores(one), underscores(other));
+      }
+      if (difference == 0) {
+        difference = Integer.compare(length(one), length(other));
+      }
+      if (difference == 0) {
+        difference =
+            Arrays.compare(
+                names,
+                nameStarts[one],
+                nameStarts[one] + length(one),
+                names,
+                nameStarts[other],
+                nameStarts[other] + length(other));
+      }
+      return difference <= 0 ? one : other;
+    }
+
+    private int rank(int symbol) {
+      return (bindings[symbol] == LOCAL ? 2 : 0) + (sizes[symbol] > 0 ? 0 : 1);
+    }
+
+    private int underscores(int symbol) {
+      int start = nameStarts[symbol];
+      int at = start;
+      while (names[at] == '_') {
+        at++;
+      }
+      return at - start;
+    }
+
+    private int length(int symbol) {
+      return nameLengths[symbol];
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.mallometer.internal.symbol;
+
+import io.mallometer.model.StackFrame;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names recorded frames. A native frame is a return address, which may be the first of the next
+ * function if the call never returns; so the function is looked up one byte before it. Frames are
+ * kept, so that a stack that was seen before costs a look-up for each frame.
+ *
+ * <p>May be used by any thread. Never throws for what the modules contain.
+ */
+public final class Symbolizer {
+
+  /** The class of a method of which nothing is known: it was unloaded before it was named. */
+  public static final String UNLOADED = "[unloaded]";
+
+  private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
+
+  /** About 3 MiB. With more of them, which one round of stacks may bring, all are forgotten. */
+  private static final int MOST_FRAMES = 16_384;
+
+  private static final int STACKS_AT_ONCE = 64;
+
+  private final Modules modules;
+  private final IntFunction<Optional<RecordedMethod>> methods;
+  private final ModuleSymbols symbols;
+  private FrameTable known = new FrameTable();
+
+  /** {@link Modules#changes} of what is known. */
+  private int changes;
+
+  /** Of functions in the table. */
+  private final StringPool names = new StringPool();
+
+  /**
+   * A symbolizer.
+   *
+   * @param modules those of the process
+   * @param methods finds the method of a number; a number never changes its method
+   * @param images where the modules' bytes are
+   */
+  public Symbolizer(
+      Modules modules, IntFunction<Optional<RecordedMethod>> methods, ModuleImages images) {
+    this.modules = modules;
+    this.methods = methods;
+    this.symbols = new ModuleSymbols(images);
+  }
+
+  /** The names of a stack's frames, as {@link RecordedFrame} writes them, in the same order. */
+  public synchronized List<StackFrame> frames(long[] recorded) {
+    return frames(List.of(recorded)).get(0);
+  }
+
+  /**
+   * The names of the frames of many stacks.
+   *
+   * <p>What is new in them is named in a loop of its own. In one loop with the look-ups the JVM's
+   * compiler takes both for hot, and inlines all that naming needs: that took it seconds.
+   */
+  public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
+    List<List<StackFrame>> named = new ArrayList<>(stacks.size());
+    for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
+      List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
+      if (known.count() > MOST_FRAMES || modules.changes() != changes) {
+        changes = modules.changes();
+        known = new FrameTable();
+        names.clear();
+      }
+      for (long recorded : unknown(some)) {
+        if (!isKnown(recorded)) {
+          known.put(recorded, name(recorded));
+        }
+      }
+      for (long[] stack : some) {
+        named.add(known.frames(stack));
+      }
+    }
+    return named;
+  }
+
+  private long[] unknown(List<long[]> stacks) {
+    long[] unknown = new long[64];
+    int count = 0;
+    for (long[] stack : stacks) {
+      for (long recorded : stack) {
+        if (!isKnown(recorded)) {
+          unknown = count == unknown.length ? Arrays.copyOf(unknown, 2 * count) : unknown;
+          unknown[count++] = recorded;
+        }
+      }
+    }
+    return Arrays.copyOf(unknown, count);
+  }
+
+  /** A method may have a name by now. */
+  private boolean isKnown(long recorded) {
+    StackFrame named = known.get(recorded);
+    return named != null && named != UNNAMED;
+  }
+
+  private StackFrame name(long recorded) {
+    return RecordedFrame.isJava(recorded)
+        ? java(recorded)
+        : nativeCode(recorded, modules.at(recorded - 1).orElse(null));
+  }
+
+  /** What the symbol tables take of the heap, about. */
+  public synchronized long tableBytes() {
+    return symbols.bytes();
+  }
+
+  private StackFrame java(long recorded) {
+    Optional<RecordedMethod> method = methods.apply(RecordedFrame.method(recorded));
+    return method.isPresent() ? java(method.get(), RecordedFrame.bytecodeIndex(recorded)) : UNNAMED;
+  }
+
+  private static StackFrame java(RecordedMethod method, int bytecodeIndex) {
+    return StackFrame.ofJava(
+        JavaNames.ofClass(method.className()),
+        JavaNames.ofMethod(method.method()),
+        method.source(),
+        line(method.lines(), bytecodeIndex));
+  }
+
+  /** The line of the last entry that begins at or before an index; 0 if there is none. */
+  private static int line(int[] lines, int bytecodeIndex) {
+    int line = 0;
+    int start = -1;
+    for (int i = 0; i + 1 < lines.length && bytecodeIndex >= 0; i += 2) {
+      if (lines[i] <= bytecodeIndex && lines[i] >= start) {
+        start = lines[i];
+        line = lines[i + 1];
+      }
+    }
+    return line;
+  }
+
+  private StackFrame nativeCode(long returnAddress, @Nullable RecordedModule module) {
+    if (module == null) {
+      return StackFrame.ofLibrary("", "", returnAddress);
+    }
+    String library = symbols.library(module);
+    long address = returnAddress - module.bias();
+    Optional<SymbolTable.Symbol> found = symbols.symbol(module, returnAddress - 1);
+    if (found.isEmpty()) {
+      return StackFrame.ofLibrary(library, "", address);
+    }
+    SymbolTable.Symbol symbol = found.get();
+    return StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address());
+  }
+
+  /** A function is called from many places. */
+  private String nameOf(SymbolTable.Symbol symbol) {
+    return names.shared(SymbolName.of(symbol.name()));
+  }
+}

@@ -1,0 +1,44 @@
+package io.mallometer.internal.text;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+
+/**
+ * A style or a script that stands inside an HTML page, and the word for it in the page's policy: a
+ * policy that names only hashes lets nothing else in.
+ *
+ * @param text what stands between the tags
+ */
+public record InlineText(String text) {
+
+  /**
+   * The text of a resource beside a class.
+   *
+   * @throws IllegalStateException if it is not there: the jar is not whole
+   */
+  public static InlineText of(Class<?> owner, String name) {
+    try (InputStream in = owner.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException(name + " is missing beside " + owner.getName());
+      }
+      return new InlineText(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new IllegalStateException(name + " cannot be read", e);
+    }
+  }
+
+  /** The source expression of a Content Security Policy that admits this text and no other. */
+  public String source() {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

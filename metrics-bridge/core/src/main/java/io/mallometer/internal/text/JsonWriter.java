@@ -1,0 +1,206 @@
+package io.mallometer.internal.text;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes JSON as it is told to, and puts the commas. Text is escaped so that it may also stand
+ * inside an HTML script element: a {@code <} there could begin its end.
+ */
+public final class JsonWriter {
+
+  private static final int DECIMALS = 3;
+  private static final double LARGEST_EXACT = 0x1p53;
+
+  private final Writer out;
+  private final boolean insideHtml;
+  private boolean commaIsDue;
+
+  private JsonWriter(Writer out, boolean insideHtml) {
+    this.out = out;
+    this.insideHtml = insideHtml;
+  }
+
+  /** For a file of its own. */
+  public static JsonWriter to(Writer out) {
+    return new JsonWriter(out, false);
+  }
+
+  /** For a script element of an HTML page. */
+  public static JsonWriter insideHtml(Writer out) {
+    return new JsonWriter(out, true);
+  }
+
+  public JsonWriter beginObject() throws IOException {
+    return begin('{');
+  }
+
+  public JsonWriter endObject() throws IOException {
+    return end('}');
+  }
+
+  public JsonWriter beginArray() throws IOException {
+    return begin('[');
+  }
+
+  public JsonWriter endArray() throws IOException {
+    return end(']');
+  }
+
+  /** The name of the value that follows. */
+  public JsonWriter name(String name) throws IOException {
+    separate();
+    quote(name);
+    out.write(':');
+    commaIsDue = false;
+    return this;
+  }
+
+  public JsonWriter value(String text) throws IOException {
+    separate();
+    quote(text);
+    return this;
+  }
+
+  public JsonWriter value(long number) throws IOException {
+    separate();
+    out.write(Long.toString(number));
+    return this;
+  }
+
+  public JsonWriter value(boolean truth) throws IOException {
+    separate();
+    out.write(Boolean.toString(truth));
+    return this;
+  }
+
+  /** A number with at most three decimals and no exponent; {@code null} if it is not finite. */
+  public JsonWriter value(double number) throws IOException {
+    separate();
+    out.write(Double.isFinite(number) ? decimal(number) : "null");
+    return this;
+  }
+
+  /**
+   * Maps with strings as keys, lists, strings, numbers and truths, however deep. Numbers are
+   * written as Java does, with all their digits; null and those that are not finite are {@code
+   * null}.
+   */
+  public JsonWriter tree(@Nullable Object value) throws IOException {
+    if (value == null) {
+      return value(Double.NaN);
+    }
+    if (value instanceof Map<?, ?> map) {
+      beginObject();
+      for (Map.Entry<?, ?> entry : map.entrySet()) {
+        name(entry.getKey().toString()).tree(entry.getValue());
+      }
+      return endObject();
+    }
+    if (value instanceof List<?> list) {
+      beginArray();
+      for (Object element : list) {
+        tree(element);
+      }
+      return endArray();
+    }
+    return value instanceof Number || value instanceof Boolean
+        ? plain(value)
+        : value(value.toString());
+  }
+
+  private JsonWriter plain(Object value) throws IOException {
+    separate();
+    boolean known = !(value instanceof Double number) || Double.isFinite(number);
+    out.write(known ? value.toString() : "null");
+    return this;
+  }
+
+  /** Begins a line, so that large files can be read and compared. */
+  public JsonWriter line() throws IOException {
+    if (commaIsDue) {
+      out.write(',');
+      commaIsDue = false;
+    }
+    out.write('\n');
+    return this;
+  }
+
+  private JsonWriter begin(char bracket) throws IOException {
+    separate();
+    out.write(bracket);
+    commaIsDue = false;
+    return this;
+  }
+
+  private JsonWriter end(char bracket) throws IOException {
+    out.write(bracket);
+    commaIsDue = true;
+    return this;
+  }
+
+  private void separate() throws IOException {
+    if (commaIsDue) {
+      out.write(',');
+    }
+    commaIsDue = true;
+  }
+
+  private static String decimal(double number) {
+    if (number == Math.rint(number) && Math.abs(number) < LARGEST_EXACT) {
+      return Long.toString((long) number);
+    }
+    return BigDecimal.valueOf(number)
+        .setScale(DECIMALS, RoundingMode.HALF_EVEN)
+        .stripTrailingZeros()
+        .toPlainString();
+  }
+
+  private void quote(String text) throws IOException {
+    out.write('"');
+    int written = 0;
+    for (int i = 0; i < text.length(); i++) {
+      if (isEscaped(text, i)) {
+        out.write(text, written, i - written);
+        out.write(escape(text.charAt(i)));
+        written = i + 1;
+      }
+    }
+    out.write(text, written, text.length() - written);
+    out.write('"');
+  }
+
+  private boolean isEscaped(String text, int index) {
+    char c = text.charAt(index);
+    return c < ' '
+        || c == '"'
+        || c == '\\'
+        || (c == '<' && insideHtml)
+        || (Character.isSurrogate(c) && isAlone(text, index));
+  }
+
+  /** Half a pair has no encoding in UTF-8. */
+  private static boolean isAlone(String text, int index) {
+    char c = text.charAt(index);
+    if (Character.isHighSurrogate(c)) {
+      return index + 1 == text.length() || !Character.isLowSurrogate(text.charAt(index + 1));
+    }
+    return index == 0 || !Character.isHighSurrogate(text.charAt(index - 1));
+  }
+
+  private static String escape(char c) {
+    return switch (c) {
+      case '"' -> "\\\"";
+      case '\\' -> "\\\\";
+      case '\n' -> "\\n";
+      case '\r' -> "\\r";
+      case '\t' -> "\\t";
+      default -> String.format("\\u%04x", (int) c);
+    };
+  }
+}

@@ -1,0 +1,95 @@
+package io.mallometer.internal.text;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+
+/** Quantities as people read them. */
+public final class Words {
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter DATE =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
+          .withZone(ZoneOffset.UTC);
+
+  private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+  private Words() {}
+
+  /** Such as {@code 1.9 GiB}; a dash for what is not known. */
+  public static String bytes(double bytes) {
+    if (Double.isNaN(bytes)) {
+      return "-";
+    }
+    double value = Math.abs(bytes);
+    int unit = 0;
+    while (value >= 999.5 && unit < UNITS.length - 1) {
+      value /= 1024;
+      unit++;
+    }
+    String number =
+        unit == 0 || value >= 99.95
+            ? String.format(Locale.ROOT, "%.0f", value)
+            : String.format(Locale.ROOT, "%.1f", value);
+    return (bytes < 0 ? "-" : "") + number + " " + UNITS[unit];
+  }
+
+  /** The same with a sign. */
+  public static String change(double bytes) {
+    return Double.isNaN(bytes) ? "-" : (bytes >= 0 ? "+" : "") + bytes(bytes);
+  }
+
+  /** Such as {@code 12345}; a dash for what is not known. */
+  public static String number(double number) {
+    return Double.isNaN(number) ? "-" : String.format(Locale.ROOT, "%.0f", number);
+  }
+
+  /** Such as {@code 99 %}, rounded down so that it never claims more than there was. */
+  public static String share(double share) {
+    return Double.isNaN(share)
+        ? "-"
+        : String.format(Locale.ROOT, "%.0f %%", Math.floor(share * 100));
+  }
+
+  /** Such as {@code 2 h 5 min}, {@code 40 min} or {@code 12 s}. */
+  public static String duration(Duration duration) {
+    long seconds = Math.round(duration.toMillis() / 1000.0);
+    if (seconds < 120) {
+      return seconds + " s";
+    }
+    long minutes = Math.round(seconds / 60.0);
+    if (minutes < 120) {
+      return minutes + " min";
+    }
+    long hours = minutes / 60;
+    return hours < 48
+        ? hours + " h " + minutes % 60 + " min"
+        : hours / 24 + " d " + hours % 24 + " h";
+  }
+
+  /** A time that is foretold, such as {@code about 7 h}: no more digits than it deserves. */
+  public static String roughly(Duration duration) {
+    long minutes = Math.round(duration.toSeconds() / 60.0);
+    if (minutes < 2) {
+      return "about a minute";
+    }
+    if (minutes < 120) {
+      return "about " + minutes + " min";
+    }
+    long hours = Math.round(minutes / 60.0);
+    return hours < 48 ? "about " + hours + " h" : "about " + Math.round(hours / 24.0) + " days";
+  }
+
+  /** The time of day. */
+  public static String time(Instant instant) {
+    return TIME.format(instant);
+  }
+
+  /** Day and time. */
+  public static String date(Instant instant) {
+    return DATE.format(instant);
+  }
+}

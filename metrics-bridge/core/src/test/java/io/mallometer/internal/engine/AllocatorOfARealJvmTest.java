@@ -1,0 +1,123 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.Mallometer;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.TrimReport;
+import io.mallometer.preload.Counted;
+import io.mallometer.preload.NativeWork;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The allocator of this JVM: its figures, what a trim really gives back, and large requests. */
+@Tag("preload")
+@ExtendWith(Counted.class)
+class AllocatorOfARealJvmTest {
+
+  private static final int BYTES = 60_000;
+  private static final int OBJECTS = 5_000;
+  private static final long LARGE = 80L << 20;
+  private static final long SLACK = 6 << 20;
+
+  private final Interposer library = Interposer.ofThisProcess();
+
+  @Test
+  void whatATrimGivesBackIsKnownBefore() {
+    List<Long> kept = holesInTheHeap();
+    AllocatorStatistics before = read();
+    assertThat(before.kind()).isEqualTo(AllocatorKind.GLIBC);
+    assertThat(before.usedBytes() + before.retainedBytes()).isEqualTo(before.systemBytes());
+    assertThat(before.byArena()).hasSize((int) before.arenas());
+    assertThat(before.trimmableBytes())
+        .isBetween(0.8 * OBJECTS / 2 * BYTES, before.releasableBytes());
+
+    TrimReport report =
+        new Trimmer(
+                library,
+                MemorySource.ofThisProcess()::residentBytes,
+                Clock.systemUTC(),
+                System::nanoTime)
+            .trim(Duration.ZERO);
+
+    System.out.printf(
+        "trimmable %.1f MiB, releasable %.1f MiB, returned %.1f MiB in %.3f s; read in %.6f s%n",
+        before.trimmableBytes() / (1 << 20),
+        before.releasableBytes() / (1 << 20),
+        report.returnedBytes() / (1 << 20),
+        report.seconds(),
+        before.costSeconds());
+    assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
+    // Other threads of this JVM take and give memory meanwhile.
+    assertThat(report.returnedBytes())
+        .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
+
+    AllocatorStatistics after = read();
+    assertThat(after.trims()).isEqualTo(before.trims() + 1);
+    assertThat(after.trimmableBytes()).isLessThan(before.trimmableBytes() / 4);
+    assertThat(after.releasableBytes()).isGreaterThan(before.releasableBytes() / 2);
+    kept.forEach(NativeWork::freeMemory);
+  }
+
+  @Test
+  void aLargeRequestIsToldOnceWithItsThread() throws Exception {
+    BlockingQueue<HugeAllocation> told = new LinkedBlockingQueue<>();
+    Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)));
+    mallometer
+        .allocator()
+        .onHugeAllocation(
+            (allocation, missed) -> {
+              if (allocation.bytes() == LARGE + 12_344) {
+                told.add(allocation);
+              }
+            });
+
+    Thread thread =
+        new Thread(
+            () -> NativeWork.freeMemory(NativeWork.allocateMemory(LARGE + 12_344)), "large-taker");
+    thread.start();
+    thread.join();
+
+    HugeAllocation allocation = told.poll(20, TimeUnit.SECONDS);
+    assertThat(allocation).isNotNull();
+    assertThat(allocation.threadName()).isEqualTo("large-taker");
+    assertThat(allocation.number()).isPositive();
+    assertThat(told.poll(1500, TimeUnit.MILLISECONDS)).isNull();
+    mallometer.close();
+  }
+
+  /** Allocates, touches, and frees each second object. Returns the others. */
+  private static List<Long> holesInTheHeap() {
+    List<Long> kept = new ArrayList<>();
+    List<Long> freed = new ArrayList<>();
+    for (int i = 0; i < OBJECTS; i++) {
+      long address = NativeWork.allocateMemory(BYTES);
+      NativeWork.fill(address, BYTES);
+      (i % 2 == 0 ? kept : freed).add(address);
+    }
+    freed.forEach(NativeWork::freeMemory);
+    return kept;
+  }
+
+  /** With a split of this moment. */
+  private AllocatorStatistics read() {
+    AllocatorReader reader = new AllocatorReader(library, Clock.systemUTC(), System::nanoTime);
+    reader.read(MemorySource.ofThisProcess().read(() -> library.read(Instant.now())));
+    return reader.latest().orElseThrow();
+  }
+}

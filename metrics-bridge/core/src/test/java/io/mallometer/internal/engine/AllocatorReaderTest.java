@@ -1,0 +1,203 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.model.AllocatorKind;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Status;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** When the allocator is asked, and what follows about a trim. */
+class AllocatorReaderTest {
+
+  private static final double LIVE = 600_000;
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final AtomicLong nanoTime = new AtomicLong(-5);
+  private final AllocatorReader reader =
+      new AllocatorReader(library, Clock.systemUTC(), nanoTime::get);
+
+  @Test
+  void itIsAskedWithEachSplitAndEvery15Seconds() {
+    ProcessMemory split = memory(50_000);
+    library.says(statistics(1_000_000, 200_000));
+    reader.read(split);
+    library.says(statistics(2_000_000, 200_000));
+    elapse(Duration.ofSeconds(14));
+    reader.read(split);
+    assertThat(systemBytes()).isEqualTo(1_000_000);
+
+    reader.read(memory(50_000));
+    assertThat(systemBytes()).isEqualTo(2_000_000);
+
+    library.says(statistics(3_000_000, 200_000));
+    elapse(Duration.ofSeconds(15));
+    reader.read(ProcessMemory.unknown());
+    assertThat(systemBytes()).isEqualTo(3_000_000);
+  }
+
+  @Test
+  void whatIsDearIsAskedSeldom() {
+    assertThat(AllocatorReader.rest(15_000_000)).isEqualTo(15_000_000_000L);
+    assertThat(AllocatorReader.rest(100_000_000)).isEqualTo(100_000_000_000L);
+    assertThat(AllocatorReader.rest(100_000_001)).isEqualTo(3_600_000_000_000L);
+  }
+
+  @Test
+  void aDearReadingIsNotRepeatedWithTheNextSplit() {
+    library.says(statistics(1_000_000, 200_000));
+    library.onAllocator(() -> elapse(Duration.ofMillis(20)));
+    reader.read(memory(50_000));
+    library.says(statistics(2_000_000, 200_000));
+    elapse(Duration.ofSeconds(19));
+    reader.read(memory(50_000));
+    assertThat(systemBytes()).isEqualTo(1_000_000);
+
+    elapse(Duration.ofSeconds(2));
+    reader.read(memory(50_000));
+    assertThat(systemBytes()).isEqualTo(2_000_000);
+  }
+
+  @Test
+  void allReleasablePagesComeBackWhereAllOfTheAllocatorsMemoryIsResident() {
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(memory(400_000));
+    assertThat(trimmableBytes()).isEqualTo(200_000);
+  }
+
+  @Test
+  void whatIsAbsentIsTakenForReleasable() {
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(memory(270_000));
+    assertThat(trimmableBytes()).isEqualTo(70_000);
+
+    elapse(Duration.ofSeconds(11));
+    reader.read(memory(100_000));
+    assertThat(trimmableBytes()).isZero();
+  }
+
+  @Test
+  void betweenTwoSplitsWhatATrimWouldGiveBackStaysAndIsNoMoreThanThereIs() {
+    ProcessMemory split = memory(270_000);
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(split);
+    elapse(Duration.ofSeconds(15));
+    library.says(statistics(LIVE + 900_000, 700_000));
+    reader.read(split);
+    assertThat(trimmableBytes()).isEqualTo(70_000);
+
+    elapse(Duration.ofSeconds(15));
+    library.says(statistics(LIVE + 900_000, 50_000));
+    reader.read(split);
+    assertThat(trimmableBytes()).isEqualTo(50_000);
+  }
+
+  @Test
+  void afterATrimItIsUnknownUntilTheNextSplit() {
+    ProcessMemory split = memory(400_000);
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(split);
+    reader.readAfterTrim();
+    assertThat(trimmableBytes()).isNaN();
+    elapse(Duration.ofSeconds(15));
+    reader.read(split);
+    assertThat(trimmableBytes()).isNaN();
+
+    elapse(Duration.ofSeconds(15));
+    reader.read(memory(220_000));
+    assertThat(trimmableBytes()).isEqualTo(20_000);
+  }
+
+  @Test
+  void withoutASplitGlibcsFigureIsUnknownAndOthersAreNot() {
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(ProcessMemory.unknown());
+    assertThat(trimmableBytes()).isNaN();
+
+    elapse(Duration.ofSeconds(15));
+    library.says(statistics(AllocatorKind.JEMALLOC, LIVE + 400_000, 200_000));
+    reader.read(ProcessMemory.unknown());
+    assertThat(trimmableBytes()).isEqualTo(200_000);
+  }
+
+  /** Live bytes count with glibc's size words then, as the allocator's own figures do. */
+  @Test
+  void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
+    library.becomes(Status.counting(SelfReport.ATTACHED));
+    library.counts(FaceContract.attachedCounters(new Baseline(LIVE + 300_000, 0)));
+    library.says(statistics(LIVE + 400_000, 200_000));
+    reader.read(memory(270_000));
+    assertThat(trimmableBytes()).isEqualTo(70_000);
+
+    library.counts(FaceContract.attachedCounters(new Baseline(Double.NaN, 9e6)));
+    elapse(Duration.ofSeconds(15));
+    reader.read(memory(270_000));
+    assertThat(trimmableBytes()).isNaN();
+  }
+
+  private double systemBytes() {
+    return reader.latest().orElseThrow().systemBytes();
+  }
+
+  private double trimmableBytes() {
+    return reader.latest().orElseThrow().trimmableBytes();
+  }
+
+  private void elapse(Duration duration) {
+    nanoTime.addAndGet(duration.toNanos());
+  }
+
+  private static AllocatorStatistics statistics(double system, double releasable) {
+    return statistics(AllocatorKind.GLIBC, system, releasable);
+  }
+
+  private static AllocatorStatistics statistics(
+      AllocatorKind kind, double system, double releasable) {
+    AllocatorStatistics some = FaceContract.allocator(Double.NaN);
+    return new AllocatorStatistics(
+        some.time(),
+        kind,
+        some.arenas(),
+        system,
+        some.usedBytes(),
+        some.retainedBytes(),
+        some.mappedBytes(),
+        releasable,
+        some.residentBytes(),
+        Double.NaN,
+        some.trims(),
+        some.byArena(),
+        some.advice(),
+        some.costSeconds());
+  }
+
+  private static ProcessMemory memory(long retained) {
+    return new ProcessMemory(
+        2_000_000,
+        Optional.of(
+            new ResidentMemory(
+                Instant.EPOCH,
+                2_000_000,
+                Map.of(ResidentPart.MALLOC_RETAINED, retained),
+                0,
+                0,
+                false,
+                100,
+                0.01)),
+        Optional.empty(),
+        Optional.empty());
+  }
+}

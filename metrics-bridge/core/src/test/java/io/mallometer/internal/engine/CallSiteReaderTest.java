@@ -1,0 +1,356 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mallometer.FaceContract;
+import io.mallometer.SitesByHand;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Grouping;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteSummary.Share;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** When call sites are read, and what follows from two readings. */
+class CallSiteReaderTest {
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final AtomicLong nanoTime = new AtomicLong(-5);
+  private final CallSiteReader reader =
+      new CallSiteReader(library, Clock.fixed(Instant.EPOCH, ZoneOffset.UTC), nanoTime::get);
+
+  @Test
+  void thePollerReadsEvery15Seconds() {
+    assertReadAgainAfter(Duration.ofSeconds(15));
+  }
+
+  @Test
+  void aDearReadingIsRepeatedAsSeldomAsKeepsItUnderAThousandthOfTheTime() {
+    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    assertReadAgainAfter(Duration.ofSeconds(40));
+  }
+
+  @Test
+  void theDearestReadingIsRepeatedOnceAMinute() {
+    library.onCallSites(() -> elapse(Duration.ofSeconds(2)));
+    assertReadAgainAfter(Duration.ofSeconds(60));
+  }
+
+  @Test
+  void whoeverWatchesTrendsCausesNoMoreReadingsThanThePoller() {
+    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    elapse(Duration.ofSeconds(40).minusMillis(1));
+    reader.trends(Grouping.SITE, 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+
+    elapse(Duration.ofMillis(1));
+    reader.trends(Grouping.SITE, 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void aReadingForWhichNobodyAsksIsLetGoAndWhatFollowsFromItStays() {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    reader.readIfDue();
+    reader.notOlderThan(Duration.ofSeconds(15), 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+
+    reader.letGo();
+    reader.notOlderThan(Duration.ofSeconds(15), 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+    assertThat(reader.summary().orElseThrow().sites()).startsWith(new Share("a.B.c", 1_000));
+
+    reader.letGo();
+    elapse(Duration.ofSeconds(10));
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_500)));
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(100);
+  }
+
+  @Test
+  void aReadingForWhichSomebodyAskedIsHeldForTwoMinutes() {
+    library.knows(SitesByHand.three());
+    reader.callSites();
+    elapse(Duration.ofSeconds(120).minusMillis(1));
+    reader.letGo();
+    CallSites held = reader.notOlderThan(Duration.ofHours(1), 1);
+    assertThat(library.siteReadings()).isEqualTo(1);
+    assertThat(held.sites()).isNotEmpty();
+
+    elapse(Duration.ofMillis(1));
+    reader.letGo();
+    reader.notOlderThan(Duration.ofHours(1), 1);
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void whoAsksRightAfterAReadingWasLetGoGetsANewOne() {
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+
+    assertThat(reader.callSites().sites()).hasSize(3);
+    assertThat(reader.trends(Grouping.SITE, 1).groups()).isNotEmpty();
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void aReadingThatWasLetGoIsMissedHoweverManyPollsAgo() {
+    library.onCallSites(() -> elapse(Duration.ofMillis(40)));
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+    reader.letGo();
+    assertThat(reader.notOlderThan(Duration.ofSeconds(15), 1).sites()).hasSize(3);
+
+    reader.letGo();
+    reader.letGo();
+    assertThat(reader.callSites().sites()).hasSize(3);
+  }
+
+  @Test
+  void aReadingThatFailsAfterTheLatestWasLetGoIsNotTakenForOneWithoutSites() {
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    reader.letGo();
+    library.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    assertThatThrownBy(reader::callSites).hasMessage("made up");
+    assertThatThrownBy(() -> reader.notOlderThan(Duration.ofSeconds(15), 1)).hasMessage("made up");
+
+    library.onCallSites(() -> {});
+    assertThat(reader.callSites().sites()).hasSize(3);
+  }
+
+  private void assertReadAgainAfter(Duration pause) {
+    library.knows(SitesByHand.three());
+    reader.readIfDue();
+    elapse(pause.minusMillis(1));
+    reader.readIfDue();
+    assertThat(library.siteReadings()).isEqualTo(1);
+
+    elapse(Duration.ofMillis(1));
+    reader.readIfDue();
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void whoAsksGetsAReadingThatIsYoungerThanASecond() {
+    library.knows(SitesByHand.three());
+    CallSites first = reader.callSites();
+    elapse(Duration.ofMillis(999));
+    assertThat(reader.callSites()).isSameAs(first);
+
+    elapse(Duration.ofMillis(1));
+    reader.callSites();
+    assertThat(library.siteReadings()).isEqualTo(2);
+  }
+
+  @Test
+  void thereAreNeverTwoReadingsAtOnce() throws Exception {
+    library.knows(SitesByHand.three());
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    CountDownLatch start = new CountDownLatch(1);
+    library.onCallSites(
+        () -> {
+          most.accumulateAndGet(running.incrementAndGet(), Math::max);
+          Thread.yield();
+          elapse(Duration.ofSeconds(2));
+          running.decrementAndGet();
+        });
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  start.await();
+                } catch (InterruptedException e) {
+                  return;
+                }
+                for (int k = 0; k < 100; k++) {
+                  reader.callSites();
+                }
+              });
+      thread.start();
+      threads.add(thread);
+    }
+    start.countDown();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+
+    assertThat(library.siteReadings()).isGreaterThan(100);
+    assertThat(most).hasValue(1);
+  }
+
+  @Test
+  void ratesAreWhatWasAllocatedSinceTheReadingBefore() {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isNaN();
+
+    elapse(Duration.ofSeconds(10));
+    library.knows(
+        SitesByHand.reading(
+            SitesByHand.site(1, "a.B.c", "liba.so", 1_500),
+            SitesByHand.site(2, "a.B.d", "liba.so", 400)));
+    List<CallSite> second = reader.callSites().sites();
+
+    assertThat(second).extracting(CallSite::bytesPerSecond).containsExactly(100.0, 80.0);
+  }
+
+  @Test
+  void aReadingThatFailsLeavesTheLatestAndIsNotRepeatedAtOnce() {
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_000)));
+    CallSites first = reader.callSites();
+    elapse(Duration.ofSeconds(20));
+    library.onCallSites(
+        () -> {
+          throw new IllegalStateException("made up");
+        });
+    assertThatThrownBy(reader::readIfDue).hasMessage("made up");
+    elapse(Duration.ofMillis(900));
+    assertThat(reader.callSites()).isSameAs(first);
+    reader.readIfDue();
+    assertThat(library.siteReadings()).isEqualTo(2);
+
+    elapse(Duration.ofMillis(19_100));
+    library.onCallSites(() -> {});
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", 1_400)));
+    reader.readIfDue();
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(20);
+  }
+
+  @Test
+  void aRateThatTheSourceKnowsStays() {
+    CallSite site = SitesByHand.site(1, "a.B.c", "liba.so", 1_000).withBytesPerSecond(42);
+    library.knows(SitesByHand.reading(site));
+    reader.callSites();
+    elapse(Duration.ofSeconds(10));
+
+    assertThat(reader.callSites().sites().get(0).bytesPerSecond()).isEqualTo(42);
+  }
+
+  @Test
+  void afterAReadingWithoutSitesRatesAreUnknownAgain() {
+    library.knows(SitesByHand.three());
+    reader.callSites();
+    elapse(Duration.ofSeconds(10));
+    library.knows(CallSites.none(Instant.EPOCH, "not now"));
+    reader.callSites();
+    assertThat(reader.summary()).isEmpty();
+    elapse(Duration.ofSeconds(10));
+    library.knows(SitesByHand.three());
+
+    assertThat(reader.callSites().sites()).allMatch(site -> Double.isNaN(site.bytesPerSecond()));
+  }
+
+  @Test
+  void theConfiguredPackagesNameTheSites() {
+    reader.nameBy(List.of("com.bank", "com.shop"));
+    reader.callSites();
+
+    assertThat(library.applicationPackages()).containsExactly("com.bank", "com.shop");
+  }
+
+  @Test
+  void theFirstTenAreNamedAndTheRestIsOther() {
+    library.knows(SitesByHand.reading(sites(30)));
+    reader.callSites();
+    SiteSummary summary = reader.summary().orElseThrow();
+
+    assertThat(summary.sites()).hasSize(11).startsWith(new Share("a.B.m00", 10_000));
+    assertThat(summary.sites().get(10)).isEqualTo(new Share("other", sumFrom(10)));
+    assertThat(summary.libraries())
+        .containsExactly(new Share("liba.so", sumFrom(0)), new Share("other", 0));
+    assertThat(summary.largestSites()).hasSize(20);
+    assertThat(summary.largestSites()).extracting(Share::name).endsWith("a.B.m19");
+  }
+
+  @Test
+  void whoIsInStaysWhileAmongTheFirstFifteen() {
+    CallSite[] sites = sites(30);
+    library.knows(SitesByHand.reading(sites));
+    reader.callSites();
+    overtake(sites, 9, 14);
+    library.knows(SitesByHand.reading(sites));
+    elapse(Duration.ofSeconds(15));
+    reader.callSites();
+    assertThat(names()).contains("a.B.m09", "a.B.m10").doesNotContain("a.B.m11").hasSize(12);
+
+    overtake(sites, 9, 15);
+    library.knows(SitesByHand.reading(sites));
+    elapse(Duration.ofSeconds(15));
+    reader.callSites();
+    assertThat(names()).contains("a.B.m10").doesNotContain("a.B.m09").hasSize(11);
+  }
+
+  @Test
+  void aSiteThatIsNamedOtherIsPartOfTheRest() {
+    library.knows(
+        SitesByHand.reading(
+            SitesByHand.site(1, "a.B.c", "other", 500), SitesByHand.site(2, "a.B.d", "x", 100)));
+    reader.callSites();
+
+    assertThat(reader.summary().orElseThrow().libraries())
+        .containsExactly(new Share("x", 100), new Share("other", 500));
+  }
+
+  @Test
+  void sitesOfTheSameCleanNameAreOneSeries() {
+    library.knows(
+        SitesByHand.reading(
+            SitesByHand.site(1, "a.B$$Lambda/0x00007f0012345678.run", "", 500),
+            SitesByHand.site(2, "a.B$$Lambda/0x00007f0087654321.run", "", 100)));
+    reader.callSites();
+    SiteSummary summary = reader.summary().orElseThrow();
+
+    assertThat(summary.sites())
+        .containsExactly(new Share("a.B$$Lambda.run", 600), new Share("other", 0));
+    assertThat(summary.libraries()).startsWith(new Share("unknown", 600));
+  }
+
+  private List<String> names() {
+    return reader.summary().orElseThrow().sites().stream().map(Share::name).toList();
+  }
+
+  /** Site i has 10,000 - 100 i live bytes. */
+  private static CallSite[] sites(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> site(i, 10_000 - 100 * i))
+        .toArray(CallSite[]::new);
+  }
+
+  private static CallSite site(int i, double liveBytes) {
+    return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
+  }
+
+  /** Moves a site directly behind another. */
+  private static void overtake(CallSite[] sites, int number, int behind) {
+    sites[number] = site(number, 10_000 - 100 * behind - 50);
+  }
+
+  private static double sumFrom(int first) {
+    return IntStream.range(first, 30).map(i -> 10_000 - 100 * i).sum();
+  }
+
+  private void elapse(Duration duration) {
+    nanoTime.addAndGet(duration.toNanos());
+  }
+}

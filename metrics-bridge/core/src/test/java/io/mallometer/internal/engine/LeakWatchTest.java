@@ -1,0 +1,463 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.mallometer.Logged;
+import io.mallometer.Mallometer;
+import io.mallometer.SilentInterposer;
+import io.mallometer.SitesByHand;
+import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.interposer.UseOfSite;
+import io.mallometer.internal.leak.Room;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakProfile;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.LeakSummary;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Status;
+import io.mallometer.model.Verdict;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When sites are judged, and what is done with the verdicts. */
+class LeakWatchTest {
+
+  private static final long SECOND = 1_000_000_000L;
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final Library library = new Library();
+  private final Clock clock =
+      ((InstantSource) () -> START.plusNanos(library.now)).withZone(ZoneOffset.UTC);
+  private final CallSiteReader callSites = new CallSiteReader(library, clock, () -> library.now);
+  private final LeakWatch watch = new LeakWatch(library, callSites, clock, () -> library.now);
+
+  /** Leaks one object of 64 KiB every 20 s at one site, and sees the use of all of them. */
+  private static final class Library extends SilentInterposer {
+    long now;
+    int readings;
+    long voidEpochs;
+    int voidForEachReading;
+    long costNanos;
+    Duration shortestEpoch = Duration.ZERO;
+    boolean observes;
+    List<Integer> watched = List.of();
+    String refusal = "";
+    String watchReason = "";
+    List<UseOfSite> seen = List.of();
+    SiteUse use = SiteUse.NONE;
+
+    Library() {
+      super(Status.counting());
+    }
+
+    @Override
+    public CallSites callSites(Instant time, List<String> applicationPackages) {
+      return SitesByHand.reading(
+          time, List.of(SitesByHand.site(1, "com.shop.Cart.zip", "libzip.so", 64e3)));
+    }
+
+    @Override
+    public void observeUse(Duration epoch) {
+      shortestEpoch = epoch;
+      observes = true;
+    }
+
+    @Override
+    public void ignoreUse() {
+      observes = false;
+    }
+
+    @Override
+    public Evidence evidence() {
+      readings++;
+      voidEpochs += voidForEachReading;
+      List<SampledObject> objects = new ArrayList<>();
+      for (long born = SECOND; born < now; born += 20 * SECOND) {
+        objects.add(new SampledObject(1, 64 << 10, 1, 1, born, born));
+      }
+      now += costNanos;
+      Observation some = VerdictsByHand.observation();
+      return new Evidence(
+          now,
+          new Observation(
+              Observation.State.ON,
+              "",
+              "cold",
+              1,
+              Math.max(2, now),
+              5,
+              now / (5 * SECOND),
+              voidEpochs,
+              0,
+              0,
+              0,
+              0,
+              some.slots(),
+              0,
+              0,
+              0,
+              watchReason),
+          objects,
+          Map.of(1, use));
+    }
+
+    @Override
+    public String watchUse(List<Integer> sites) {
+      watched = sites;
+      return refusal;
+    }
+
+    @Override
+    public List<UseOfSite> usesSeen() {
+      return seen;
+    }
+  }
+
+  @Test
+  void verdictsEndWithTheCountingAndComeAgainWithIt() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).isNotEmpty();
+
+    watch.stop("detached");
+    assertThat(watch.latest().sites()).isEmpty();
+    assertThat(watch.latest().reason()).isEqualTo("detached");
+    assertThat(watch.summary()).isEmpty();
+    assertThat(library.observes).isFalse();
+
+    live(Duration.ofHours(1));
+    assertThat(library.observes).isTrue();
+    assertThat(watch.latest().leaks()).isNotEmpty();
+  }
+
+  private void live(Duration time) {
+    live(watch, time);
+  }
+
+  private void live(LeakWatch watch, Duration time) {
+    long end = library.now + time.toNanos();
+    while (library.now < end) {
+      watch.evaluateIfDue(Room.UNKNOWN);
+      library.now += SECOND;
+    }
+  }
+
+  @Test
+  void sitesAreJudgedEvery15Seconds() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(5));
+    assertThat(library.readings).isBetween(19, 21);
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void timesAreDividedByTheTimeScale() {
+    watch.configure(LeakOptions.defaults().withTimeScale(5));
+    live(Duration.ofMinutes(5));
+    assertThat(library.readings).isBetween(95, 101);
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void epochsFollowTheTimeScale() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    watch.configure(LeakOptions.defaults().withTimeScale(5));
+    live(Duration.ofMinutes(1));
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(1));
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    assertThat(library.shortestEpoch).isEqualTo(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void anotherProfileKeepsWhatIsKnownOfTimeInWhichNothingWasSeen() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(10));
+    library.voidForEachReading = 2;
+    live(Duration.ofMinutes(10));
+    library.voidForEachReading = 0;
+    live(Duration.ofMinutes(10));
+    watch.configure(LeakOptions.defaults().withProfile(LeakProfile.INTERACTIVE));
+    live(Duration.ofMinutes(1));
+    // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
+    assertThat(watch.latest().leaks()).hasSize(1);
+    assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
+  }
+
+  @Test
+  void aDearEvaluationIsRepeatedOnceAMinute() {
+    watch.configure(LeakOptions.defaults());
+    library.costNanos = SECOND / 2;
+    live(Duration.ofMinutes(10));
+    assertThat(library.readings).isBetween(9, 11);
+  }
+
+  @Test
+  void nothingIsObservedWhereItIsSwitchedOff() {
+    watch.configure(LeakOptions.off());
+    live(Duration.ofMinutes(1));
+    assertThat(library.readings).isZero();
+    assertThat(library.shortestEpoch).isZero();
+    assertThat(watch.latest().reason()).contains("mallometer.leak.enabled");
+    assertThat(watch.summary()).isEmpty();
+  }
+
+  @Test
+  void observationEndsWhenItIsSwitchedOff() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofSeconds(20));
+    assertThat(watch.summary()).isPresent();
+
+    watch.configure(LeakOptions.off());
+    int before = library.readings;
+    live(Duration.ofMinutes(1));
+    assertThat(library.readings).isEqualTo(before);
+    assertThat(watch.summary()).isEmpty();
+  }
+
+  @Test
+  void theLibraryObservesFromAConfigurationToItsEnd() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    assertThat(library.observes).isTrue();
+    watch.end();
+    assertThat(library.observes).isFalse();
+
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(1));
+    assertThat(library.observes).isTrue();
+  }
+
+  @Test
+  void whatWasJudgedBeforeObservationEndedDoesNotCountWhenItBeginsAgain() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).hasSize(1);
+    watch.end();
+
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofSeconds(15));
+    assertThat(watch.latest().leaks()).isEmpty();
+    live(Duration.ofMinutes(1));
+    assertThat(watch.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void aLeakIsFoundAndWarnedOfOnceADay() throws Exception {
+    watch.configure(LeakOptions.defaults());
+    try (Logged log = new Logged(Mallometer.class.getName())) {
+      live(Duration.ofHours(1));
+      assertThat(watch.latest().leaks()).extracting(one -> one.site().number()).containsExactly(1);
+      assertThat(log.messages()).hasSize(1).first().asString().contains("Cart.zip keeps");
+
+      live(Duration.ofMinutes(10));
+      assertThat(log.messages()).hasSize(1);
+
+      library.now += Duration.ofDays(1).toNanos();
+      live(Duration.ofMinutes(1));
+      assertThat(log.messages()).hasSize(2);
+    }
+  }
+
+  @Test
+  void aSiteThatIsSaidToBeFineIsNoAlarm() {
+    watch.configure(LeakOptions.defaults().withHealthySites(List.of("com.shop.*")));
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks()).isEmpty();
+    assertThat(watch.latest().suspicious())
+        .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
+        .containsExactly(tuple(Verdict.LEAK, true));
+    assertThat(watch.summary().orElseThrow().leaking()).isZero();
+    assertThat(library.watched).isEmpty();
+  }
+
+  @Test
+  void whatIsSaidOfASiteHoldsAtOnceAndCanBeTakenBack() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    watch.acknowledge("com.shop.Cart.zip", true);
+    assertThat(watch.latest().leaks()).isEmpty();
+
+    watch.acknowledge("com.shop.Cart.zip", false);
+    assertThat(watch.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void recordsOfCompiledCodeAreFineUntilSomebodySaysOtherwise() {
+    HealthySites sites = new HealthySites();
+    String record = "libjvm.so!ImmutableOopMapSet::build_from";
+
+    assertThat(sites.contain(record)).isTrue();
+    assertThat(sites.contain("libjvm.so!Monitor::Monitor")).isFalse();
+    sites.remove(record);
+    assertThat(sites.contain(record)).isFalse();
+  }
+
+  @Test
+  void aSiteThatCannotBeJudgedIsLoggedOnce() throws Exception {
+    watch.configure(LeakOptions.defaults());
+    library.use = new SiteUse(1, 0, null, null, null);
+    try (Logged log = new Logged(Mallometer.class.getName())) {
+      live(Duration.ofMinutes(5));
+      assertThat(log.messages()).hasSize(1).first().asString().contains("cannot be judged");
+    }
+    assertThat(watch.latest().sites()).hasSize(1);
+  }
+
+  /** The health details say it. */
+  @Test
+  void theWorstInWordsIsAllOfItsName() {
+    SiteVerdict[] stacks = new SiteVerdict[LeakSummary.WORST + 2];
+    for (int i = 0; i < stacks.length; i++) {
+      stacks[i] = VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", i, 1e6);
+    }
+    watch.publish(VerdictsByHand.report(stacks));
+    assertThat(watch.summary().orElseThrow().worstInWords().orElseThrow())
+        .contains("with 6 more stacks of that name 6.7 MiB");
+  }
+
+  @Test
+  void whatIsSaidOfASiteOutlivesTheProcessInAFile(@TempDir Path directory) {
+    LeakOptions options = LeakOptions.defaults().withHealthySitesFile(directory.resolve("healthy"));
+    watch.configure(options);
+    watch.acknowledge("com.shop.Cart.zip", true);
+
+    LeakWatch next = new LeakWatch(library, callSites, clock, () -> library.now);
+    next.configure(options);
+    live(next, Duration.ofHours(1));
+    assertThat(next.latest().suspicious())
+        .extracting(SiteVerdict::verdict, SiteVerdict::acknowledged)
+        .containsExactly(tuple(Verdict.LEAK, true));
+    next.acknowledge("com.shop.Cart.zip", false);
+
+    LeakWatch last = new LeakWatch(library, callSites, clock, () -> library.now);
+    last.configure(options);
+    live(last, Duration.ofMinutes(1));
+    assertThat(last.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void atRestNothingIsObservedOrWatchedUntilTheNextEvaluation() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(library.watched).containsExactly(1);
+
+    watch.rest();
+    assertThat(library.observes).isFalse();
+    assertThat(library.watched).isEmpty();
+
+    live(Duration.ofMinutes(1));
+    assertThat(library.observes).isTrue();
+  }
+
+  @Test
+  void leaksAreWatchedForTheirLastUse() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofHours(1));
+    assertThat(library.watched).containsExactly(1);
+    assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
+        .isEqualTo("no access was seen since it is watched");
+
+    library.seen =
+        List.of(
+            new UseOfSite(
+                1,
+                true,
+                library.now - 30 * SECOND,
+                "worker",
+                List.of(StackFrame.ofJava("a.B", "use", "", 0))));
+    Instant used = clock.instant().minusSeconds(30);
+    live(Duration.ofSeconds(30));
+    SiteVerdict leak = watch.latest().leaks().get(0);
+    assertThat(leak.grounds().lastWrite().time()).contains(used);
+    assertThat(leak.grounds().lastWrite().thread()).isEqualTo("worker");
+    assertThat(leak.grounds().lastWrite().frames()).hasSize(1);
+    assertThat(leak.grounds().lastAccess())
+        .as("a write is an access")
+        .isEqualTo(leak.grounds().lastWrite());
+  }
+
+  @Test
+  void whereNothingCanBeWatchedTheReasonIsGiven() {
+    watch.configure(LeakOptions.defaults());
+    library.watchReason = "perf_event_open is forbidden";
+    live(Duration.ofHours(1));
+    assertThat(watch.latest().leaks().get(0).grounds().lastAccess().unavailable())
+        .isEqualTo("perf_event_open is forbidden");
+  }
+
+  @Test
+  void eachListenerIsToldOnceOfEachLeak() {
+    List<String> told = new ArrayList<>();
+    LeakNews news =
+        new LeakNews(watch::latest, leak -> told.add(leak.site().name()), task -> task.run());
+    Snapshot any = Snapshot.absent(START, Status.counting());
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    news.accept(any);
+    assertThat(told).containsExactly("com.shop.Report.render");
+
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    assertThat(told).hasSize(2);
+
+    news.close();
+    watch.publish(VerdictsByHand.report());
+    news.accept(any);
+    watch.publish(VerdictsByHand.four());
+    news.accept(any);
+    assertThat(told).hasSize(2);
+  }
+
+  @Test
+  void whatLeavesAGroupThatWasToldIsNotToldAgain() {
+    List<Integer> told = new ArrayList<>();
+    LeakNews news =
+        new LeakNews(watch::latest, leak -> told.add(leak.site().number()), Runnable::run);
+    SiteVerdict one = leakOf(1, 1);
+    SiteVerdict two = leakOf(2, 1);
+
+    for (LeakReport report :
+        List.of(
+            VerdictsByHand.report(leakOf(1, 3)),
+            VerdictsByHand.report(leakOf(1, 2), two),
+            VerdictsByHand.report(one, two),
+            VerdictsByHand.report(leakOf(1, 2), two))) {
+      watch.publish(report);
+      news.accept(Snapshot.absent(START, Status.counting()));
+    }
+    assertThat(told).containsExactly(1);
+
+    watch.publish(VerdictsByHand.report(one, two));
+    news.accept(Snapshot.absent(START, Status.counting()));
+    watch.publish(VerdictsByHand.report(one, two, leakOf(3, 1)));
+    news.accept(Snapshot.absent(START, Status.counting()));
+    assertThat(told).containsExactly(1, 3);
+  }
+
+  private static SiteVerdict leakOf(int number, int stacks) {
+    return VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", number, stacks, 1e6);
+  }
+}

@@ -1,0 +1,120 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import io.mallometer.internal.leak.SimulatedSeries;
+import io.mallometer.model.HistoryPoint;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** How often a process is said to grow that does not, and the reverse: {@code docs/page.md}. */
+class ProcessTrendTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final Duration STEP = Duration.ofSeconds(30);
+  private static final double LEVEL = 200 << 20;
+
+  /** From 2 to 30 minutes after the start. */
+  private static final int POINTS = 57;
+
+  private static final double UNKNOWN = Double.NaN;
+
+  @Test
+  void noiseIsNoGrowth() {
+    assertThat(said("noise of 20 %", flat(0.2, 0))).isLessThan(0.005);
+    assertThat(said("noise of 20 % that lasts 3 min", flat(0.2, 0.1))).isLessThan(0.01);
+    assertThat(said("noise of 20 % that lasts 9 min", flat(0.2, 1 / 3.0))).isLessThan(0.05);
+  }
+
+  @Test
+  void whatLevelsOffOrSwingsDoesNotGrow() {
+    assertThat(said("warming up", one -> one.noisy(POINTS, one.warmingUp(), 0.01, 0)))
+        .isLessThan(0.03);
+    assertThat(said("a pool's sawtooth", one -> one.noisy(POINTS, one.sawtooth(0.5), 0.01, 0)))
+        .isLessThan(0.005);
+    assertThat(said("a table that is loaded", one -> one.noisy(POINTS, one.tables(1), 0.01, 0)))
+        .isLessThan(0.01);
+  }
+
+  /** What docs/leaks.md says of the limits. */
+  @Test
+  void whatRisesForMostOfTheTimeMayBeSaidToGrow() {
+    assertThat(said("two tables", one -> one.noisy(POINTS, one.tables(2), 0.01, 0)))
+        .isLessThan(0.12);
+    assertThat(said("three tables", one -> one.noisy(POINTS, one.tables(3), 0.01, 0)))
+        .isLessThan(0.35);
+    assertThat(said("a slow sawtooth", one -> one.noisy(POINTS, one.sawtooth(1.5), 0.01, 0)))
+        .isLessThan(0.2);
+  }
+
+  @Test
+  void slowGrowthIsSeen() {
+    assertThat(said("10 MiB, noise of 1 MiB", growing(0.05, 0.005))).isGreaterThan(0.9);
+    assertThat(said("20 MiB, noise of 1 MiB", growing(0.1, 0.005))).isGreaterThan(0.99);
+    assertThat(said("20 MiB, noise of 4 MiB", growing(0.1, 0.02))).isGreaterThan(0.5);
+    assertThat(said("60 MiB, noise of 10 MiB", growing(0.3, 0.05))).isGreaterThan(0.75);
+  }
+
+  /** 20 MiB in 28 minutes, while one point of seven has 60 MiB more. */
+  @Test
+  void aFewHighPointsDoNotMoveTheSlope() {
+    double[] bytes = new double[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+      bytes[i] = 1 + 0.1 * i / (POINTS - 1) + (i % 7 == 3 ? 0.3 : 0);
+    }
+    assertThat(trend(bytes)).isCloseTo(0.1 * LEVEL / (28 * 60), withinPercentage(5));
+  }
+
+  private static Function<SimulatedSeries, double[]> flat(double deviation, double memory) {
+    return one -> one.noisy(POINTS, time -> 1, deviation, memory);
+  }
+
+  private static Function<SimulatedSeries, double[]> growing(double share, double deviation) {
+    DoubleUnaryOperator line = time -> 1 + share * time;
+    return one -> one.noisy(POINTS, line, deviation, 0);
+  }
+
+  private static double said(String name, Function<SimulatedSeries, double[]> shares) {
+    return SimulatedSeries.share(
+        name,
+        series -> {
+          int count = 0;
+          for (int run = 0; run < SimulatedSeries.RUNS; run++) {
+            count += trend(shares.apply(series)) > 0 ? 1 : 0;
+          }
+          return count;
+        });
+  }
+
+  /** Of a process that has such shares of 200 MiB from the end of its second minute on. */
+  private static double trend(double[] shares) {
+    List<HistoryPoint> history = new ArrayList<>();
+    history.add(point(START, shares[0]));
+    Instant time = START.plusSeconds(120);
+    for (double share : shares) {
+      history.add(point(time, share));
+      time = time.plus(STEP);
+    }
+    return ProcessTrend.of(history, Instant.MIN).orElseThrow().bytesPerSecond();
+  }
+
+  private static HistoryPoint point(Instant time, double share) {
+    return new HistoryPoint(
+        time,
+        LEVEL * share,
+        LEVEL * share,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN);
+  }
+}

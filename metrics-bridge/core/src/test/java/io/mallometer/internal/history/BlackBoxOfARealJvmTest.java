@@ -1,0 +1,248 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mallometer.internal.history.Ending.Kind;
+import io.mallometer.internal.interposer.BundledLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** JVMs that are ended for real, and what is left to read of them. */
+@Tag("process")
+class BlackBoxOfARealJvmTest {
+
+  private static final int SIGKILL = 128 + 9;
+  private static final int SIGTERM = 128 + 15;
+
+  @TempDir private Path directory;
+  private Path box = Path.of("unset");
+  private Path library = Path.of("unset");
+  private final List<Process> started = new ArrayList<>();
+
+  @BeforeEach
+  void prepare() throws Exception {
+    box = directory.resolve("box");
+    library = BundledLibrary.extract(directory.resolve("library"));
+  }
+
+  @AfterEach
+  void endAll() throws Exception {
+    for (Process process : started) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void aKilledJvmIsReadAndTheNextOneTells() throws Exception {
+    Process killed = start(true, "leak");
+    await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
+    killed.destroyForcibly();
+    assertThat(killed.waitFor()).isEqualTo(SIGKILL);
+    RecordedLife life = RecordedLife.read(box);
+
+    assertThat(life.header().pid()).isEqualTo(killed.pid());
+    assertThat(life.header().byLibrary()).isTrue();
+    assertThat(life.last().liveBytes()).isGreaterThan(4e6);
+    assertThat(life.last().residentBytes()).isGreaterThan(20e6);
+    assertThat(life.minutes().get(0).text().table("part")).containsKeys("java-heap", "malloc-live");
+    assertThat(life.minutes().get(0).text().word("verdict")).isNotEmpty();
+    assertThat(life.shutdown()).isEmpty();
+    assertThat(BlackBoxReport.of(box))
+        .contains("process    " + killed.pid() + ", java")
+        .contains("ended without a goodbye")
+        .contains("Where the memory was")
+        .contains("java-heap");
+
+    Process next = start(true, "exit");
+    assertThat(next.waitFor()).isEqualTo(7);
+    assertThat(output(next))
+        .contains("The previous run (process " + killed.pid() + ", until ")
+        .contains("ended without a goodbye");
+    assertThat(Ending.of(RecordedLife.read(box), Aftermath.unknown()).sentence())
+        .startsWith("exited with code 7");
+    assertThat(RecordedLife.read(Path.of(box + ".previous")).header().pid())
+        .isEqualTo(killed.pid());
+  }
+
+  /** Also: a second JVM on the same file leaves it alone, and says so. */
+  @Test
+  @Tag("any-jdk")
+  void anEndByRequestIsAnExit() throws Exception {
+    Process first = start(true, "wait");
+    await(life -> !life.minutes().isEmpty());
+    assertThat(Ending.of(RecordedLife.read(box), Aftermath.of(RecordedLife.read(box), true)).kind())
+        .isEqualTo(Kind.RUNNING);
+    assertThat(Aftermath.inUse(box)).isTrue();
+
+    Process second = start(true, "exit");
+    assertThat(second.waitFor()).isEqualTo(7);
+    assertThat(output(second))
+        .contains("recording=FAILED")
+        .contains("mallometer: no black box: " + box + " is in use by process " + first.pid());
+    Process third = start(false, "exit");
+    assertThat(third.waitFor()).isEqualTo(7);
+    assertThat(output(third)).contains("recording=FAILED").contains("is in use by another process");
+
+    first.destroy();
+    assertThat(first.waitFor()).isEqualTo(SIGTERM);
+    RecordedLife life = RecordedLife.read(box);
+    assertThat(life.header().pid()).isEqualTo(first.pid());
+    assertThat(life.shutdown()).isPresent();
+    assertThat(life.tornRecords()).isZero();
+    assertThat(Aftermath.inUse(box)).isFalse();
+    assertThat(Ending.of(life, Aftermath.unknown()).sentence()).startsWith("exited with code 143");
+  }
+
+  @Test
+  @Tag("any-jdk")
+  void withoutTheLibraryJavaWritesItsPart() throws Exception {
+    Process killed = start(false, "leak");
+    await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
+    killed.destroyForcibly();
+    assertThat(killed.waitFor()).isEqualTo(SIGKILL);
+    RecordedLife life = RecordedLife.read(box);
+
+    assertThat(life.header().byLibrary()).isFalse();
+    assertThat(life.last().liveBytes()).isNaN();
+    assertThat(life.last().residentBytes()).isGreaterThan(20e6);
+    assertThat(BlackBoxReport.of(box))
+        .contains("not preloaded: malloc was not counted")
+        .contains("ended without a goodbye");
+  }
+
+  /** All Java threads stand still, mallometer's poller among them; the counters go on. */
+  @Test
+  void aJvmThatHangsIsRecordedOn() throws Exception {
+    Path heartbeat = Files.createFile(directory.resolve("heartbeat"));
+    Process hanging = startUnread(heartbeat);
+    await(life -> Files.exists(Path.of(heartbeat + ".full")));
+    new ProcessBuilder("kill", "-QUIT", String.valueOf(hanging.pid())).start().waitFor();
+    await(life -> standsStillBy(heartbeat, life) >= 2);
+    hanging.destroyForcibly();
+    assertThat(hanging.waitFor()).isEqualTo(SIGKILL);
+    RecordedLife life = RecordedLife.read(box);
+
+    assertThat(standsStillBy(heartbeat, life)).isGreaterThanOrEqualTo(2);
+    assertThat(Ending.of(life, Aftermath.unknown()).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+  }
+
+  /** Samples that are younger than the latest heartbeat by more than its pace. */
+  private static long standsStillBy(Path heartbeat, RecordedLife life) {
+    try {
+      Instant latest = Files.getLastModifiedTime(heartbeat).toInstant().plusMillis(500);
+      return life.samples().stream().filter(sample -> sample.time().isAfter(latest)).count();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  void aJvmThatTheKernelKillsForTheLimitIsRecognised() throws Exception {
+    MemoryLimit limit = MemoryLimit.of(220L << 20);
+    assumeTrue(limit.possible(), limit.reason());
+    try {
+      Process killed = start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak");
+      assertThat(killed.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(killed.exitValue()).as(output(killed)).isEqualTo(SIGKILL);
+      RecordedLife life = RecordedLife.read(box);
+      Ending ending = Ending.of(life, Aftermath.of(life, false));
+
+      assertThat(life.last().limitBytes()).isEqualTo(220 << 20);
+      assertThat(life.last().shareOfLimit()).isGreaterThan(0.85);
+      assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+      assertThat(ending.sentence()).contains("rose from 0 to 1", "malloc live", "of 220 MiB");
+      assertThat(life.crossings())
+          .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
+          .isNotEmpty()
+          .isSubsetOf("85", "90", "95");
+      assertThat(life.crossings().get(0).text().table("part").get("direct-buffers"))
+          .isGreaterThan(50L << 20);
+
+      Process next = start(true, List.of(), limit.enter(), "exit");
+      assertThat(next.waitFor()).isEqualTo(7);
+      assertThat(output(next))
+          .containsPattern("The last run .* (was killed|ended without a goodbye) at \\d+ % of the");
+    } finally {
+      limit.remove();
+    }
+  }
+
+  // ---- Processes
+
+  private Process start(boolean preloaded, String... arguments) throws IOException {
+    return start(preloaded, List.of(), arguments);
+  }
+
+  private Process start(boolean preloaded, List<String> options, String... arguments)
+      throws IOException {
+    return start(preloaded, options, List.of(), arguments);
+  }
+
+  /** Nobody reads what the process prints, so that it cannot print for ever. */
+  private Process startUnread(Path heartbeat) throws IOException {
+    Process process = builder(true, List.of(), List.of(), "hang", heartbeat.toString()).start();
+    started.add(process);
+    return process;
+  }
+
+  private Process start(
+      boolean preloaded, List<String> options, List<String> prefix, String... arguments)
+      throws IOException {
+    Path output = directory.resolve("output-" + started.size());
+    Process process =
+        builder(preloaded, options, prefix, arguments).redirectOutput(output.toFile()).start();
+    started.add(process);
+    return process;
+  }
+
+  private ProcessBuilder builder(
+      boolean preloaded, List<String> options, List<String> prefix, String... arguments) {
+    List<String> command = new ArrayList<>(prefix);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx64m", "-XX:TieredStopAtLevel=4"));
+    command.addAll(options);
+    command.addAll(
+        List.of("-cp", System.getProperty("java.class.path"), RecordedProgram.class.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    builder.environment().remove("LD_PRELOAD");
+    if (preloaded) {
+      builder.environment().put("LD_PRELOAD", library.toString());
+    }
+    return builder;
+  }
+
+  private String output(Process process) throws IOException {
+    return Files.readString(directory.resolve("output-" + started.indexOf(process)));
+  }
+
+  /** Until the box says what it should; a minute at most. */
+  private void await(Predicate<RecordedLife> enough) throws Exception {
+    Instant end = Instant.now().plus(Duration.ofMinutes(1));
+    while (Instant.now().isBefore(end)) {
+      if (Files.exists(box) && enough.test(RecordedLife.read(box))) {
+        return;
+      }
+      Thread.sleep(50);
+    }
+    throw new AssertionError(
+        "not recorded:\n"
+            + (Files.exists(box) ? BlackBoxReport.of(box) : "no file\n")
+            + output(started.get(started.size() - 1)));
+  }
+}

@@ -1,0 +1,415 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.mallometer.Logged;
+import io.mallometer.SilentInterposer;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.Recording;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.SiteSummary;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Java's part without the library, which makes the file itself. Time passes as the tests say. */
+class BlackBoxTest {
+
+  private static final long MIB = 1 << 20;
+
+  /** A JVM without the library. */
+  private static final Interposer ABSENT =
+      new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
+
+  @TempDir private Path directory;
+  private Path path = Path.of("unset");
+  private long nanos = Boxes.START_NANOS;
+  private Optional<SiteSummary> sites = Optional.empty();
+  private final Logged logged = new Logged(BlackBox.class.getName());
+  private BlackBox box = box();
+
+  private BlackBox box() {
+    return new BlackBox(ABSENT, Clock.fixed(Boxes.START, ZoneOffset.UTC), () -> nanos, null);
+  }
+
+  @BeforeEach
+  void name() {
+    path = directory.resolve("box");
+  }
+
+  @AfterEach
+  void close() {
+    box.close();
+    logged.close();
+  }
+
+  @Test
+  void withoutAWishThereIsNothing() throws Exception {
+    box.observe(snapshot(100));
+
+    assertThat(box.recording()).isEqualTo(Recording.off());
+    try (var files = Files.list(directory)) {
+      assertThat(files).isEmpty();
+    }
+  }
+
+  @Test
+  void samplesAndBreakdownAreWrittenWithCountersUnknown() throws Exception {
+    start();
+    observeFor(Duration.ofMinutes(5), 100);
+    RecordedLife life = RecordedLife.read(path);
+
+    assertThat(life.header().byLibrary()).isFalse();
+    assertThat(life.samples()).hasSizeGreaterThanOrEqualTo(60);
+    assertThat(life.last().residentBytes()).isEqualTo(80 * MIB);
+    assertThat(life.last().chargedBytes()).isEqualTo(100 * MIB);
+    assertThat(life.last().limitBytes()).isEqualTo(1000 * MIB);
+    assertThat(life.last().liveBytes()).isNaN();
+    assertThat(life.minutes()).hasSizeBetween(5, 6);
+    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java-heap", 50 * MIB);
+    assertThat(life.jvm().flatMap(jvm -> jvm.word("java-version")))
+        .contains(System.getProperty("java.version"));
+  }
+
+  @Test
+  void whoHeldTheMemoryIsWrittenAndPrintedWithItsGrowth() throws Exception {
+    sites = Optional.of(summary(12, 30, MIB));
+    start();
+    observeFor(Duration.ofMinutes(3), 100);
+    sites = Optional.of(summary(12, 30, 3 * MIB));
+    observeFor(Duration.ofMinutes(3), 100);
+
+    RecordedText last = lastMinute();
+    assertThat(last.text().table("library"))
+        .hasSize(10)
+        .containsEntry("libm00.so", 3 * MIB)
+        .doesNotContainKey("other");
+    assertThat(last.text().table("site")).hasSize(20).containsEntry("a.B.m19", 3 * MIB);
+    assertThat(BlackBoxReport.of(path))
+        .contains("malloc live by library, estimated from samples")
+        .containsPattern("libm00\\.so +3\\.0 MiB +\\+2\\.0 MiB")
+        .contains("malloc live by call site, estimated from samples")
+        .containsPattern("a\\.B\\.m19 +3\\.0 MiB +\\+2\\.0 MiB");
+  }
+
+  /** A number that lost its last digits would be another. */
+  @Test
+  void namesThatDoNotFitAreLeftOutWhole() throws Exception {
+    start();
+    long bytes = 1_234_567_890_123L;
+    sites =
+        Optional.of(
+            new SiteSummary(
+                Boxes.START,
+                List.of(),
+                List.of(),
+                IntStream.range(0, 20)
+                    .mapToObj(i -> new SiteSummary.Share(i + "\u4e16".repeat(500), bytes))
+                    .toList()));
+    observeFor(Duration.ofMinutes(2), 100);
+
+    RecordedText last = lastMinute();
+    assertThat(last.text().table("part")).containsEntry("java-heap", 50 * MIB);
+    assertThat(last.text().table("site").values()).hasSizeBetween(5, 19).containsOnly(bytes);
+  }
+
+  private RecordedText lastMinute() throws Exception {
+    List<RecordedText> minutes = RecordedLife.read(path).minutes();
+    return minutes.get(minutes.size() - 1);
+  }
+
+  private static SiteSummary summary(int libraries, int sites, long bytes) {
+    return new SiteSummary(
+        Boxes.START,
+        Stream.concat(
+                shares("libm%02d.so", libraries, bytes),
+                Stream.of(new SiteSummary.Share(SiteSummary.OTHER, 5)))
+            .toList(),
+        List.of(),
+        shares("a.B.m%02d", sites, bytes).toList());
+  }
+
+  private static Stream<SiteSummary.Share> shares(String name, int count, long bytes) {
+    return IntStream.range(0, count).mapToObj(i -> new SiteSummary.Share(name.formatted(i), bytes));
+  }
+
+  @Test
+  void onlyTheOwnerMayRead() throws Exception {
+    start();
+
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+        .isEqualTo("rw-------");
+    assertThat(Files.size(path)).isEqualTo(2 * MIB);
+  }
+
+  @Test
+  void crossingTheLimitsSharesIsWrittenAtOnceAndOnce() throws Exception {
+    start();
+    for (long charged : new long[] {800, 860, 870, 855, 910, 960, 990, 700, 860}) {
+      nanos += 5 * Boxes.SECOND;
+      assertThat(box.crosses(snapshot(charged)))
+          .isEqualTo(List.of(860L, 910L, 960L).contains(charged));
+      box.observe(snapshot(charged));
+    }
+
+    assertThat(RecordedLife.read(path).crossings())
+        .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
+        .containsExactly("85", "90", "95", "85");
+  }
+
+  @Test
+  void theLastLifeIsToldAndMovedAside() throws Exception {
+    Boxes.grownToTheLimit(path);
+    start();
+
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
+        .contains("at 99 % of the limit of 2.0 GiB")
+        .contains("malloc live 1.9 GiB, +1.4 GiB in 40 min")
+        .endsWith("bin/mallometer report " + path + ".previous");
+    assertThat(RecordedLife.read(Path.of(path + ".previous")).header().pid()).isEqualTo(4711);
+    assertThat(box.previousRun())
+        .get()
+        .satisfies(life -> assertThat(life.pid()).isEqualTo(4711))
+        .satisfies(life -> assertThat(life.alarming()).isTrue())
+        .satisfies(life -> assertThat(life.file()).isEqualTo(path + ".previous"))
+        .satisfies(life -> assertThat(life.sentence()).contains("at 99 % of the limit of 2.0 GiB"))
+        .satisfies(life -> assertThat(life.report()).contains("malloc live", "12:40:00"));
+  }
+
+  @Test
+  void alifeThatLastedIsNotPushedOutByShortOnes() throws Exception {
+    Boxes.grownToTheLimit(path);
+    for (int i = 0; i < 5; i++) {
+      Boxes.open(path).close();
+    }
+    assertThat(RecordedLife.read(Path.of(path + ".kept")).samples()).hasSizeGreaterThan(5);
+    assertThat(RecordedLife.read(Path.of(path + ".previous")).empty()).isTrue();
+  }
+
+  @Test
+  void closingAndOpeningAgainGoesOnInTheSameFile() throws Exception {
+    start();
+    long life = box.recording().life();
+    box.close();
+    assertThat(box.recording()).isEqualTo(Recording.off());
+    nanos += 5 * Boxes.SECOND;
+    box.observe(snapshot(100));
+
+    assertThat(box.recording().life()).isEqualTo(life);
+    assertThat(Path.of(path + ".previous")).doesNotExist();
+    assertThat(RecordedLife.read(path).samples()).hasSize(2);
+    assertThat(logged.messages()).isEmpty();
+  }
+
+  /** Such as a context that is closed and started again before the process is killed. */
+  @Test
+  void aKillAfterClosingAndOpeningAgainIsNoShutdown() throws Exception {
+    start();
+    box.close();
+    assertThat(Ending.of(RecordedLife.read(path), Aftermath.unknown()).kind())
+        .isEqualTo(Ending.Kind.EXITED);
+    nanos += 5 * Boxes.SECOND;
+    box.observe(snapshot(990));
+    RecordedLife life = RecordedLife.read(path);
+
+    assertThat(life.tornRecords()).isZero();
+    assertThat(Ending.of(life, Aftermath.unknown()).kind()).isEqualTo(Ending.Kind.NEAR_LIMIT);
+  }
+
+  @Test
+  void aFileThatIsNotOursStaysAsItIs() throws Exception {
+    Files.writeString(path, "the grocery list");
+    start();
+
+    failed("is not a black box of mallometer's");
+    assertThat(path).hasContent("the grocery list");
+  }
+
+  @Test
+  void aSymbolicLinkIsNotFollowed() throws Exception {
+    Path target = Files.writeString(directory.resolve("target"), "precious");
+    Files.createSymbolicLink(path, target);
+    start();
+
+    failed("is a symbolic link");
+    assertThat(target).hasContent("precious");
+  }
+
+  @Test
+  void earlierLivesThatAreNotOursStayAsTheyAre() throws Exception {
+    Boxes.open(path).close();
+    Path previous = Files.writeString(Path.of(path + ".previous"), "the grocery list");
+    start();
+
+    failed("is not a black box of mallometer's");
+    assertThat(previous).hasContent("the grocery list");
+    assertThat(RecordedLife.read(path).header().pid()).isEqualTo(4711);
+  }
+
+  /** Reading from it would never end. */
+  @Test
+  @Tag("process")
+  void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {
+    Path previous = Path.of(path + ".previous");
+    assertThat(new ProcessBuilder("mkfifo", previous.toString()).start().waitFor()).isZero();
+    assertTimeoutPreemptively(Duration.ofSeconds(30), this::start);
+
+    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .endsWith(previous + " is not a regular file");
+  }
+
+  @Test
+  void aMissingDirectoryIsAReason() {
+    path = directory.resolve("missing/box");
+    start();
+
+    failed("missing/box.new");
+  }
+
+  @Test
+  void aFileInUseIsLeftToItsWriter() throws Exception {
+    try (BoxFile other = Boxes.open(path)) {
+      start();
+
+      failed("is in use");
+      assertThat(other.life()).isEqualTo(RecordedLife.read(path).header().life());
+    }
+  }
+
+  @Test
+  void aFileThatIsTruncatedMeanwhileHarmsNobody() throws Exception {
+    start();
+    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+      file.setLength(0);
+    }
+    observeFor(Duration.ofMinutes(2), 900);
+
+    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+  }
+
+  @Test
+  void anInterruptedThreadGoesOnRecording() throws Exception {
+    Thread.currentThread().interrupt();
+    start();
+    observeFor(Duration.ofMinutes(2), 100);
+
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(RecordedLife.read(path).samples()).hasSizeGreaterThan(10);
+  }
+
+  /** Time of day goes back an hour and forth again: nothing is written twice or left out. */
+  @Test
+  void aWallClockThatJumpsLosesNothing() throws Exception {
+    start();
+    for (int i = 1; i <= 24; i++) {
+      nanos += 5 * Boxes.SECOND;
+      Instant time = Boxes.START.plusSeconds(5L * i - (i > 8 && i < 16 ? 3_600 : 0));
+      box.observe(snapshot(time, 100));
+    }
+    RecordedLife life = RecordedLife.read(path);
+
+    assertThat(life.samples()).hasSize(25);
+    assertThat(life.minutes()).hasSizeBetween(2, 3);
+    assertThat(life.duration()).isEqualTo(Duration.ofSeconds(120));
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+        .contains("the clock was set back by 60 min")
+        .contains("the clock was set forward by 60 min");
+  }
+
+  @Test
+  void theSecondClassLoaderLeavesTheFileToTheFirst() throws Exception {
+    start();
+    BlackBox second = box();
+    second.want(path);
+    second.observe(snapshot(100));
+
+    assertThat(second.recording().state()).isEqualTo(Recording.State.FAILED);
+    assertThat(second.recording().reason()).contains("another class loader");
+    second.close();
+    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+  }
+
+  private void start() {
+    box.want(path);
+    box.observe(snapshot(100));
+  }
+
+  private void failed(String reason) {
+    assertThat(box.recording().state()).isEqualTo(Recording.State.FAILED);
+    assertThat(box.recording().reason()).contains(reason);
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .startsWith("No black box: ")
+        .contains(reason);
+  }
+
+  private void observeFor(Duration duration, long chargedMib) {
+    for (long second = 0; second < duration.toSeconds(); second += 5) {
+      nanos += 5 * Boxes.SECOND;
+      box.observe(snapshot(chargedMib));
+    }
+  }
+
+  private Snapshot snapshot(long chargedMib) {
+    return snapshot(Boxes.START.plusNanos(nanos - Boxes.START_NANOS), chargedMib);
+  }
+
+  private Snapshot snapshot(Instant time, long chargedMib) {
+    long charged = chargedMib * MIB;
+    CgroupMemory cgroup =
+        new CgroupMemory(
+            2,
+            charged,
+            Map.of(ChargedPart.THIS_PROCESS, charged),
+            1000.0 * MIB,
+            Double.NaN,
+            charged,
+            Double.NaN,
+            Map.of("oom_kill", 0L),
+            Optional.empty());
+    ResidentMemory resident =
+        new ResidentMemory(
+            time, 80 * MIB, Map.of(ResidentPart.JAVA_HEAP, 50 * MIB), 0, 0, false, 10, 0.001);
+    return new Snapshot(
+        time,
+        new Status(State.UNAVAILABLE, "", ""),
+        Optional.empty(),
+        SelfReport.absent(),
+        new ProcessMemory(80.0 * MIB, Optional.of(resident), Optional.of(cgroup), Optional.empty()),
+        Optional.empty(),
+        List.of(),
+        sites,
+        Optional.empty());
+  }
+}

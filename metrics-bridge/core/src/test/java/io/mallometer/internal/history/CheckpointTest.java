@@ -1,0 +1,69 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.SimulatedCheckpoints;
+import io.mallometer.internal.interposer.BundledLibrary;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The facade in a JVM that has the interface of CRaC. */
+@Tag("process")
+class CheckpointTest {
+
+  private static final Pattern RESTORED = Pattern.compile("restored: (\\S+)");
+
+  @TempDir private Path directory;
+  private Path box = Path.of("unset");
+
+  @BeforeEach
+  void prepare() {
+    box = directory.resolve("a.box");
+  }
+
+  @Test
+  void theBoxOfJavaIsClosedForACheckpointAndContinuedAfterIt() throws Exception {
+    continuesTheBox(new ChildJvm());
+  }
+
+  @Test
+  void soIsJavasPartOfTheLibrarysBox() throws Exception {
+    continuesTheBox(new ChildJvm().preload(BundledLibrary.extract(directory.resolve("library"))));
+  }
+
+  private void continuesTheBox(ChildJvm jvm) throws Exception {
+    ChildJvm.Result result =
+        jvm.environment("MALLOMETER_BLACKBOX", box.toString())
+            .options(SimulatedCheckpoints.option(directory.resolve("crac")))
+            .run(CheckpointedProgram.class);
+
+    assertThat(result.output())
+        .containsPattern("open before: \\[.*a\\.box.*]")
+        .containsPattern("open meanwhile: \\[(socket:\\S+)?]")
+        .containsPattern("open after: \\[.*a\\.box.*]")
+        .contains("polled meanwhile: false", "polled after: true")
+        .containsOnlyOnce("mallometer cannot prepare for a checkpoint")
+        .containsOnlyOnce("mallometer cannot go on after a checkpoint")
+        .doesNotContain("No black box");
+    assertThat(result.exitCode()).isZero();
+    Instant restored =
+        RESTORED
+            .matcher(result.output())
+            .results()
+            .map((MatchResult match) -> Instant.parse(match.group(1)))
+            .findFirst()
+            .orElseThrow();
+    RecordedLife life = RecordedLife.read(box);
+    assertThat(life.samples().get(0).time()).isBefore(restored);
+    assertThat(life.last().time()).isAfter(restored);
+    assertThat(life.tornRecords()).isZero();
+    assertThat(Path.of(box + ".previous")).doesNotExist();
+  }
+}

@@ -1,0 +1,186 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.mallometer.internal.history.Ending.Kind;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is said about an end, and that no more is said than is known. */
+@Tag("any-jdk")
+class EndingTest {
+
+  private static final Aftermath NOTHING_MORE = Aftermath.unknown();
+
+  @TempDir private Path directory;
+  private Path path = Path.of("unset");
+
+  @BeforeEach
+  void name() {
+    path = directory.resolve("box");
+  }
+
+  @Test
+  void nearTheLimitWithoutGoodbyeIsMostLikelyAKill() throws Exception {
+    Ending ending = Ending.of(RecordedLife.read(Boxes.grownToTheLimit(path)), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.NEAR_LIMIT);
+    assertThat(ending.sentence())
+        .isEqualTo(
+            "ended without a goodbye at 99 % of the limit of 2.0 GiB, so it was most likely killed"
+                + " for it; malloc live 1.9 GiB, +1.4 GiB in 40 min; resident 1.9 GiB, +1.4 GiB in"
+                + " 40 min");
+  }
+
+  @Test
+  void aRisenCountOfTheKernelMakesItAKill() throws Exception {
+    Ending ending =
+        Ending.of(RecordedLife.read(Boxes.grownToTheLimit(path)), new Aftermath(false, false, 1.0));
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
+    assertThat(ending.sentence())
+        .startsWith("was killed at 99 % of the limit of 2.0 GiB (the kernel's count of processes")
+        .contains("rose from 0 to 1");
+  }
+
+  @Test
+  void farFromTheLimitNoCauseIsClaimed() throws Exception {
+    Ending ending = ended(Boxes.figures(100e6, 200e6, 400e6, 1e9), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ending.sentence())
+        .startsWith("ended without a goodbye at 40 % of the limit")
+        .contains("(kill -9, a crash, or the machine)")
+        .doesNotContain("was killed");
+  }
+
+  @Test
+  void aKillOfSomebodyInTheCgroupIsNotCalledAKillOfThisProcess() throws Exception {
+    Ending ending =
+        ended(Boxes.figures(100e6, 200e6, 400e6, 1e9), new Aftermath(false, false, 3.0));
+
+    assertThat(ending.sentence())
+        .startsWith("ended without a goodbye at 40 % of the limit")
+        .contains("rose from 0 to 3")
+        .doesNotContain("was killed");
+  }
+
+  @Test
+  void withoutALimitNoShareIsClaimed() throws Exception {
+    assertThat(ended(Boxes.figures(1e6, 2e6, 4e6, Double.NaN), NOTHING_MORE).sentence())
+        .doesNotContain("%")
+        .doesNotContain("NaN");
+  }
+
+  @Test
+  void pageCacheThatTheKernelGivesUpFirstDoesNotCount() throws Exception {
+    ByteBuffer sample = Boxes.figures(100e6, 200e6, 995e6, 1e9);
+    sample.putLong(BoxFormat.INACTIVE_FILE_BYTES, 700_000_000);
+
+    assertThat(ended(sample, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+  }
+
+  @Test
+  void anotherRunOfTheMachineIsSaid() throws Exception {
+    assertThat(
+            ended(Boxes.figures(1e6, 2e6, 4e6, Double.NaN), new Aftermath(false, true, Double.NaN))
+                .sentence())
+        .contains("the machine has started again since");
+  }
+
+  @Test
+  void aFileThatIsWrittenIsNoEnd() throws Exception {
+    assertThat(
+            ended(Boxes.figures(1e6, 2e6, 990e6, 1e9), new Aftermath(true, false, Double.NaN))
+                .kind())
+        .isEqualTo(Kind.RUNNING);
+  }
+
+  @Test
+  void anExitIsAnExitWithItsCodeAlsoNearTheLimit() throws Exception {
+    try (BoxFile file = Boxes.open(path)) {
+      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Boxes.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(BoxFormat.FLAGS, 143);
+      Boxes.sample(file, 3, 2, goodbye);
+    }
+    Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.EXITED);
+    assertThat(ending.sentence()).startsWith("exited with code 143 at 99 %");
+    assertThat(ending.alarming()).isFalse();
+  }
+
+  @Test
+  void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+    try (BoxFile file = Boxes.open(path)) {
+      file.writeShutdown(Boxes.START.plusSeconds(10), Boxes.START_NANOS + 10 * Boxes.SECOND);
+      Boxes.sample(file, 0, 40, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+    }
+    Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
+    assertThat(ending.sentence())
+        .startsWith("was ended during its shutdown, 30 s after it had begun, without a goodbye");
+  }
+
+  /** Reading from it would never end. */
+  @Test
+  @Tag("process")
+  void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {
+    Path cgroup = Files.createDirectory(directory.resolve("cgroup"));
+    Path events = cgroup.resolve("memory.events");
+    assertThat(new ProcessBuilder("mkfifo", events.toString()).start().waitFor()).isZero();
+
+    assertThat(
+            assertTimeoutPreemptively(
+                Duration.ofSeconds(30), () -> Aftermath.of(lifeIn(cgroup), false).oomKills()))
+        .isNaN();
+    Files.delete(events);
+    Files.writeString(events, "oom 1\noom_kill 3\n");
+    assertThat(Aftermath.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
+  }
+
+  /** On this machine, in this run of it. */
+  private static RecordedLife lifeIn(Path cgroup) throws IOException {
+    String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    long inode = (Long) Files.getAttribute(cgroup, "unix:ino");
+    return new RecordedLife(
+        new RecordedLife.Header(
+            1, Boxes.START, 0, 4711, true, 1, boot, "", "", "java", cgroup.toString(), inode),
+        List.of(),
+        Optional.empty(),
+        0,
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        List.of(),
+        0,
+        false);
+  }
+
+  @Test
+  void nothingRecordedIsSaid() throws Exception {
+    Boxes.open(path).close();
+
+    assertThat(Ending.of(RecordedLife.read(path), NOTHING_MORE).kind()).isEqualTo(Kind.UNKNOWN);
+  }
+
+  private Ending ended(ByteBuffer lastSample, Aftermath aftermath) throws IOException {
+    try (BoxFile file = Boxes.open(path)) {
+      Boxes.sample(file, 0, 0, Boxes.figures(1e6, 2e6, 4e6, Double.NaN));
+      Boxes.sample(file, 0, 1, lastSample);
+    }
+    return Ending.of(RecordedLife.read(path), aftermath);
+  }
+}

@@ -1,0 +1,254 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files as they are found: whole, torn, cut off, foreign. */
+@Tag("any-jdk")
+class RecordedLifeTest {
+
+  @TempDir private Path directory;
+  private byte[] whole = {};
+
+  @BeforeEach
+  void write() throws IOException {
+    Path path = directory.resolve("box");
+    try (BoxFile file = Boxes.open(path)) {
+      for (int second = 0; second < 700; second++) {
+        Boxes.sample(file, 0, second, Boxes.figures(second, 2e6, 4e6, 1e9));
+        if (second % 10 == 0) {
+          Boxes.sample(file, 1, second, Boxes.figures(second, 2e6, 4e6, 1e9));
+        }
+      }
+      for (int minute = 0; minute < 70; minute++) {
+        MemoryText text = new MemoryText().line("part", "java-heap", minute).line("verdict", "x");
+        file.write(
+            BoxFormat.MINUTES,
+            Boxes.START.plusSeconds(minute * 60L),
+            Boxes.START_NANOS + minute * 60 * Boxes.SECOND,
+            text);
+      }
+    }
+    whole = Files.readAllBytes(path);
+  }
+
+  @Test
+  void aRingHoldsItsLatestRecordsInOrder() throws Exception {
+    RecordedLife life = RecordedLife.parse(whole);
+
+    assertThat(life.header().pid()).isEqualTo(4711);
+    assertThat(life.header().allocator()).isEqualTo("glibc 2.36");
+    assertThat(life.last().liveBytes()).isEqualTo(699);
+    assertThat(life.duration()).isEqualTo(Duration.ofSeconds(699));
+    // 600 by the second, and of the first 100 seconds those by ten seconds.
+    assertThat(life.samples())
+        .hasSize(610)
+        .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));
+    assertThat(life.minutes()).hasSize(60);
+    assertThat(life.minutes().get(0).text().table("part")).containsEntry("java-heap", 10L);
+    assertThat(life.tornRecords()).isZero();
+  }
+
+  /** 800 bytes were freed of 1,000 that were in use before. */
+  @Test
+  void afterAnAttachJavaTellsWhatWasInUseBefore() throws Exception {
+    Path path = directory.resolve("attached");
+    try (BoxFile file = Boxes.open(path)) {
+      for (int second = 0; second < 100; second++) {
+        ByteBuffer sample = Boxes.figures(second - 800, 2e6, 4e6, 1e9);
+        sample.putInt(BoxFormat.FLAGS, BoxFormat.INCOMPLETE);
+        Boxes.sample(file, 0, second, sample);
+      }
+      assertThat(RecordedLife.read(path).last().liveBytes()).isNaN();
+
+      file.write(
+          BoxFormat.MINUTES,
+          Boxes.START.plusSeconds(50),
+          Boxes.START_NANOS + 50 * Boxes.SECOND,
+          new MemoryText()
+              .line("mode", "attached")
+              .line("since", Boxes.START)
+              .line("baseline", "1000 B ± 8 B were allocated before the attach")
+              .line(MemoryText.BEFORE, 1000));
+    }
+    RecordedLife life = RecordedLife.read(path);
+    assertThat(life.last().liveBytes()).isEqualTo(299);
+    assertThat(life.samples()).allMatch(sample -> sample.liveBytes() >= 200);
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+        .containsPattern(
+            "attached   \\d\\d:\\d\\d:\\d\\d; 1000 B ± 8 B were allocated before the attach");
+  }
+
+  @Test
+  void aTornRecordIsLeftOutAndCounted() throws Exception {
+    BoxRegion seconds = BoxFormat.LAYOUT[0];
+    whole[(int) seconds.offsetOf(700) + BoxFormat.FREED_BYTES] ^= 1;
+    RecordedLife life = RecordedLife.parse(whole);
+
+    assertThat(life.tornRecords()).isEqualTo(1);
+    assertThat(life.last().liveBytes()).isEqualTo(698);
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown()))
+        .contains("1 record was torn and is left out.");
+  }
+
+  @Test
+  void whatIsLeftOfATruncatedFileIsRead() throws Exception {
+    RecordedLife life = RecordedLife.parse(Arrays.copyOf(whole, 100_000));
+
+    assertThat(life.truncated()).isTrue();
+    assertThat(life.samples()).hasSizeGreaterThan(600);
+    assertThat(life.minutes()).isEmpty();
+    assertThat(BlackBoxReport.of(life, Aftermath.unknown())).contains("shorter than it was");
+  }
+
+  @Test
+  void aJavaThatFellSilentIsSaid() throws Exception {
+    Path path = directory.resolve("silent");
+    try (BoxFile file = Boxes.open(path)) {
+      file.write(
+          BoxFormat.MINUTES, Boxes.START, Boxes.START_NANOS, new MemoryText().line("state", "x"));
+      Boxes.sample(file, 0, 300, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+    }
+    assertThat(BlackBoxReport.of(path)).contains("Java wrote nothing in its last 5 min");
+    assertThat(BlackBoxReport.of(RecordedLife.parse(whole), Aftermath.unknown()))
+        .doesNotContain("Java wrote nothing");
+  }
+
+  @Test
+  void whatIsNoBlackBoxIsSaidInOneLine() {
+    refused(new byte[0], "the file is empty");
+    refused("the grocery list".getBytes(StandardCharsets.UTF_8), "not a black box");
+    refused(new byte[2 << 20], "not a black box");
+    refused(Arrays.copyOf(whole, 16), "the header is torn");
+    refused(Arrays.copyOf(whole, 500), "the header is torn");
+    byte[] flipped = whole.clone();
+    flipped[100] ^= 1;
+    refused(flipped, "the header is torn");
+  }
+
+  @Test
+  void anotherVersionIsNamed() {
+    ByteBuffer header = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+    header.putInt(BoxFormat.HEADER_FORMAT, 2);
+
+    refused(whole, "written in format 2 by another version of mallometer; this one reads format 1");
+  }
+
+  /** Of a later version of the same format: more kinds of regions, and longer records. */
+  @Test
+  void unknownRegionsAndLinesAreSkipped() throws Exception {
+    ByteBuffer file = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+    int regions = file.getInt(BoxFormat.HEADER_REGIONS_USED);
+    new BoxRegion(99, 4096, 1_900_000, 4, 0)
+        .write(file, BoxFormat.HEADER_REGIONS + regions * BoxFormat.REGION_BYTES);
+    file.putInt(BoxFormat.HEADER_REGIONS_USED, regions + 1);
+    Boxes.seal(file);
+
+    assertThat(RecordedLife.parse(whole).samples()).hasSize(610);
+  }
+
+  /** Sealed, so that the nonsense gets past the checksum. */
+  @Test
+  void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
+    Random random = new Random(1);
+    for (int round = 0; round < 1_000; round++) {
+      byte[] garbled = Arrays.copyOf(whole, 1 + random.nextInt(16_384));
+      ByteBuffer file = ByteBuffer.wrap(garbled).order(ByteOrder.LITTLE_ENDIAN);
+      for (int i = 0; i < 5 && garbled.length >= BoxFormat.HEADER_BYTES; i++) {
+        int at = BoxFormat.HEADER_PID + random.nextInt(BoxFormat.HEADER_CHECKSUM - 60);
+        file.put(at, (byte) (random.nextBoolean() ? -1 : random.nextInt()));
+      }
+      if (garbled.length >= BoxFormat.HEADER_BYTES) {
+        Boxes.seal(file);
+      }
+      readable(garbled);
+    }
+  }
+
+  @Test
+  void garbledRecordsNeverEscape() throws Exception {
+    Random random = new Random(2);
+    for (int round = 0; round < 40; round++) {
+      byte[] garbled = whole.clone();
+      for (int i = 0; i < 2_000; i++) {
+        garbled[BoxFormat.HEADER_BYTES + random.nextInt(garbled.length - BoxFormat.HEADER_BYTES)] =
+            (byte) random.nextInt();
+      }
+      readable(garbled);
+    }
+  }
+
+  /** Whole by their checksums, with figures and texts of any kind. */
+  @Test
+  void wholeRecordsOfNonsenseNeverEscape() throws Exception {
+    Random random = new Random(3);
+    Path path = directory.resolve("nonsense");
+    try (BoxFile file = Boxes.open(path)) {
+      for (int i = 0; i < 400; i++) {
+        ByteBuffer sample = BoxFormat.buffer(BoxFormat.SAMPLE_BYTES);
+        random.nextBytes(sample.array());
+        file.writeSample(
+            i % 5 == 0 ? 3 : i % 3,
+            java.time.Instant.ofEpochSecond(random.nextInt()),
+            random.nextLong(),
+            sample);
+        byte[] text = new byte[random.nextInt(200)];
+        random.nextBytes(text);
+        String line = new String(text, StandardCharsets.ISO_8859_1);
+        file.write(
+            i % 2 == 0 ? BoxFormat.MINUTES : BoxFormat.CROSSINGS,
+            Boxes.START,
+            random.nextLong(),
+            new MemoryText().line("part", line, random.nextLong()).line("budget", line, line));
+      }
+    }
+    readable(Files.readAllBytes(path));
+    assertThat(BlackBoxReport.of(path)).isNotEmpty();
+  }
+
+  /** The terminal that shows a report obeys nothing that somebody wrote into a file. */
+  @Test
+  void controlCharactersDoNotReachTheTerminal() throws Exception {
+    Path path = directory.resolve("escape");
+    try (BoxFile file = Boxes.open(path)) {
+      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 4e6, 1e9));
+      file.write(
+          BoxFormat.JVM,
+          Boxes.START,
+          0,
+          MemoryText.parse("vm-name\t\u001b]0;owned\u0007\u009b31m\nvm-version\t17"));
+    }
+    assertThat(BlackBoxReport.of(path))
+        .contains("]0;owned")
+        .doesNotContainPattern("[\u001b\u009b]");
+  }
+
+  private static void readable(byte[] bytes) throws IOException {
+    try {
+      RecordedLife life = RecordedLife.parse(bytes);
+      assertThat(BlackBoxReport.of(life, Aftermath.unknown())).isNotEmpty();
+    } catch (UnreadableBoxException e) {
+      assertThat(e.getMessage()).doesNotContain("\n");
+    }
+  }
+
+  private static void refused(byte[] bytes, String message) {
+    assertThatExceptionOfType(UnreadableBoxException.class)
+        .isThrownBy(() -> RecordedLife.parse(bytes))
+        .withMessageContaining(message);
+  }
+}

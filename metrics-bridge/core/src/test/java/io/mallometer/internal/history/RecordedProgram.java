@@ -1,0 +1,94 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.Recording;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A JVM that is recorded and comes to an end in one of several ways. */
+public final class RecordedProgram {
+
+  private static final int MIB = 1 << 20;
+
+  private RecordedProgram() {}
+
+  /** Runs as the first argument says; a second one is a file that it touches while it is well. */
+  public static void main(String[] arguments) throws Exception {
+    Mallometer mallometer =
+        Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
+    while (mallometer.history().recording().state() == Recording.State.OFF) {
+      Thread.sleep(20);
+    }
+    System.out.println("recording=" + mallometer.history().recording().state());
+    System.out.println("reason=" + mallometer.history().recording().reason());
+    switch (arguments[0]) {
+      case "exit" -> System.exit(7);
+      case "leak" -> leak();
+      case "hang" -> hang(Path.of(arguments[1]));
+      default -> Thread.sleep(Long.MAX_VALUE);
+    }
+  }
+
+  /** Native memory that nobody gives back, until somebody puts an end to it. */
+  private static void leak() throws InterruptedException {
+    List<ByteBuffer> held = new ArrayList<>();
+    while (true) {
+      ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
+      for (int at = 0; at < buffer.capacity(); at += 4096) {
+        buffer.put(at, (byte) 1);
+      }
+      held.add(buffer);
+      Thread.sleep(200);
+    }
+  }
+
+  /**
+   * Prints until nobody takes it, and says so. A dump of all threads then waits for its reader too,
+   * while all threads of the JVM stand still for it.
+   */
+  private static void hang(Path heartbeat) throws Exception {
+    beat(heartbeat);
+    Thread printer = new Thread(() -> fill(heartbeat));
+    printer.setDaemon(true);
+    printer.start();
+    do {
+      printed = 0;
+      Thread.sleep(500);
+    } while (printed > 0);
+    Files.createFile(Path.of(heartbeat + ".full"));
+    Thread.sleep(Long.MAX_VALUE);
+  }
+
+  private static volatile int printed;
+
+  private static void fill(Path heartbeat) {
+    while (true) {
+      System.out.println(heartbeat);
+      printed = 1;
+    }
+  }
+
+  private static void beat(Path heartbeat) {
+    Thread thread =
+        new Thread(
+            () -> {
+              while (true) {
+                try {
+                  Files.setLastModifiedTime(heartbeat, FileTime.from(Instant.now()));
+                  Thread.sleep(50);
+                } catch (Exception e) {
+                  return;
+                }
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+  }
+}

@@ -1,0 +1,114 @@
+package io.mallometer.internal.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.FakeMallometer;
+import io.mallometer.VerdictsByHand;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A report shows where the memory was in the end, as far as anybody wrote it. */
+class ReportedMemoryTest {
+
+  private static final long MIB = 1 << 20;
+
+  @TempDir private Path directory;
+
+  /** A process that is killed for its limit is rarely killed on the minute. */
+  @Test
+  void aCrossingAfterTheLastMinuteIsTheLatest() throws Exception {
+    assertThat(report(90))
+        .contains("Where the memory was at 12:01:30, and the change since 12:00:10")
+        .containsPattern("malloc-live +118 MiB +\\+88.0 MiB")
+        .contains("verdict at 118")
+        .doesNotContain("verdict at 66");
+  }
+
+  @Test
+  void aCrossingBeforeTheLastMinuteIsNot() throws Exception {
+    assertThat(report(60))
+        .contains("Where the memory was at 12:01:10, and the change since 12:00:10")
+        .containsPattern("malloc-live +66.0 MiB +\\+36.0 MiB")
+        .contains("verdict at 66");
+  }
+
+  /** Splits are made less often than minutes are written where they are expensive. */
+  @Test
+  void anOldSplitIsTold() throws Exception {
+    assertThat(report(60)).contains("  resident, split at 11:59:50\n");
+  }
+
+  @Test
+  void aCrossingAloneIsEnough() throws Exception {
+    Path path = directory.resolve("box");
+    try (BoxFile file = Boxes.open(path)) {
+      write(file, BoxFormat.CROSSINGS, 5, memory(118).line("threshold-percent", 95));
+    }
+
+    assertThat(BlackBoxReport.of(path)).contains("Where the memory was at 12:00:05\n");
+  }
+
+  @Test
+  void whatTheAllocatorKeptWhoAskedForMuchAndWhatTheKernelCountedIsTold() throws Exception {
+    assertThat(report(90))
+        .contains("The allocator, glibc 2.36\n")
+        .containsPattern("arenas +16\n")
+        .containsPattern("system +80.0 MiB\n")
+        .containsPattern("used +50.0 MiB\n")
+        .containsPattern("retained +30.0 MiB\n")
+        .contains("The latest large requests\n  12:00:07  100 MiB by thread importer\n")
+        .containsPattern("events of the cgroup since it was made\n +max +12\n");
+  }
+
+  @Test
+  void whatLeakedIsToldInWords() throws Exception {
+    Path path = directory.resolve("box");
+    FakeMallometer mallometer =
+        new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+    try (mallometer;
+        BoxFile file = Boxes.open(path)) {
+      mallometer.setLeaks(VerdictsByHand.four());
+      mallometer.poll();
+      write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot()));
+    }
+
+    assertThat(BlackBoxReport.of(path))
+        .containsPattern("What leaked\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
+        .as("somebody said that it is fine")
+        .doesNotContain("com.shop.Cart.zip");
+  }
+
+  /** Of a process with two minutes, 10 and 70 s after its start, and one crossing. */
+  private String report(long crossingSecond) throws IOException {
+    Path path = directory.resolve("box");
+    try (BoxFile file = Boxes.open(path)) {
+      write(file, BoxFormat.MINUTES, 10, memory(30));
+      write(file, BoxFormat.MINUTES, 70, memory(66));
+      write(file, BoxFormat.CROSSINGS, crossingSecond, memory(118).line("threshold-percent", 95));
+    }
+    return BlackBoxReport.of(path);
+  }
+
+  private static MemoryText memory(long liveMib) {
+    return new MemoryText()
+        .line("split-time", Boxes.START.minusSeconds(10))
+        .line("part", "malloc-live", liveMib * MIB)
+        .line("event", "max", 12)
+        .line("allocator-arenas", 16)
+        .line("allocator-system-bytes", 80 * MIB)
+        .line("allocator-used-bytes", 50 * MIB)
+        .line("allocator-retained-bytes", 30 * MIB)
+        .line("verdict", "verdict at " + liveMib)
+        .line("budget", "native", liveMib * MIB, "measured", "now")
+        .line("large", Boxes.START.plusSeconds(7), 100 * MIB, "importer");
+  }
+
+  private static void write(BoxFile file, int region, long second, MemoryText text)
+      throws IOException {
+    file.write(
+        region, Boxes.START.plusSeconds(second), Boxes.START_NANOS + second * Boxes.SECOND, text);
+  }
+}

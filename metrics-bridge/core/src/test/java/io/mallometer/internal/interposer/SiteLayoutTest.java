@@ -1,0 +1,86 @@
+package io.mallometer.internal.interposer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.model.Estimate;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/** What follows from the library's sums of a site; the values are worked out by hand. */
+class SiteLayoutTest {
+
+  private static final double INTERVAL = 524_288;
+
+  private final ByteBuffer site = Structs.allocate(SiteLayout.BYTES);
+
+  @Test
+  void whereEverythingIsASampleTheSumsAreExact() {
+    sums(SiteLayout.ALLOCATED, 5, 5, 1_000, 0, 0);
+    sums(SiteLayout.FREED, 2, 2, 300, 0, 0);
+
+    assertThat(allocatedBytes(1)).isEqualTo(new Estimate(1_000, 0, 5));
+    assertThat(liveBytes(1)).isEqualTo(new Estimate(700, 0, 3));
+  }
+
+  /** Four samples of probability 1/10 and 524,288 / 4 bytes: a fourth is looked at for its size. */
+  @Test
+  void whatMayHaveComeSinceTheLastSampleIsAdded() {
+    double size = INTERVAL / 4;
+    sums(SiteLayout.ALLOCATED, 4, 40, 40 * size, 4 * 90, 4 * 90 * size * size);
+
+    assertThat(allocatedBytes(INTERVAL).value()).isEqualTo(40 * size);
+    assertThat(allocatedBytes(INTERVAL).variance())
+        .isCloseTo((4 * 90 + 0.75 * 10 * 10) * size * size, within(1.0));
+  }
+
+  @Test
+  void ofThatTheLiveOnesHaveTheirShare() {
+    sums(SiteLayout.ALLOCATED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+    sums(SiteLayout.FREED, 3, 30, 30 * 64, 3 * 90, 3 * 90 * 64 * 64);
+
+    assertThat(liveBytes(INTERVAL).value()).isEqualTo(10 * 64);
+    assertThat(liveBytes(INTERVAL).samples()).isEqualTo(1);
+    assertThat(liveBytes(INTERVAL).variance())
+        .isCloseTo((90 + 100 / 4.0) * 64 * 64, within(100 * 64 * 64 * 64 / INTERVAL));
+  }
+
+  @Test
+  void withoutALiveSampleThereMayStillBeOne() {
+    sums(SiteLayout.ALLOCATED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+    sums(SiteLayout.FREED, 4, 40, 40 * 64, 4 * 90, 4 * 90 * 64 * 64);
+
+    assertThat(liveBytes(INTERVAL).value()).isZero();
+    assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
+  }
+
+  /** With headers a byte is one that was asked for. */
+  @Test
+  void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
+    sums(SiteLayout.ALLOCATED, 4, 40, 0, 4 * 90, 0);
+
+    assertThat(liveBytes(INTERVAL)).isEqualTo(new Estimate(0, 0, 4));
+  }
+
+  private Estimate allocatedBytes(double interval) {
+    return SiteLayout.allocated(site, 0, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval);
+  }
+
+  private Estimate liveBytes(double interval) {
+    return SiteLayout.live(site, 0, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval);
+  }
+
+  private void sums(
+      int at,
+      long samples,
+      double objects,
+      double bytes,
+      double objectsVariance,
+      double bytesVariance) {
+    site.putLong(at + SiteLayout.SAMPLES, samples)
+        .putDouble(at + SiteLayout.OBJECTS, objects)
+        .putDouble(at + SiteLayout.SIZE, bytes)
+        .putDouble(at + SiteLayout.OBJECTS_VARIANCE, objectsVariance)
+        .putDouble(at + SiteLayout.SIZE_VARIANCE, bytesVariance);
+  }
+}

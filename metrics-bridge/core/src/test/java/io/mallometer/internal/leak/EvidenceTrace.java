@@ -1,0 +1,289 @@
+package io.mallometer.internal.leak;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.mallometer.internal.interposer.Durations;
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.model.ByteUnit;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Observation;
+import io.mallometer.model.StackFrame;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * Evidence of a real process at one moment after the other, in a file that tests judge again, as
+ * fast as they can: gzipped lines, each a moment in JSON.
+ *
+ * <pre>{@code
+ * Interposer library = Interposer.ofThisProcess();
+ * library.observeUse(Duration.ofSeconds(5));
+ * try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(Path.of("zlib.jsonl.gz"))) {
+ *   // every 15 s:
+ *   recorder.add(library.evidence(), library.callSites(Instant.now()), Instant.now());
+ * }
+ * }</pre>
+ *
+ * <p>Names and frames of a site are in the first line that has it. The clock is the trace's.
+ */
+public final class EvidenceTrace {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private EvidenceTrace() {}
+
+  /** Begins a file, which must not exist. */
+  public static Recorder record(Path file) throws IOException {
+    return new Recorder(
+        new BufferedWriter(
+            new OutputStreamWriter(
+                new GZIPOutputStream(Files.newOutputStream(file)), StandardCharsets.UTF_8)));
+  }
+
+  /** Writes a trace. */
+  public static final class Recorder implements AutoCloseable {
+    private final BufferedWriter out;
+    private final Set<Integer> named = new HashSet<>();
+
+    private Recorder(BufferedWriter out) {
+      this.out = out;
+    }
+
+    /** Adds a moment. */
+    public void add(Evidence evidence, CallSites sites, Instant time) throws IOException {
+      ObjectNode line = JSON.createObjectNode();
+      line.put("time", time.toString()).put("nanos", evidence.nanos());
+      write(line.putObject("observation"), evidence.observation());
+      ArrayNode objects = line.putArray("objects");
+      evidence.objects().forEach(object -> write(objects.addArray(), object));
+      ObjectNode uses = line.putObject("uses");
+      evidence.sites().forEach((number, use) -> write(uses.putObject("" + number), use));
+      ArrayNode all = line.putArray("sites");
+      sites.sites().forEach(site -> writeSite(all.addObject(), site));
+      out.write(JSON.writeValueAsString(line));
+      out.write('\n');
+    }
+
+    private void writeSite(ObjectNode json, CallSite site) {
+      json.put("number", site.number());
+      if (named.add(site.number())) {
+        json.put("name", site.name()).put("library", site.library());
+        ArrayNode frames = json.putArray("frames");
+        site.frames()
+            .forEach(
+                frame ->
+                    frames
+                        .addArray()
+                        .add(frame.kind().name())
+                        .add(frame.owner())
+                        .add(frame.name())
+                        .add(frame.source())
+                        .add(frame.line())
+                        .add(frame.offset()));
+      }
+      write(json.putArray("liveObjects"), site.liveObjects());
+      write(json.putArray("liveBytes"), site.liveBytes());
+    }
+
+    @Override
+    public void close() throws IOException {
+      out.close();
+    }
+  }
+
+  private static void write(ObjectNode json, Observation observation) {
+    json.put("state", observation.state().name())
+        .put("startedNanos", observation.startedNanos())
+        .put("epochEndNanos", observation.epochEndNanos())
+        .put("epochSeconds", observation.epochSeconds())
+        .put("epochs", observation.epochs())
+        .put("voidEpochs", observation.voidEpochs())
+        .put("cpuSeconds", observation.cpuSeconds());
+  }
+
+  private static void write(ArrayNode json, SampledObject object) {
+    json.add(object.site())
+        .add(object.bytes())
+        .add(object.probability())
+        .add(object.placement())
+        .add(object.bornNanos())
+        .add(object.lastAccessNanos());
+  }
+
+  private static void write(ArrayNode json, Estimate estimate) {
+    json.add(estimate.value()).add(estimate.variance()).add(estimate.samples());
+  }
+
+  private static void write(ObjectNode json, SiteUse use) {
+    json.put("placed", use.placed()).put("freed", use.freed());
+    write(json.putObject("lifetimes"), use.lifetimes());
+    write(json.putObject("idleBeforeFree"), use.idleBeforeFree());
+    write(json.putObject("gaps"), use.gaps());
+  }
+
+  private static void write(ObjectNode json, Durations durations) {
+    json.put("count", durations.count());
+    for (int i = 0; i < Durations.BUCKETS; i++) {
+      if (durations.weight(i) > 0) {
+        json.put("" + i, (float) durations.weight(i));
+      }
+    }
+  }
+
+  /**
+   * Judges a trace.
+   *
+   * @param listener is told the report of each moment
+   */
+  public static void replay(Path file, LeakOptions options, Consumer<LeakReport> listener) {
+    LeakDetector detector = new LeakDetector(options);
+    Map<Integer, CallSite> known = new HashMap<>();
+    try (BufferedReader in =
+        new BufferedReader(
+            new InputStreamReader(
+                new GZIPInputStream(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        JsonNode moment = JSON.readTree(line);
+        Instant time = Instant.parse(moment.get("time").textValue());
+        listener.accept(
+            detector.evaluate(
+                evidence(moment),
+                sites(moment, time, known),
+                time,
+                Room.UNKNOWN,
+                LastUses.unavailable("a recorded trace"),
+                name -> false));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Evidence evidence(JsonNode moment) {
+    List<SampledObject> objects = new ArrayList<>();
+    for (JsonNode object : moment.get("objects")) {
+      objects.add(
+          new SampledObject(
+              object.get(0).intValue(),
+              object.get(1).longValue(),
+              object.get(2).doubleValue(),
+              object.get(3).doubleValue(),
+              object.get(4).longValue(),
+              object.get(5).longValue()));
+    }
+    Map<Integer, SiteUse> uses = new HashMap<>();
+    moment
+        .get("uses")
+        .properties()
+        .forEach(use -> uses.put(Integer.parseInt(use.getKey()), siteUse(use.getValue())));
+    return new Evidence(
+        moment.get("nanos").longValue(), observation(moment.get("observation")), objects, uses);
+  }
+
+  private static SiteUse siteUse(JsonNode use) {
+    return new SiteUse(
+        use.get("placed").longValue(),
+        use.get("freed").longValue(),
+        durations(use.get("lifetimes")),
+        durations(use.get("idleBeforeFree")),
+        durations(use.get("gaps")));
+  }
+
+  private static Durations durations(JsonNode json) {
+    float[] weights = new float[Durations.BUCKETS];
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = json.path("" + i).floatValue();
+    }
+    return new Durations(json.get("count").longValue(), weights);
+  }
+
+  private static Observation observation(JsonNode json) {
+    return new Observation(
+        Observation.State.valueOf(json.get("state").textValue()),
+        "",
+        "",
+        json.get("startedNanos").longValue(),
+        json.get("epochEndNanos").longValue(),
+        json.get("epochSeconds").doubleValue(),
+        json.get("epochs").longValue(),
+        json.get("voidEpochs").longValue(),
+        json.get("cpuSeconds").doubleValue(),
+        0,
+        0,
+        0,
+        List.of(),
+        0,
+        0,
+        0,
+        "");
+  }
+
+  private static CallSites sites(JsonNode moment, Instant time, Map<Integer, CallSite> known) {
+    List<CallSite> sites = new ArrayList<>();
+    for (JsonNode site : moment.get("sites")) {
+      int number = site.get("number").intValue();
+      CallSite before = known.get(number);
+      CallSite now =
+          new CallSite(
+              number,
+              before == null ? frames(site) : before.frames(),
+              before == null ? site.get("name").textValue() : before.name(),
+              before == null ? site.get("library").textValue() : before.library(),
+              site.get("liveBytes").get(2).longValue(),
+              estimate(site.get("liveObjects")),
+              estimate(site.get("liveBytes")),
+              estimate(site.get("liveObjects")),
+              estimate(site.get("liveBytes")),
+              Double.NaN,
+              CallSite.Ages.UNKNOWN);
+      known.put(number, now);
+      sites.add(now);
+    }
+    return new CallSites(time, sites, 0, Map.of(), ByteUnit.UNKNOWN, "");
+  }
+
+  private static List<StackFrame> frames(JsonNode site) {
+    List<StackFrame> frames = new ArrayList<>();
+    for (JsonNode frame : site.get("frames")) {
+      frames.add(
+          new StackFrame(
+              StackFrame.Kind.valueOf(frame.get(0).textValue()),
+              frame.get(1).textValue(),
+              frame.get(2).textValue(),
+              frame.get(3).textValue(),
+              frame.get(4).intValue(),
+              frame.get(5).longValue()));
+    }
+    return frames;
+  }
+
+  private static Estimate estimate(JsonNode json) {
+    return new Estimate(
+        json.get(0).doubleValue(), json.get(1).doubleValue(), json.get(2).longValue());
+  }
+}

@@ -1,0 +1,56 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A trace that was recorded is judged as its process was. */
+class EvidenceTraceTest {
+
+  private static final double TWENTY_MINUTES = 1_200;
+
+  @TempDir private Path directory;
+
+  @Test
+  void aTraceIsJudgedAsItsProcessWas() throws Exception {
+    SimulatedProcess process = new SimulatedProcess(3, 0.05);
+    for (SimulatedKind kind : SimulatedKinds.ALL.subList(0, 8)) {
+      process.add(kind, "Kind.n" + SimulatedKinds.ALL.indexOf(kind));
+    }
+    LeakDetector detector = new LeakDetector(LeakOptions.defaults());
+    List<List<SiteVerdict>> judged = new ArrayList<>();
+    Path file = directory.resolve("trace.jsonl.gz");
+    try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(file)) {
+      while (process.seconds() < TWENTY_MINUTES) {
+        process.passEpoch();
+        Evidence evidence = process.evidence();
+        recorder.add(evidence, process.callSites(), process.time());
+        judged.add(
+            detector
+                .evaluate(
+                    evidence,
+                    process.callSites(),
+                    process.time(),
+                    Room.UNKNOWN,
+                    LastUses.unavailable("a recorded trace"),
+                    name -> false)
+                .sites());
+      }
+    }
+
+    List<List<SiteVerdict>> replayed = new ArrayList<>();
+    EvidenceTrace.replay(
+        file, LeakOptions.defaults(), (LeakReport report) -> replayed.add(report.sites()));
+
+    assertThat(replayed).isEqualTo(judged);
+    assertThat(replayed.get(replayed.size() - 1)).anyMatch(SiteVerdict::alarming);
+  }
+}

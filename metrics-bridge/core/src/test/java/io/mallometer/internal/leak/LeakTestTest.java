@@ -1,0 +1,111 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.interposer.Durations;
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.model.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.DoubleStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What each rule is for: a site that would be judged otherwise without it. */
+class LeakTestTest {
+
+  private static final long START = 77_000_000_000L;
+  private static final double HALF_AN_HOUR = 1_800;
+  private static final double FLOOR = 300;
+
+  /** Objects can be idle that were born in the first 1,500 s; but for the last, all are well. */
+  private static final double[] ONE_IN_THE_LAST_THIRD = {
+    0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
+  };
+
+  // ---- The threshold
+
+  @Test
+  void objectsAreIdleAfterThreeEpochsAtTheEarliest() {
+    assertThat(LeakTest.threshold(SiteUse.NONE, window(200))).isEqualTo(600);
+  }
+
+  @Test
+  void objectsAreIdleAfterTwiceTheLifetimeAtTheEarliest() {
+    assertThat(
+            LeakTest.threshold(
+                new SiteUse(90, 90, of400Seconds(), Durations.NONE, Durations.NONE), window(5)))
+        .isBetween(2 * 362.0, 2 * 512.0);
+  }
+
+  @Test
+  void objectsAreIdleAfterThreeGapsBetweenUsesAtTheEarliest() {
+    assertThat(
+            LeakTest.threshold(
+                new SiteUse(90, 0, Durations.NONE, Durations.NONE, of400Seconds()), window(5)))
+        .isBetween(3 * 362.0, 3 * 512.0);
+  }
+
+  // ---- How many
+
+  @Test
+  void oneObjectInTheLastThirdDoesNotTellThatTheyKeepComing() {
+    Judgement one = judge(bornAt(ONE_IN_THE_LAST_THIRD));
+    assertThat(one.verdict()).isEqualTo(Verdict.POOL);
+    assertThat(one.acquittal()).isEqualTo(Acquittal.TOO_FEW);
+    assertThat(one.refutesLeak()).isFalse();
+
+    List<SampledObject> two = bornAt(ONE_IN_THE_LAST_THIRD);
+    two.add(born(1_400, 1));
+    assertThat(judge(two).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void oneObjectThatStandsForAThousandIsNotMany() {
+    List<SampledObject> equal = bornAt(0, 250, 500, 750, 1_000, 1_250);
+    assertThat(judge(equal).verdict()).isEqualTo(Verdict.LEAK);
+
+    equal.set(0, born(0, 0.001));
+    assertThat(judge(equal).verdict()).isEqualTo(Verdict.HEALTHY);
+  }
+
+  /** What is in a slot fits into one, whatever its size is counted as. */
+  @ParameterizedTest
+  @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
+  void objectsThatFillASlotAreJudgedAsOthers(long bytes) {
+    List<SampledObject> large = new ArrayList<>();
+    for (double birth : new double[] {0, 250, 500, 750, 1_000, 1_250}) {
+      large.add(new SampledObject(1, bytes, 1, 1, nanos(birth), nanos(birth)));
+    }
+    assertThat(judge(large).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  private static Judgement judge(List<SampledObject> objects) {
+    return LeakTest.judge(objects, SiteUse.NONE, window(5));
+  }
+
+  private static Window window(double epochSeconds) {
+    return new Window(START, nanos(HALF_AN_HOUR), epochSeconds, FLOOR, VoidTime.NONE);
+  }
+
+  private static List<SampledObject> bornAt(double... seconds) {
+    return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
+  }
+
+  /** In a slot, and never used again. */
+  private static SampledObject born(double seconds, double probability) {
+    return new SampledObject(1, 64 << 10, probability, 1, nanos(seconds), nanos(seconds));
+  }
+
+  private static Durations of400Seconds() {
+    float[] weights = new float[Durations.BUCKETS];
+    weights[Durations.bucket(400)] = 90;
+    return new Durations(90, weights);
+  }
+
+  private static long nanos(double seconds) {
+    return START + Math.round(seconds * 1e9);
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.interposer.SampledObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Which samples are a site's. */
+class SamplesBySiteTest {
+
+  @Test
+  void aSiteHasItsSamplesInTheOrderInWhichTheyWere() {
+    SamplesBySite samples =
+        new SamplesBySite(List.of(born(7, 1), born(0, 2), born(7, 3), born(2, 4), born(0, 5)));
+
+    assertThat(samples.of(0)).extracting(SampledObject::bornNanos).containsExactly(2L, 5L);
+    assertThat(samples.of(7)).extracting(SampledObject::bornNanos).containsExactly(1L, 3L);
+    assertThat(samples.of(2)).hasSize(1);
+    assertThat(samples.of(1)).isEmpty();
+    assertThat(samples.of(8)).isEmpty();
+  }
+
+  @Test
+  void numbersThatNoSiteHasMakeNoArrayLarge() {
+    SamplesBySite samples =
+        new SamplesBySite(List.of(born(-1, 1), born(Integer.MAX_VALUE, 2), born(1, 3)));
+
+    assertThat(samples.of(-1)).isEmpty();
+    assertThat(samples.of(Integer.MAX_VALUE)).isEmpty();
+    assertThat(samples.of(1)).hasSize(1);
+  }
+
+  private static SampledObject born(int site, long nanos) {
+    return new SampledObject(site, 64, 1, 0, nanos, 0);
+  }
+}

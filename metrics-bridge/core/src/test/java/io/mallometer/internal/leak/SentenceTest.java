@@ -1,0 +1,37 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** How numbers are written in verdicts. */
+class SentenceTest {
+
+  @Test
+  void bytesHaveTwoDigitsOrMore() {
+    assertThat(Sentence.bytes(0)).isEqualTo("0 B");
+    assertThat(Sentence.bytes(999)).isEqualTo("999 B");
+    assertThat(Sentence.bytes(1_000)).isEqualTo("1.0 KiB");
+    assertThat(Sentence.bytes(1.35 * (1 << 20))).isEqualTo("1.4 MiB");
+    assertThat(Sentence.bytes(9.96 * (1 << 20))).isEqualTo("10 MiB");
+    assertThat(Sentence.bytes(140.5 * (1 << 20))).isEqualTo("141 MiB");
+    assertThat(Sentence.bytes(5e15)).isEqualTo("4547 TiB");
+    assertThat(Sentence.bytes(Double.NaN)).isEqualTo("NaN B");
+  }
+
+  @Test
+  void objectsAreRoundedToTwoDigits() {
+    assertThat(Sentence.count(7)).isEqualTo("7");
+    assertThat(Sentence.count(41_449)).isEqualTo("41,000");
+    assertThat(Sentence.count(1_234_567)).isEqualTo("1,200,000");
+    assertThat(Sentence.count(Double.NaN)).isEqualTo("NaN");
+  }
+
+  @Test
+  void timesAreInTheUnitThatTellsEnough() {
+    assertThat(Sentence.time(90.4)).isEqualTo("90 s");
+    assertThat(Sentence.time(720)).isEqualTo("12 min");
+    assertThat(Sentence.time(7 * 3_600)).isEqualTo("7 h");
+    assertThat(Sentence.time(3.6 * 86_400)).isEqualTo("4 days");
+  }
+}

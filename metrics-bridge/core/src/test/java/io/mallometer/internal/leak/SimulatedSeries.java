@@ -1,0 +1,101 @@
+package io.mallometer.internal.leak;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.ToIntFunction;
+
+/**
+ * Live bytes over a time from 0 to 1 that are known to grow or not, and how often something is said
+ * of 1,000 of them. Seeded.
+ */
+public final class SimulatedSeries {
+
+  public static final int RUNS = 1_000;
+
+  private final Random random;
+
+  SimulatedSeries(Random random) {
+    this.random = random;
+  }
+
+  /** A time from the start on that is filled up to a level. */
+  public DoubleUnaryOperator warmingUp() {
+    double pace = between(0.05, 0.25);
+    return time -> 0.5 + 0.5 * (1 - Math.exp(-time / pace));
+  }
+
+  /** A pool that fills and is emptied, with a period from a twentieth of the time on. */
+  public DoubleUnaryOperator sawtooth(double longest) {
+    double period = between(0.05, longest);
+    double phase = random.nextDouble();
+    return time -> 0.5 + 0.5 * ((time / period + phase) % 1);
+  }
+
+  /** Tables that are loaded, each at some time. */
+  public DoubleUnaryOperator tables(int count) {
+    double[] times = random.doubles(count).toArray();
+    return time -> 0.5 + 0.5 * Arrays.stream(times).filter(one -> one <= time).count() / count;
+  }
+
+  private double between(double low, double high) {
+    return low + (high - low) * random.nextDouble();
+  }
+
+  /**
+   * Noise of the standard deviation 1 around 0.
+   *
+   * @param memory the share of the time after which a deviation has fallen to 37 %
+   */
+  public double[] noise(int points, double memory) {
+    double kept = memory > 0 ? Math.exp(-1 / (memory * (points - 1))) : 0;
+    double[] noise = new double[points];
+    double deviation = random.nextGaussian();
+    for (int i = 0; i < points; i++) {
+      noise[i] = deviation;
+      deviation = kept * deviation + Math.sqrt(1 - kept * kept) * random.nextGaussian();
+    }
+    return noise;
+  }
+
+  /** A shape with noise; what is below 0 is 0. */
+  public double[] noisy(int points, DoubleUnaryOperator shape, double deviation, double memory) {
+    double[] series = noise(points, memory);
+    for (int i = 0; i < points; i++) {
+      double time = i / (points - 1.0);
+      series[i] = Math.max(0, shape.applyAsDouble(time) + deviation * series[i]);
+    }
+    return series;
+  }
+
+  /**
+   * Samples that live, of as many on average, each of which stands for as much.
+   *
+   * @param life how long they live on average, as a share of the time; infinite if they leak
+   * @param births how many come in the time
+   */
+  public double[] samples(int points, double births, double life) {
+    double[] live = new double[points];
+    double begin = Double.isInfinite(life) ? 0 : -8 * life;
+    for (double birth = begin + gap(births); birth < 1; birth += gap(births)) {
+      double end = Double.isInfinite(life) ? life : birth + life * gap(1);
+      for (int i = 0; i < points; i++) {
+        double time = i / (points - 1.0);
+        live[i] += birth <= time && time < end ? 1 : 0;
+      }
+    }
+    return live;
+  }
+
+  private double gap(double rate) {
+    return -Math.log(1 - random.nextDouble()) / rate;
+  }
+
+  /** The share of series of which something is said, printed. */
+  public static double share(String name, ToIntFunction<SimulatedSeries> saidOfAll) {
+    double share = saidOfAll.applyAsInt(new SimulatedSeries(new Random(5))) / (double) RUNS;
+    System.out.printf(Locale.ROOT, "said to grow, of %s: %.3f%n", name, share);
+    return share;
+  }
+}

@@ -1,0 +1,198 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.internal.process.BudgetTable.Growing;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.MemoryBudget.Line;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class BudgetTableTest {
+
+  private static final long MIB = 1 << 20;
+
+  private static final BudgetTable.Configuration CONFIGURATION =
+      new BudgetTable.Configuration(
+          OptionalLong.of(512 * MIB),
+          "-Xmx",
+          0,
+          new Growing(OptionalLong.of(128 * MIB), OptionalLong.of(60 * MIB), OptionalLong.empty()),
+          new Growing(OptionalLong.empty(), OptionalLong.of(30 * MIB), OptionalLong.of(240 * MIB)),
+          new Growing(OptionalLong.empty(), OptionalLong.of(10 * MIB), OptionalLong.of(512 * MIB)),
+          OptionalLong.of(50),
+          OptionalLong.of(MIB));
+
+  private static final ResidentMemory RESIDENT =
+      new ResidentMemory(
+          Instant.EPOCH,
+          300 * MIB,
+          Map.of(
+              ResidentPart.JAVA_HEAP, 200 * MIB,
+              ResidentPart.GC_AND_JVM, 8 * MIB,
+              ResidentPart.MALLOC_LIVE, 40 * MIB,
+              ResidentPart.MALLOC_RETAINED, 10 * MIB,
+              ResidentPart.MAPPED_FILES, 30 * MIB),
+          0,
+          12 * MIB,
+          true,
+          100,
+          0.01);
+
+  /** 512 heap + 128 metaspace + 30 code + 10 direct + 50 stacks + 70 native + 22 beside. */
+  @Test
+  void whatIsBoundedCountsWithItsBoundAndTheRestWithItsUse() {
+    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(642 * MIB)));
+
+    assertThat(budget.lines())
+        .contains(
+            new Line("java-heap", 512 * MIB, "configured", "-Xmx"),
+            new Line("metaspace", 128 * MIB, "configured", "-XX:MaxMetaspaceSize"),
+            new Line(
+                "code-cache",
+                30 * MIB,
+                "measured",
+                "now; -XX:ReservedCodeCacheSize is not set, it may reach 240 MiB"),
+            new Line(
+                "direct-buffers",
+                10 * MIB,
+                "measured",
+                "now; -XX:MaxDirectMemorySize is not set, it may reach 512 MiB"),
+            new Line("thread-stacks", 50 * MIB, "configured", "50 threads x 1024 KiB"));
+    assertThat(budget.totalBytes()).isEqualTo(822 * MIB);
+    assertThat(budget.headroomBytes()).isEqualTo(-180 * MIB);
+    assertThat(budget.verdict())
+        .isEqualTo("limit too small by 180 MiB for this configuration even without a leak");
+  }
+
+  /** The kernel drops what it can read again from its file, and cannot drop what was written. */
+  @Test
+  void ofMappedFilesOnlyWhatWasWrittenCounts() {
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, Optional.empty()).lines())
+        .contains(
+            new Line(
+                "native",
+                (8 + 40 + 10 + 12) * MIB,
+                "measured",
+                "now resident: JVM structures, malloc, copied file pages"));
+  }
+
+  @Test
+  void aLimitThatIsLargeEnoughSaysByHowMuch() {
+    assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(1000 * MIB))).verdict())
+        .isEqualTo("limit leaves 178 MiB above this configuration");
+  }
+
+  /**
+   * Of 822 MiB native code holds 40. Without them it would still be too much for 760, not for 800.
+   */
+  @Test
+  void whatNativeCodeHoldsMayBeALeak() {
+    assertThat(verdict(760))
+        .isEqualTo("limit too small by 62 MiB for this configuration even without a leak");
+    assertThat(verdict(800))
+        .isEqualTo(
+            "limit too small by 22 MiB for this configuration and the 40 MiB that native code holds"
+                + " now, which may be a leak");
+    assertThat(verdict(822)).isEqualTo("limit leaves 0 MiB above this configuration");
+  }
+
+  /** A JVM that does not see its container takes a quarter of the machine for its heap. */
+  @Test
+  void aHeapThatWasChosenForTheMachineExceedsTheContainer() {
+    BudgetTable.Configuration machine =
+        new BudgetTable.Configuration(
+            OptionalLong.of(4096 * MIB),
+            "chosen by the JVM; -Xmx is not set",
+            0,
+            CONFIGURATION.metaspace(),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+
+    assertThat(BudgetTable.of(machine, RESIDENT, Optional.of(limited(1024 * MIB))).verdict())
+        .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
+  }
+
+  /** Of 10 MiB of shared memory 8 are heap, which counts with its maximum already. */
+  @Test
+  void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
+    assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);
+    assertThat(totalWithSharedHeap(300 * MIB)).isEqualTo((822 - 10) * MIB);
+  }
+
+  private static double totalWithSharedHeap(long sharedHeap) {
+    BudgetTable.Configuration shared =
+        new BudgetTable.Configuration(
+            CONFIGURATION.maximumHeapBytes(),
+            CONFIGURATION.heapSetting(),
+            sharedHeap,
+            CONFIGURATION.metaspace(),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+    return BudgetTable.of(shared, RESIDENT, Optional.of(limited(642 * MIB))).totalBytes();
+  }
+
+  @Test
+  void metaspaceWithoutALimitIsBoundedByNothing() {
+    BudgetTable.Configuration unlimited =
+        new BudgetTable.Configuration(
+            CONFIGURATION.maximumHeapBytes(),
+            CONFIGURATION.heapSetting(),
+            0,
+            new Growing(OptionalLong.empty(), OptionalLong.of(60 * MIB), OptionalLong.empty()),
+            CONFIGURATION.codeCache(),
+            CONFIGURATION.direct(),
+            CONFIGURATION.threads(),
+            CONFIGURATION.stackBytes());
+
+    assertThat(BudgetTable.of(unlimited, RESIDENT, Optional.empty()).lines())
+        .contains(
+            new Line(
+                "metaspace",
+                60 * MIB,
+                "measured",
+                "now; -XX:MaxMetaspaceSize is not set, nothing bounds it"));
+  }
+
+  private static String verdict(long limitMebibytes) {
+    return BudgetTable.of(CONFIGURATION, RESIDENT, Optional.of(limited(limitMebibytes * MIB)))
+        .verdict();
+  }
+
+  @Test
+  void withoutALimitThereIsNoVerdictOnIt() {
+    MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, Optional.empty());
+
+    assertThat(budget.limitBytes()).isNaN();
+    assertThat(budget.headroomBytes()).isNaN();
+    assertThat(budget.verdict()).isEqualTo("no limit; this configuration may need 800 MiB");
+  }
+
+  private static CgroupMemory limited(long limit) {
+    return new CgroupMemory(
+        2,
+        400 * MIB,
+        Map.of(
+            ChargedPart.THIS_PROCESS, 270 * MIB,
+            ChargedPart.PAGE_CACHE, 108 * MIB,
+            ChargedPart.KERNEL, 12 * MIB,
+            ChargedPart.TMPFS, 10 * MIB),
+        limit,
+        Double.NaN,
+        Double.NaN,
+        Double.NaN,
+        Map.of(),
+        Optional.empty());
+  }
+}

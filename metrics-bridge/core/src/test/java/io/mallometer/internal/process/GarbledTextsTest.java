@@ -1,0 +1,204 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ResidentPart;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Texts cut off anywhere, and texts in which anything was changed: nothing throws. */
+@Tag("any-jdk")
+class GarbledTextsTest {
+
+  private static final int ROUNDS = 3_000;
+
+  private final Random random = new Random(20_261_120);
+
+  @Test
+  void smaps() {
+    // Enough of it to contain every kind of line.
+    String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt").substring(0, 20_000);
+    mutate(
+        smaps,
+        text -> {
+          List<Mapping> mappings = Captured.mappings(text);
+          Map<ResidentPart, Long> parts =
+              ResidentSplit.of(
+                      mappings,
+                      new JvmFacts(
+                          JvmRanges.parse(text, text),
+                          new Metadata(
+                              OptionalLong.of(1 << 30),
+                              OptionalLong.of(random.nextInt(1 << 24)),
+                              OptionalLong.of(random.nextInt(1 << 24))),
+                          OptionalLong.of(1 << 20),
+                          1 << 24,
+                          OptionalLong.of(1 << 20),
+                          NativeMemoryTracking.parse(text)),
+                      new MallocFacts(OptionalLong.of(1 << 22), 4096, 0, true),
+                      AddressSpace.unreadable(),
+                      new MappedChunks.Searched())
+                  .parts();
+          assertThat(parts.values().stream().mapToLong(Long::longValue).sum())
+              .isEqualTo(mappings.stream().mapToLong(Mapping::residentBytes).sum());
+          assertThat(parts.values()).allMatch(bytes -> bytes >= 0);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"nmt-jdk17-g1.txt", "nmt-jdk25-g1.txt"})
+  void nativeMemoryTracking(String report) {
+    mutate(
+        Captured.text(report),
+        text ->
+            NativeMemoryTracking.parse(text)
+                .ifPresent(
+                    tracking -> {
+                      assertThat(tracking.mallocBytes()).isNotNegative();
+                      assertThat(tracking.structureBytes()).isNotNegative();
+                    }));
+  }
+
+  @Test
+  void rangesOfTheJvm() {
+    mutate(
+        Captured.text("codecache-jdk25.txt"),
+        text ->
+            assertThat(JvmRanges.parse(text, text).code())
+                .allMatch(range -> range.start() < range.end()));
+  }
+
+  @Test
+  void reportsOfTheHeap() {
+    mutate(
+        " def new generation   total 78656K, used 5596K"
+            + " [0x00000000f0000000, 0x00000000f5550000, 0x00000000f5550000)\n"
+            + " PSYoungGen      total 76288K, used 7866K"
+            + " [0x00000000fab00000,0x00000000fb2aea28,0x00000000feb00000)\n"
+            + "Reserved region:\n - [0x00000000f0000000, 0x0000000100000000) \n",
+        text ->
+            assertThat(JvmRanges.parse(text, "").heap())
+                .allMatch(range -> range.start() < range.end()));
+  }
+
+  @Test
+  void cgroupFilesOfVersion1() {
+    Map<String, String> sound =
+        Map.of(
+            "memory.stat", Captured.text("memory.stat-v1-linux-6.18.txt"),
+            "memory.usage_in_bytes", "62914560\n",
+            "memory.limit_in_bytes", "9223372036854771712\n",
+            "memory.kmem.usage_in_bytes", "3000000\n",
+            "memory.failcnt", "5\n",
+            "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+    for (String name : sound.keySet()) {
+      mutate(
+          sound.get(name),
+          text -> {
+            Map<String, String> garbled = new HashMap<>(sound);
+            garbled.put(name, text);
+            CgroupTest.version1(garbled, OptionalLong.of(1_000_000))
+                .ifPresent(GarbledTextsTest::assertAddsUp);
+          });
+    }
+  }
+
+  @Test
+  void cgroupFiles() {
+    Map<String, String> files = CgroupTest.files2();
+    for (String name : files.keySet()) {
+      mutate(
+          files.get(name),
+          text -> {
+            Map<String, String> garbled = CgroupTest.files2();
+            garbled.put(name, text);
+            CgroupTest.version2(garbled).ifPresent(GarbledTextsTest::assertAddsUp);
+          });
+    }
+  }
+
+  @Test
+  void placesOfTheCgroup() {
+    String mounts =
+        "36 32 0:31 /docker/abc /sys/fs/cgroup/memory ro shared:15 - cgroup cgroup rw,memory\n"
+            + "31 24 0:27 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+    String cgroups = "4:memory:/docker/abc/x\n0::/system.slice/app.service\n";
+    mutate(mounts, text -> CgroupDirectory.find(cgroups, text));
+    mutate(
+        cgroups,
+        text -> {
+          Optional<CgroupDirectory> found = CgroupDirectory.find(text, mounts);
+          found.ifPresent(
+              directory -> assertThat(directory.path().startsWith(directory.mount())).isTrue());
+        });
+  }
+
+  @Test
+  void status() {
+    mutate("VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n", StatusFile::parse);
+  }
+
+  private static void assertAddsUp(CgroupMemory memory) {
+    assertThat(memory.bytes().values()).allMatch(bytes -> bytes >= 0);
+    assertThat(memory.bytes().values().stream().mapToLong(Long::longValue).sum())
+        .isEqualTo(memory.chargedBytes());
+  }
+
+  /** Any word anywhere, among them headers of objects that are not there; any page. */
+  private record GarbledMemory(Random random) implements AddressSpace {
+
+    @Override
+    public OptionalLong word(long address) {
+      return switch (random.nextInt(4)) {
+        case 0 -> OptionalLong.empty();
+        case 1 -> OptionalLong.of(random.nextLong());
+        case 2 -> OptionalLong.of(0);
+        default -> OptionalLong.of(random.nextInt(1 << 16) * PAGE | 2);
+      };
+    }
+
+    @Override
+    public Optional<BitSet> residentPages(long start, long end) {
+      return random.nextInt(3) == 0
+          ? Optional.empty()
+          : Optional.of(BitSet.valueOf(new long[] {random.nextLong(), random.nextLong()}));
+    }
+  }
+
+  private void mutate(String text, Consumer<String> reader) {
+    for (int i = 0; i < ROUNDS; i++) {
+      StringBuilder garbled = new StringBuilder(text);
+      garbled.setLength(random.nextInt(text.length() + 1));
+      for (int change = random.nextInt(8); change > 0 && !garbled.isEmpty(); change--) {
+        change(garbled);
+      }
+      try {
+        reader.accept(garbled.toString());
+      } catch (RuntimeException e) {
+        throw new AssertionError("thrown for: " + garbled, e);
+      }
+    }
+  }
+
+  private void change(StringBuilder text) {
+    int at = random.nextInt(text.length());
+    switch (random.nextInt(5)) {
+      case 0 -> text.setCharAt(at, (char) random.nextInt(256));
+      case 1 -> text.insert(at, "99999999999999999999");
+      case 2 -> text.deleteCharAt(at);
+      case 3 -> text.insert(at, random.nextBoolean() ? "\n" : " ");
+      default -> text.insert(at, "-9");
+    }
+  }
+}

@@ -1,0 +1,245 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryUsage;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+
+/**
+ * A program that takes memory of one kind after the other, on purpose and a known amount of it, and
+ * prints by how much each part of the split has grown: {@code heap: java-heap=67108864 ...}.
+ */
+final class Holdings {
+
+  static final int MEBIBYTE = 1 << 20;
+  static final int HEAP = 64 * MEBIBYTE;
+  static final int DIRECT = 48 * MEBIBYTE;
+  static final int SMALL_OBJECTS = 32 * MEBIBYTE;
+  static final int LARGE_OBJECT = 40 * MEBIBYTE;
+  static final int FILE = 24 * MEBIBYTE;
+  static final int SHARED = 16 * MEBIBYTE;
+  static final int FOREIGN = 64 * MEBIBYTE;
+  static final int THREADS = 60;
+  static final int CLASSES = 3_000;
+
+  private static final int SMALL_OBJECT = 16 * 1024;
+
+  private final Interposer interposer = Interposer.ofThisProcess();
+  private final AtomicLong hours = new AtomicLong();
+  private final ProcessMemorySource source =
+      new ProcessMemorySource(
+          new ProcessFiles(),
+          () -> hours.getAndIncrement() * 3_600_000_000_000L,
+          ProcessMemorySource::processorNanos);
+  private final List<Object> held = new ArrayList<>();
+  private final List<Long> smallObjects = new ArrayList<>();
+  private long foreign;
+
+  private Holdings() {}
+
+  /** Takes each kind in turn. The argument is a directory for files. */
+  public static void main(String[] arguments) throws Exception {
+    new Holdings().run(Path.of(arguments[0]));
+  }
+
+  private void run(Path directory) throws Exception {
+    // What the first splits load shall not be taken for what is held.
+    for (int i = 0; i < 6; i++) {
+      split();
+    }
+    hold("heap", () -> held.add(new byte[HEAP]));
+    hold("direct", () -> held.add(ByteBuffer.allocateDirect(DIRECT)));
+    hold("small objects", this::takeSmallObjects);
+    hold("large object", () -> touch(allocate(LARGE_OBJECT), LARGE_OBJECT));
+    hold("freed", this::freeSmallObjects);
+    hold("hidden object", this::takeHiddenObject);
+    hold("file", () -> held.add(map(directory.resolve("file"), FILE)));
+    hold("shared", () -> held.add(map(Path.of("/dev/shm"), SHARED)));
+    hold("threads", Holdings::startThreads);
+    hold("foreign", () -> foreign = Neighbours.foreign(FOREIGN));
+    Neighbours.unmap(foreign, FOREIGN);
+    Neighbours.besideMetaspace();
+    hold("classes", this::defineClasses);
+    ResidentMemory last = split();
+    print("all", last.bytes());
+    System.out.println("total=" + last.totalBytes());
+    printPools("code", pool -> pool.startsWith("Code"));
+    System.out.println("tracking=" + last.nativeMemoryTracking());
+    System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
+  }
+
+  /** What the JVM says of the same: {@code code: used=1000000 committed=2000000}. */
+  private static void printPools(String name, Predicate<String> pool) {
+    List<MemoryUsage> usages =
+        ManagementFactory.getMemoryPoolMXBeans().stream()
+            .filter(bean -> pool.test(bean.getName()))
+            .map(MemoryPoolMXBean::getUsage)
+            .toList();
+    System.out.printf(
+        "%s: used=%d committed=%d%n",
+        name,
+        usages.stream().mapToLong(MemoryUsage::getUsed).sum(),
+        usages.stream().mapToLong(MemoryUsage::getCommitted).sum());
+  }
+
+  @FunctionalInterface
+  private interface Holding {
+    void take() throws Exception;
+  }
+
+  private void hold(String kind, Holding holding) throws Exception {
+    Map<ResidentPart, Long> before = split().bytes();
+    holding.take();
+    Map<ResidentPart, Long> after = split().bytes();
+    Map<ResidentPart, Long> growth = new EnumMap<>(ResidentPart.class);
+    after.forEach((part, bytes) -> growth.put(part, bytes - before.getOrDefault(part, 0L)));
+    print(kind, growth);
+  }
+
+  private ResidentMemory split() {
+    return source.read(() -> interposer.read(Instant.EPOCH)).resident().orElseThrow();
+  }
+
+  private static void print(String kind, Map<ResidentPart, Long> bytes) {
+    StringBuilder line = new StringBuilder(kind).append(':');
+    for (ResidentPart part : ResidentPart.values()) {
+      if (bytes.containsKey(part)) {
+        line.append(' ').append(part.tag()).append('=').append(bytes.get(part));
+      }
+    }
+    System.out.println(line);
+  }
+
+  private void takeSmallObjects() {
+    for (int i = 0; i < SMALL_OBJECTS / SMALL_OBJECT; i++) {
+      long address = allocate(SMALL_OBJECT);
+      touch(address, SMALL_OBJECT);
+      smallObjects.add(address);
+    }
+  }
+
+  /** The kernel makes one mapping of it and what is mapped below. */
+  private void takeHiddenObject() {
+    long address = allocate(LARGE_OBJECT);
+    touch(address, LARGE_OBJECT);
+    Neighbours.below(address);
+  }
+
+  /** All but the last, so that the allocator cannot give the end of its heap back. */
+  private void freeSmallObjects() {
+    for (int i = 0; i < smallObjects.size() - 1; i++) {
+      free(smallObjects.get(i));
+    }
+  }
+
+  private static MappedByteBuffer map(Path place, int bytes) throws IOException {
+    Path file = Files.isDirectory(place) ? Files.createTempFile(place, "holdings", "") : place;
+    try (FileChannel channel =
+        FileChannel.open(
+            file,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.DELETE_ON_CLOSE)) {
+      MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
+      for (int i = 0; i < bytes; i += 4096) {
+        mapped.put(i, (byte) 1);
+      }
+      return mapped;
+    }
+  }
+
+  /** Each goes some hundred kilobytes deep and stays there. */
+  private static void startThreads() throws InterruptedException {
+    CountDownLatch deep = new CountDownLatch(THREADS);
+    for (int i = 0; i < THREADS; i++) {
+      Thread thread = new Thread(() -> descend(2_000, deep));
+      thread.setDaemon(true);
+      thread.start();
+    }
+    deep.await();
+  }
+
+  private static long descend(int levels, CountDownLatch deep) {
+    if (levels == 0) {
+      deep.countDown();
+      try {
+        Thread.sleep(Long.MAX_VALUE);
+      } catch (InterruptedException e) {
+        return 0;
+      }
+    }
+    return 1 + descend(levels - 1, deep);
+  }
+
+  /** Copies of one class, each with metadata of its own. */
+  private void defineClasses() throws Exception {
+    byte[] code;
+    try (InputStream in = Holdings.class.getResourceAsStream("Holdings$Template.class")) {
+      code = in.readAllBytes();
+    }
+    for (int i = 0; i < CLASSES; i++) {
+      held.add(MethodHandles.lookup().defineHiddenClass(code, true).lookupClass());
+    }
+  }
+
+  /** What is defined again and again; its methods make the metadata worth measuring. */
+  static final class Template {
+    int some(int a) {
+      return a * 31 + other(a, a >> 3) - more(a);
+    }
+
+    int other(int a, int b) {
+      return a == b ? a : a + b;
+    }
+
+    int more(int a) {
+      return String.valueOf(a).length() + Integer.toHexString(a).hashCode();
+    }
+  }
+
+  private static void touch(long address, long bytes) {
+    call(
+        "setMemory", new Class<?>[] {long.class, long.class, byte.class}, address, bytes, (byte) 1);
+  }
+
+  private static long allocate(long bytes) {
+    return (long) call("allocateMemory", new Class<?>[] {long.class}, bytes);
+  }
+
+  private static void free(long address) {
+    call("freeMemory", new Class<?>[] {long.class}, address);
+  }
+
+  /** Through {@code sun.misc.Unsafe}, of which the compiler would warn. */
+  private static Object call(String method, Class<?>[] types, Object... arguments) {
+    try {
+      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+      Field instance = unsafe.getDeclaredField("theUnsafe");
+      instance.setAccessible(true);
+      return unsafe.getMethod(method, types).invoke(instance.get(null), arguments);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a JVM with given options says about itself. */
+@Tag("process")
+class HotSpotTest {
+
+  private static final long MIB = 1 << 20;
+
+  @Test
+  void onlyWhatSomebodySetIsALimit() {
+    String unset = new ChildJvm().run(Configuration.class).output();
+    String set =
+        new ChildJvm()
+            .options("-XX:MaxMetaspaceSize=100m", "-XX:ReservedCodeCacheSize=64m")
+            .options("-XX:MaxDirectMemorySize=32m", "-Xss512k")
+            .run(Configuration.class)
+            .output();
+
+    assertThat(unset)
+        .contains("heap=" + 128 * MIB)
+        .contains("metaspace=unknown code=unknown direct=unknown stack=" + MIB);
+    assertThat(set)
+        .contains(
+            "metaspace=%d code=%d direct=%d stack=%d"
+                .formatted(100 * MIB, 64 * MIB, 32 * MIB, MIB / 2));
+  }
+
+  @Test
+  void theHeapsSizeComesFromSomewhere() {
+    assertThat(new ChildJvm().run(Configuration.class).output()).contains("setting=-Xmx\n");
+    assertThat(
+            new ChildJvm()
+                .withoutOptions()
+                .options("-XX:MaxRAMPercentage=10", "-XX:MaxRAM=1g")
+                .run(Configuration.class)
+                .output())
+        .contains("setting=-XX:MaxRAMPercentage=10\n");
+    assertThat(
+            new ChildJvm()
+                .withoutOptions()
+                .options("-XX:MaxRAM=1g", "-XX:-UseContainerSupport", "-XX:+UseSerialGC")
+                .run(Configuration.class)
+                .output())
+        .contains("setting=chosen by the JVM; -Xmx is not set\n")
+        .contains("heap=" + 256 * MIB);
+  }
+
+  @Test
+  void onlyZgcsHeapIsChargedAsSharedMemory() {
+    String z = new ChildJvm().options("-XX:+UseZGC", "-Xms64m").run(Configuration.class).output();
+    String serial =
+        new ChildJvm().options("-XX:+UseSerialGC", "-Xms64m").run(Configuration.class).output();
+
+    assertThat(z).contains("shared=" + 64 * MIB);
+    assertThat(serial).contains("shared=0\n");
+  }
+
+  /**
+   * Without a limit the JVM's own bounds hold: the code cache's default, whose segments may add up
+   * to a page more, and the heap's size.
+   */
+  @Test
+  void whatNobodyLimitedMayStillBeBounded() {
+    String output =
+        new ChildJvm()
+            .options("-XX:+UseG1GC", "-XX:+TieredCompilation")
+            .run(Configuration.class)
+            .output();
+
+    Matcher most =
+        Pattern.compile("most: metaspace=unknown code=(\\d+) direct=" + 128 * MIB).matcher(output);
+    assertThat(most.find()).as(output).isTrue();
+    assertThat(Long.parseLong(most.group(1))).isBetween(240 * MIB, 240 * MIB + 4096);
+  }
+
+  /** Prints the limits. */
+  static final class Configuration {
+
+    private Configuration() {}
+
+    public static void main(String[] arguments) {
+      BudgetTable.Configuration limits = HotSpot.configuration(OptionalLong.of(1));
+      System.out.println(
+          "heap=%s metaspace=%s code=%s direct=%s stack=%s"
+              .formatted(
+                  text(limits.maximumHeapBytes()),
+                  text(limits.metaspace().limit()),
+                  text(limits.codeCache().limit()),
+                  text(limits.direct().limit()),
+                  text(limits.stackBytes())));
+      System.out.println("setting=" + limits.heapSetting());
+      System.out.println("shared=" + limits.sharedHeapBytes());
+      System.out.println(
+          "most: metaspace=%s code=%s direct=%s"
+              .formatted(
+                  text(limits.metaspace().most()),
+                  text(limits.codeCache().most()),
+                  text(limits.direct().most())));
+    }
+
+    private static String text(OptionalLong value) {
+      return value.isPresent() ? String.valueOf(value.getAsLong()) : "unknown";
+    }
+  }
+}

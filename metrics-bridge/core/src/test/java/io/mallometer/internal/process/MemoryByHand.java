@@ -1,0 +1,45 @@
+package io.mallometer.internal.process;
+
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Memory in which a test puts words; every page that has one, or is said to be, is resident. */
+final class MemoryByHand implements AddressSpace {
+
+  private final Map<Long, Long> words = new HashMap<>();
+  private int reads;
+
+  /** Puts the header of an object that glibc mapped singly. */
+  MemoryByHand object(long address, long bytes) {
+    words.put(address, 0L);
+    words.put(address + 8, bytes | 2);
+    return this;
+  }
+
+  MemoryByHand word(long address, long word) {
+    words.put(address, word);
+    return this;
+  }
+
+  int reads() {
+    return reads;
+  }
+
+  @Override
+  public OptionalLong word(long address) {
+    reads++;
+    Long word = words.get(address);
+    return word == null ? OptionalLong.of(0) : OptionalLong.of(word);
+  }
+
+  /** All of them. */
+  @Override
+  public Optional<BitSet> residentPages(long start, long end) {
+    BitSet all = new BitSet();
+    all.set(0, (int) ((end - start) / PAGE));
+    return Optional.of(all);
+  }
+}

@@ -1,0 +1,34 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class NativeMemoryTrackingTest {
+
+  /** The report's own total is 9706298 with category Other, whose 10240 bytes Java asked for. */
+  @Test
+  void readsJdk17() {
+    NativeMemoryTracking tracking =
+        NativeMemoryTracking.parse(Captured.text("nmt-jdk17-g1.txt")).orElseThrow();
+
+    assertThat(tracking.mallocBytes()).isEqualTo(9_706_298 - 10_240);
+    assertThat(tracking.structureBytes()).isEqualTo(43_552_768 + 36_864 + 8_192);
+  }
+
+  /** The report's own total is 14652488, of which Other has 34816. */
+  @Test
+  void readsJdk25() {
+    NativeMemoryTracking tracking =
+        NativeMemoryTracking.parse(Captured.text("nmt-jdk25-g1.txt")).orElseThrow();
+
+    assertThat(tracking.mallocBytes()).isEqualTo(14_652_488 - 34_816);
+    assertThat(tracking.structureBytes()).isEqualTo(38_834_176 + 36_864 + 8_192);
+  }
+
+  @Test
+  void isUnknownWhenItIsOff() {
+    assertThat(NativeMemoryTracking.parse("Native memory tracking is not enabled\n")).isEmpty();
+    assertThat(NativeMemoryTracking.parse("")).isEmpty();
+  }
+}

@@ -1,0 +1,80 @@
+package io.mallometer.internal.process;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.lang.management.ManagementFactory;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * Memory that nobody names. A little of it beside what is to be recognised makes the kernel show
+ * both as one mapping: what threads, libraries and mallometer itself do now and then by chance.
+ */
+final class Neighbours {
+
+  private static final long BYTES = 64 << 10;
+  private static final int READ_WRITE = 3;
+  private static final int PRIVATE_ANONYMOUS = 0x22;
+  private static final int FIXED_NOREPLACE = 0x100000;
+
+  /** Of {@code VM.metaspace vslist}. */
+  private static final Pattern NODE = Pattern.compile("node #\\d+: base 0x([0-9a-f]+)");
+
+  private Neighbours() {}
+
+  /** Maps right below an object of malloc that is mapped singly, where the address is free. */
+  static void below(long object) {
+    map(object / AddressSpace.PAGE * AddressSpace.PAGE - BYTES);
+  }
+
+  /** Maps below each node of metaspace, where the address is free. */
+  static void besideMetaspace() {
+    Matcher node = NODE.matcher(metaspace());
+    while (node.find()) {
+      map(Long.parseLong(node.group(1), 16) - BYTES);
+    }
+  }
+
+  private static String metaspace() {
+    try {
+      return String.valueOf(
+          ManagementFactory.getPlatformMBeanServer()
+              .invoke(
+                  new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                  "vmMetaspace",
+                  new Object[] {new String[] {"vslist"}},
+                  new String[] {String[].class.getName()}));
+    } catch (JMException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Maps and touches memory as a library does that does not ask malloc; returns its address. */
+  static long foreign(long bytes) {
+    return map(0, bytes, PRIVATE_ANONYMOUS);
+  }
+
+  /** Gives such memory back. */
+  static void unmap(long address, long bytes) {
+    NativeLibrary.getInstance("c")
+        .getFunction("munmap")
+        .invokeInt(new Object[] {new Pointer(address), bytes});
+  }
+
+  private static void map(long address) {
+    map(address, BYTES, PRIVATE_ANONYMOUS | FIXED_NOREPLACE);
+  }
+
+  private static long map(long address, long bytes, int flags) {
+    Function mmap = NativeLibrary.getInstance("c").getFunction("mmap");
+    long mapped =
+        mmap.invokeLong(new Object[] {new Pointer(address), bytes, READ_WRITE, flags, -1, 0L});
+    if (mapped > 0) {
+      new Pointer(mapped).setMemory(0, bytes, (byte) 1);
+    }
+    return mapped;
+  }
+}

@@ -1,0 +1,203 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.model.Baseline;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.SelfReport;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ProcessMemorySourceTest {
+
+  private static final Snapshot NOTHING_COUNTED =
+      Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
+
+  private final CountingFiles files = new CountingFiles();
+  private long nanos = 42;
+  private long processorNanos;
+  private final ProcessMemorySource source =
+      new ProcessMemorySource(files, () -> nanos, () -> processorNanos);
+
+  @Test
+  void theFirstReadingHasEverything() {
+    ProcessMemory memory = read();
+
+    assertThat(memory.residentBytes()).isEqualTo(51_628 * 1024);
+    assertThat(memory.resident().orElseThrow().totalBytes()).isEqualTo(48_880 * 1024L);
+    assertThat(memory.resident().orElseThrow().bytes().values().stream().mapToLong(b -> b).sum())
+        .isEqualTo(48_880 * 1024L);
+    assertThat(memory.resident().orElseThrow().costSeconds()).isEqualTo(0.012);
+    assertThat(memory.cgroup().orElseThrow().chargedBytes()).isEqualTo(60_000_000);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(1_000_000);
+    assertThat(memory.budget().orElseThrow().verdict()).startsWith("limit too small by ");
+  }
+
+  @Test
+  void smallFilesAreReadOnceASecondAndMappingsEvery15() {
+    for (int tenths = 0; tenths < 600; tenths++) {
+      read();
+      nanos += Duration.ofMillis(100).toNanos();
+    }
+
+    assertThat(files.statusRead).isEqualTo(60);
+    assertThat(files.mappingsRead).isEqualTo(4);
+  }
+
+  @Test
+  void aSplitIsRenewedAtOnceButInTheLongRunNotMoreOften() {
+    read();
+    source.renew();
+    read();
+    assertThat(files.mappingsRead).isEqualTo(2);
+
+    for (int second = 0; second < 600; second++) {
+      nanos += seconds(1);
+      source.renew();
+      read();
+    }
+    assertThat(files.mappingsRead).isBetween(40, 44);
+  }
+
+  @Test
+  void aSplitThatFailsIsNotTriedAgainSooner() {
+    files.failing = true;
+    for (int second = 0; second < 30; second++) {
+      try {
+        read();
+      } catch (OutOfMemoryError e) {
+        assertThat(e).hasMessage("Java heap space");
+      }
+      nanos += seconds(1);
+    }
+
+    assertThat(files.mappingsRead).isEqualTo(2);
+  }
+
+  /** The capture has 11,448 KiB of such pages, of which 948 are archived objects in the heap. */
+  @Test
+  void whatWasWrittenOfMappedFilesIsKnown() {
+    assertThat(read().resident().orElseThrow().copiedFileBytes())
+        .isBetween((11_448L - 948) * 1024, 11_448L * 1024);
+  }
+
+  @Test
+  void aLimitThatChangesIsSeen() {
+    read();
+    files.limit = "2000000\n";
+    nanos += Duration.ofSeconds(1).toNanos();
+
+    ProcessMemory memory = read();
+    assertThat(memory.cgroup().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+    assertThat(memory.budget().orElseThrow().limitBytes()).isEqualTo(2_000_000);
+    assertThat(files.mappingsRead).isEqualTo(1);
+  }
+
+  @Test
+  void whatCannotBeReadIsUnknown() {
+    files.readable = false;
+    ProcessMemory memory = read();
+
+    assertThat(memory).isEqualTo(ProcessMemory.unknown());
+  }
+
+  /** Of the second split on: the first loads classes. */
+  @ParameterizedTest
+  @CsvSource({"12, 240", "100, 37", "10000000, 2"})
+  void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor(int costMillis, int splits) {
+    files.costNanos = Duration.ofMillis(costMillis).toNanos();
+    for (int second = 0; second < 3_600; second++) {
+      read();
+      nanos += seconds(1);
+    }
+
+    assertThat(files.mappingsRead).isEqualTo(splits);
+  }
+
+  /** What is live is not told from what is retained where an attach could not tell it. */
+  @Test
+  void anUnknownBaselineLeavesMallocUndivided() {
+    assertThat(parts(new Baseline(5_000_000, 300_000)))
+        .containsKeys(ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED)
+        .doesNotContainKey(ResidentPart.MALLOC);
+    assertThat(parts(new Baseline(Double.NaN, 80_000_000)))
+        .containsKey(ResidentPart.MALLOC)
+        .doesNotContainKeys(ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED);
+  }
+
+  private Map<ResidentPart, Long> parts(Baseline baseline) {
+    Snapshot attached =
+        new Snapshot(
+            Instant.EPOCH,
+            Status.counting(SelfReport.ATTACHED),
+            Optional.of(FaceContract.attachedCounters(baseline)),
+            FaceContract.attachedReport());
+    return new ProcessMemorySource(files, () -> 42, () -> 42)
+        .read(() -> attached)
+        .resident()
+        .orElseThrow()
+        .bytes();
+  }
+
+  private ProcessMemory read() {
+    return source.read(() -> NOTHING_COUNTED);
+  }
+
+  private static long seconds(int seconds) {
+    return Duration.ofSeconds(seconds).toNanos();
+  }
+
+  private final class CountingFiles extends ProcessFiles {
+
+    int statusRead;
+    int mappingsRead;
+    long costNanos = 12_000_000;
+    boolean readable = true;
+    boolean failing;
+    String limit = "1000000\n";
+
+    @Override
+    Optional<String> text(Path path) {
+      return readable ? Optional.ofNullable(known(path)) : Optional.empty();
+    }
+
+    private @Nullable String known(Path path) {
+      return switch (path.toString()) {
+        case "/proc/self/status" -> {
+          statusRead++;
+          yield "VmRSS:\t   51628 kB\nRssAnon:\t   3028 kB\nThreads:\t19\n";
+        }
+        case "/proc/self/cgroup" -> "0::/\n";
+        case "/proc/self/mountinfo" -> "31 24 0:27 / /cg rw shared:9 - cgroup2 cgroup2 rw\n";
+        case "/cg/memory.current" -> "60000000\n";
+        case "/cg/memory.max" -> limit;
+        default -> null;
+      };
+    }
+
+    @Override
+    Optional<List<Mapping>> mappings() {
+      mappingsRead++;
+      processorNanos += costNanos;
+      if (failing) {
+        throw new OutOfMemoryError("Java heap space");
+      }
+      return readable
+          ? Optional.of(Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")))
+          : Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,375 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.ResidentPart;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class ResidentSplitTest {
+
+  private static final long MIB = 1 << 20;
+
+  /** {@code [stack]} of the capture on Linux 6.1, in KiB. */
+  private static final long STACK_OF_MAIN = 36;
+
+  private static final JvmFacts OF_THE_CAPTURE =
+      new JvmFacts(
+          new JvmRanges(
+              List.of(new Range(0xf0000000L, 0x100000000L)),
+              List.of(new Range(0x7ff5dd400000L, 0x7ff5ec400000L))),
+          new Metadata(OptionalLong.of(1 << 30), OptionalLong.empty(), OptionalLong.empty()),
+          OptionalLong.of(MIB),
+          Collector.G1.largestStructures(256 * MIB),
+          OptionalLong.of(8192),
+          Optional.empty());
+
+  /** Sums of Rss in the text, by hand. */
+  @Test
+  void dividesARealProcess() {
+    Map<ResidentPart, Long> parts = capture(nothingCounted());
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L)
+        .containsEntry(ResidentPart.CODE_CACHE, 1392 * 1024L)
+        .containsEntry(ResidentPart.METASPACE, 2676 * 1024L)
+        .containsEntry(ResidentPart.CLASS_SPACE, 360 * 1024L)
+        .containsEntry(ResidentPart.THREAD_STACKS, 548 * 1024L)
+        .containsEntry(ResidentPart.DIRECT_BUFFERS, 8192L)
+        .containsEntry(ResidentPart.MALLOC, (4292 + 116) * 1024L - 8192)
+        .doesNotContainKeys(
+            ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED, ResidentPart.MALLOMETER);
+    // Files, and the zeroed data behind libraries.
+    assertThat(parts.get(ResidentPart.MAPPED_FILES)).isBetween(32_748 * 1024L, 33_400 * 1024L);
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  /**
+   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. Here the
+   * page table is not there, and all of the stack's megabyte counts as resident.
+   */
+  @Test
+  void aStackAndMetaspaceAreToldApart() {
+    JvmFacts jvm =
+        new JvmFacts(
+            new JvmRanges(
+                List.of(new Range(0xf0000000L, 0x100000000L)),
+                List.of(new Range(0x7efeb8a00000L, 0x7efebba00000L))),
+            new Metadata(
+                OptionalLong.of(1 << 30), OptionalLong.of(640 << 10), OptionalLong.of(3840 << 10)),
+            OptionalLong.of(MIB),
+            Collector.SERIAL.largestStructures(256 * MIB),
+            OptionalLong.of(8192),
+            Optional.empty());
+
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                Captured.mappings(Captured.text("smaps-linux-6.1-jdk17-serial.txt")),
+                jvm,
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.JAVA_HEAP, 8192 * 1024L)
+        .containsEntry(ResidentPart.CODE_CACHE, 2400 * 1024L)
+        .containsEntry(ResidentPart.METASPACE, (3048 - 1024 + 732) * 1024L)
+        .containsEntry(ResidentPart.CLASS_SPACE, (188 + 332 + 44) * 1024L)
+        .containsEntry(
+            ResidentPart.THREAD_STACKS,
+            (1024 + 88 * 2 + 8 + 20 + 8 + 32 + 8 * 3 + 88 * 2 + 20 + 116 + STACK_OF_MAIN) * 1024L)
+        .containsEntry(ResidentPart.UNEXPLAINED, 0L);
+    assertThat(total(parts)).isEqualTo(53_076 * 1024L);
+  }
+
+  /** Without VmFlags nothing tells a reservation from a guard: the parts still add up. */
+  @Test
+  void partsAddUpWithoutFlags() {
+    String smaps =
+        Captured.text("smaps-linux-6.18-jdk17-g1.txt").replaceAll("(?m)^VmFlags:.*\n", "");
+
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                Captured.mappings(smaps),
+                OF_THE_CAPTURE,
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+    assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
+  }
+
+  @Test
+  void liveBytesDivideMalloc() {
+    Map<ResidentPart, Long> parts = capture(live(3 * MIB));
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.MALLOC_LIVE, 3 * MIB - 8192)
+        .containsEntry(ResidentPart.MALLOC_RETAINED, (4292 + 116) * 1024L - 3 * MIB)
+        .doesNotContainKey(ResidentPart.MALLOC);
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  /** What is live and was never touched is not resident. */
+  @Test
+  void liveIsNeverMoreThanWhatIsResident() {
+    Map<ResidentPart, Long> parts = capture(live(100_000 * MIB));
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.MALLOC_LIVE, (4292 + 116) * 1024L - 8192)
+        .containsEntry(ResidentPart.MALLOC_RETAINED, 0L);
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  /** Of an object of 64 MiB one is resident; 40 MiB are live beside it, and 20 are retained. */
+  @Test
+  void whatWasNeverTouchedIsNoLiveMemory() {
+    long object = 0x7f0000000000L;
+    List<Mapping> mappings =
+        List.of(
+            new Mapping(0x10000, 0x10000 + 80 * MIB, "rw-p", "[heap]", 60 * MIB, false),
+            new Mapping(object, object + 64 * MIB, "rw-p", "", MIB, false));
+
+    assertThat(divide(mappings, OF_THE_CAPTURE, object))
+        .containsEntry(ResidentPart.MALLOC_LIVE, 41 * MIB - 8192)
+        .containsEntry(ResidentPart.MALLOC_RETAINED, 20 * MIB);
+    assertThat(divide(mappings, tracking(new NativeMemoryTracking(70 * MIB, 0)), object))
+        .containsEntry(ResidentPart.GC_AND_JVM, 7 * MIB)
+        .containsEntry(ResidentPart.MALLOC_LIVE, 34 * MIB - 8192)
+        .containsEntry(ResidentPart.MALLOC_RETAINED, 20 * MIB);
+  }
+
+  private static Map<ResidentPart, Long> divide(List<Mapping> mappings, JvmFacts jvm, long object) {
+    return ResidentSplit.of(
+            mappings,
+            jvm,
+            live(104 * MIB),
+            new MemoryByHand().object(object, 64 * MIB),
+            new MappedChunks.Searched())
+        .parts();
+  }
+
+  @Test
+  void whatTheJvmItselfTookFromMallocIsTheJvms() {
+    Map<ResidentPart, Long> without = capture(live(4 * MIB));
+    Map<ResidentPart, Long> with =
+        ResidentSplit.of(
+                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
+                tracking(new NativeMemoryTracking(MIB, 0)),
+                live(4 * MIB),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(with.get(ResidentPart.MALLOC_LIVE))
+        .isEqualTo(without.get(ResidentPart.MALLOC_LIVE) - MIB);
+    assertThat(with.get(ResidentPart.MALLOC_RETAINED))
+        .isEqualTo(without.get(ResidentPart.MALLOC_RETAINED));
+    assertThat(total(with)).isEqualTo(48_880 * 1024L);
+  }
+
+  /** Tracking says that the JVM has no tables: then they cannot be its own. */
+  @Test
+  void whatNobodyOwnsIsUnexplained() {
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
+                tracking(new NativeMemoryTracking(0, 0)),
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts.get(ResidentPart.UNEXPLAINED)).isGreaterThan(MIB / 2);
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  @Test
+  void whatTheJvmMayOwnIsPresumedToBeItsOwn() {
+    List<Mapping> unknown =
+        List.of(new Mapping(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false));
+
+    ResidentSplit split =
+        ResidentSplit.of(
+            unknown,
+            OF_THE_CAPTURE,
+            nothingCounted(),
+            AddressSpace.unreadable(),
+            new MappedChunks.Searched());
+
+    // Two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB.
+    assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
+    assertThat(split.parts())
+        .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
+        .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
+  }
+
+  /** It counts what is committed, touched or not: 42 MiB where the tables have 14. */
+  @Test
+  void theJvmsAccountMakesItPresumeLessAndNeverMore() {
+    assertThat(presumed(new NativeMemoryTracking(0, 42 * MIB))).isEqualTo(14 * MIB);
+    assertThat(presumed(new NativeMemoryTracking(0, MIB))).isEqualTo(MIB);
+  }
+
+  private static long presumed(NativeMemoryTracking account) {
+    return ResidentSplit.of(
+            List.of(new Mapping(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false)),
+            tracking(account),
+            nothingCounted(),
+            AddressSpace.unreadable(),
+            new MappedChunks.Searched())
+        .presumedBytes();
+  }
+
+  @Test
+  void anotherAllocatorGetsWhatNobodyElseOwns() {
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
+                tracking(new NativeMemoryTracking(0, 0)),
+                new MallocFacts(OptionalLong.empty(), 0, 0, false),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts).containsEntry(ResidentPart.UNEXPLAINED, 0L);
+    assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  @Test
+  void zgcsHeapIsKnownByItsName() {
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                List.of(
+                    new Mapping(
+                        0x40000000000L,
+                        0x40010000000L,
+                        "rw-s",
+                        "/memfd:java_heap (deleted)",
+                        9,
+                        false),
+                    new Mapping(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 5, false)),
+                OF_THE_CAPTURE,
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.JAVA_HEAP, 9L)
+        .containsEntry(ResidentPart.SHARED_MEMORY, 5L);
+  }
+
+  @Test
+  void whatIsThereAndNotResidentIsZeroAndNotUnknown() {
+    Map<ResidentPart, Long> parts =
+        ResidentSplit.of(
+                List.of(
+                    new Mapping(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)),
+                OF_THE_CAPTURE,
+                nothingCounted(),
+                AddressSpace.unreadable(),
+                new MappedChunks.Searched())
+            .parts();
+
+    assertThat(parts)
+        .containsEntry(ResidentPart.SHARED_MEMORY, 0L)
+        .doesNotContainKey(ResidentPart.MAPPED_FILES);
+  }
+
+  @Test
+  void aMappingMayBecomeSomethingElseBetweenTwoSplits() {
+    MappedChunks.Searched searched = new MappedChunks.Searched();
+
+    assertThat(divideOne("/dev/shm/x", searched)).containsEntry(ResidentPart.SHARED_MEMORY, MIB);
+    assertThat(divideOne("/opt/x", searched)).containsEntry(ResidentPart.MAPPED_FILES, MIB);
+    assertThat(divideOne("[anon: stack x]", searched))
+        .containsEntry(ResidentPart.THREAD_STACKS, MIB);
+    assertThat(divideOne("[anon: x_malloc]", searched))
+        .containsEntry(ResidentPart.MALLOC, MIB - 8192);
+    assertThat(divideOne("/opt/libmallometer.so", searched))
+        .containsEntry(ResidentPart.MALLOMETER, MIB);
+  }
+
+  private static Map<ResidentPart, Long> divideOne(String name, MappedChunks.Searched searched) {
+    return ResidentSplit.of(
+            List.of(new Mapping(0x50000000000L, 0x50000100000L, "rw-p", name, MIB, false)),
+            OF_THE_CAPTURE,
+            nothingCounted(),
+            AddressSpace.unreadable(),
+            searched)
+        .parts();
+  }
+
+  /** Two nodes of metaspace that are committed to their ends have become one mapping. */
+  @Test
+  void fullNodesOfMetaspaceAreOneMapping() {
+    long at = 0x7f0010000000L;
+    List<Mapping> mappings = new ArrayList<>();
+    mappings.add(new Mapping(at, at + 96 * MIB, "rw-p", "", 90 * MIB, false));
+    mappings.add(new Mapping(at + 96 * MIB, at + 128 * MIB, "---p", "", 0, true));
+
+    assertThat(
+            ResidentSplit.of(
+                    mappings,
+                    OF_THE_CAPTURE,
+                    nothingCounted(),
+                    AddressSpace.unreadable(),
+                    new MappedChunks.Searched())
+                .parts())
+        .containsEntry(ResidentPart.METASPACE, 90 * MIB);
+  }
+
+  @Test
+  void nothingIsMappedNothingIsUnexplained() {
+    assertThat(
+            total(
+                ResidentSplit.of(
+                        List.of(),
+                        OF_THE_CAPTURE,
+                        nothingCounted(),
+                        AddressSpace.unreadable(),
+                        new MappedChunks.Searched())
+                    .parts()))
+        .isZero();
+  }
+
+  private static MallocFacts nothingCounted() {
+    return new MallocFacts(OptionalLong.empty(), 0, 0, true);
+  }
+
+  private static MallocFacts live(long bytes) {
+    return new MallocFacts(OptionalLong.of(bytes), 0, 0, true);
+  }
+
+  private static Map<ResidentPart, Long> capture(MallocFacts malloc) {
+    return ResidentSplit.of(
+            Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
+            OF_THE_CAPTURE,
+            malloc,
+            AddressSpace.unreadable(),
+            new MappedChunks.Searched())
+        .parts();
+  }
+
+  private static JvmFacts tracking(NativeMemoryTracking tracking) {
+    return new JvmFacts(
+        OF_THE_CAPTURE.ranges(),
+        OF_THE_CAPTURE.metadata(),
+        OF_THE_CAPTURE.stackBytes(),
+        OF_THE_CAPTURE.largestStructures(),
+        OF_THE_CAPTURE.directBytes(),
+        Optional.of(tracking));
+  }
+
+  private static long total(Map<ResidentPart, Long> parts) {
+    return parts.values().stream().mapToLong(Long::longValue).sum();
+  }
+}

@@ -1,0 +1,160 @@
+package io.mallometer.internal.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SmapsTest {
+
+  @Test
+  void readsEveryMappingOfARealProcess() {
+    List<Mapping> mappings = Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt"));
+
+    assertThat(mappings).hasSize(210);
+    assertThat(mappings.stream().mapToLong(Mapping::residentBytes).sum()).isEqualTo(48_880 * 1024);
+    assertThat(mappings.get(0))
+        .isEqualTo(new Mapping(0xf0000000L, 0xffe00000L, "rw-p", "", 3016 * 1024, false));
+    assertThat(mappings)
+        .filteredOn(mapping -> mapping.name().equals("[heap]"))
+        .singleElement()
+        .extracting(Mapping::residentBytes)
+        .isEqualTo(116L * 1024);
+    assertThat(mappings).filteredOn(Mapping::noReserve).hasSize(42);
+  }
+
+  @Test
+  void namesKeepTheirBlanks() {
+    assertThat(
+            Captured.mappings(
+                "7f0000000000-7f0000001000 r-xp 00000000 08:01 1234   /opt/my app/lib x.so (deleted)\n"
+                    + "Rss:                   4 kB\n"))
+        .containsExactly(
+            new Mapping(
+                0x7f0000000000L,
+                0x7f0000001000L,
+                "r-xp",
+                "/opt/my app/lib x.so (deleted)",
+                4096,
+                false));
+  }
+
+  /** Of the archive's classes and the libraries' relocated data; anonymous memory is no copy. */
+  @Test
+  void copiesOfFilePagesAreKnown() {
+    assertThat(
+            Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")).stream()
+                .mapToLong(Mapping::copiedBytes)
+                .sum())
+        .isEqualTo(11_448 * 1024);
+  }
+
+  /** Linux before 3.8 wrote no flags, before 4.x fewer lines; addresses may be short. */
+  @Test
+  void readsOldKernels() {
+    assertThat(
+            Captured.mappings(
+                "00400000-0048c000 r-xp 00000000 fd:00 1234 /bin/old\nSize: 560 kB\nRss: 8 kB\n"))
+        .containsExactly(new Mapping(0x400000, 0x48c000, "r-xp", "/bin/old", 8192, false));
+  }
+
+  /** Numbers of more than eight digits make a line longer than the others. */
+  @Test
+  void readsTerabytes() {
+    assertThat(
+            Captured.mappings(
+                """
+                7e0000000000-7f0000000000 rw-p 00000000 00:00 0\s
+                Size:           1073741824 kB
+                Rss:            1073741823 kB
+                Referenced:     1073741824 kB
+                Anonymous:      1073741823 kB
+                VmFlags: rd wr mr mw me ac nr\s
+                7f0000000000-7f0000001000 ---p 00000000 00:00 0\s
+                Rss:                   0 kB
+                """))
+        .containsExactly(
+            new Mapping(0x7e0000000000L, 0x7f0000000000L, "rw-p", "", (1L << 40) - 1024, true),
+            new Mapping(0x7f0000000000L, 0x7f0000001000L, "---p", "", 0, false));
+  }
+
+  @Test
+  void namesChangeFromMappingToMapping() {
+    List<String> names =
+        List.of("/a/lib.so", "", "/a/lib.so", "/a/lib", "/a/lib.so.1", "/b/lib.so");
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < names.size(); i++) {
+      text.append(
+          "7f00000%d0000-7f00000%d1000 r--p 00000000 08:01 7 %s%n".formatted(i, i, names.get(i)));
+    }
+
+    assertThat(Captured.mappings(text.toString()))
+        .extracting(Mapping::name)
+        .containsExactlyElementsOf(names);
+  }
+
+  @Test
+  void aNameIsCutOffWhereNoPathIsAsLong() {
+    String header = "7f0000000000-7f0000001000 r--p 00000000 08:01 7 ";
+    List<Mapping> mappings =
+        Captured.mappings(
+            header + "/" + "x".repeat(40_000) + "\nRss: 4 kB\n" + header + "/y\nRss: 8 kB\n");
+
+    assertThat(mappings).extracting(Mapping::residentBytes).containsExactly(4096L, 8192L);
+    assertThat(mappings)
+        .extracting(mapping -> mapping.name().length())
+        .containsExactly(4096 - header.length(), 2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 4096, 8191})
+  void theTextMayComeInPiecesOfAnySize(int most) throws IOException {
+    String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt");
+    InputStream inPieces =
+        new FilterInputStream(new ByteArrayInputStream(smaps.getBytes(StandardCharsets.UTF_8))) {
+          @Override
+          public int read(byte[] bytes, int offset, int length) throws IOException {
+            return super.read(bytes, offset, Math.min(most, length));
+          }
+        };
+
+    assertThat(Smaps.parse(inPieces)).isEqualTo(Captured.mappings(smaps));
+  }
+
+  @Test
+  void skipsTheKernelsOwnHalf() {
+    assertThat(
+            Captured.mappings(
+                "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\nRss: 0 kB\n"))
+        .isEmpty();
+  }
+
+  @Test
+  void sixtyFiveThousandMappingsAreReadInTime() {
+    StringBuilder text = new StringBuilder();
+    String block = Captured.text("smaps-linux-6.18-jdk17-g1.txt").split("\n", 2)[1];
+    String fields = block.substring(0, block.indexOf("ffe00000-"));
+    for (long i = 0; i < 65_000; i++) {
+      long start = 0x7f0000000000L + i * 8192;
+      text.append(Long.toHexString(start))
+          .append('-')
+          .append(Long.toHexString(start + 4096))
+          .append(" rw-p 00000000 00:00 0 \n")
+          .append(fields);
+    }
+    String smaps = text.toString();
+
+    Instant start = Instant.now();
+    assertThat(Captured.mappings(smaps)).hasSize(65_000);
+    assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofSeconds(10));
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.internal.symbol;
+
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** The modules of this process as the native library would record them, from its mappings. */
+final class OwnModules {
+
+  private OwnModules() {}
+
+  /** The module with an address in it. */
+  static Optional<RecordedModule> at(long address) {
+    return modules().stream()
+        .filter(module -> address >= module.begin() && address < module.end())
+        .findFirst();
+  }
+
+  /** The address of an exported function, as the loader gives it. */
+  static long address(NativeLibrary library, String function) {
+    return Pointer.nativeValue(library.getFunction(function));
+  }
+
+  private static List<RecordedModule> modules() {
+    try {
+      String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
+      return MappedModules.in(maps, ModuleImages.ofThisProcess());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
