@@ -141,7 +141,7 @@ struct mallometer_counters {
    * thread snapshot.
    */
   uint64_t largest_request_bytes;
-  /* Successful requests above MALLOMETER_LARGE bytes. 0 in a thread snapshot. */
+  /* Successful requests above MALLOMETER_HUGE bytes. 0 in a thread snapshot. */
   uint64_t huge_allocations;
   /* CLOCK_MONOTONIC of the latest mallometer_attach(), in nanoseconds; 0 if counting began with the process, and in a
    * thread snapshot. */
@@ -181,7 +181,7 @@ struct mallometer_report {
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
-  /* Requests above this size, in bytes, count as huge_allocations (MALLOMETER_LARGE). */
+  /* Requests above this size, in bytes, count as huge_allocations (MALLOMETER_HUGE). */
   uint64_t huge_threshold_bytes;
   /* NUL-terminated. The library's version, such as "0.1.0-SNAPSHOT". */
   char build[32];
@@ -305,7 +305,7 @@ struct mallometer_black_box {
 
 #define MALLOMETER_EVENT_FRAMES 16
 
-/* One request above MALLOMETER_LARGE. An array element: its size is passed beside the array. */
+/* One request above MALLOMETER_HUGE. An array element: its size is passed beside the array. */
 struct mallometer_event {
   /* 1 for the process's first; equal to huge_allocations when it happened. */
   uint64_t number;
@@ -661,7 +661,7 @@ MALLOMETER_API int mallometer_disable(void);
 MALLOMETER_API int mallometer_enable(void);
 
 /*
- * Copies the latest huge requests (above MALLOMETER_LARGE bytes) whose numbers are above `after`, oldest first, at most
+ * Copies the latest huge requests (above MALLOMETER_HUGE bytes) whose numbers are above `after`, oldest first, at most
  * `capacity`. 64 are kept; a gap in the numbers shows what was missed. `event_size` is sizeof(struct mallometer_event)
  * of the caller. Returns how many were copied; -EINVAL: events is NULL, or event_size is below 176.
  */

@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
   pid_t child = fork();
   if (child == 0) {
     for (int i = 0; i < 1000; i++) close(i);
-    setenv("MALLOMETER_LARGE", "nonsense", 1);
+    setenv("MALLOMETER_HUGE", "nonsense", 1);
     execl(argv[0], argv[0], "without", (char *)NULL); /* starts and speaks with nothing open */
     _exit(1);
   }

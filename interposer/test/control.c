@@ -1,4 +1,4 @@
-/* The functions of the ABI themselves: versions, brackets, reset, off and on, peak, large requests. */
+/* The functions of the ABI themselves: versions, brackets, reset, off and on, peak, huge requests. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

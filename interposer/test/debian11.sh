@@ -58,7 +58,7 @@ for program in exact_counts definitions threads control forks impossible_sizes e
 done
 gcc $flags -Wl,-z,now little_stack.c -o little_stack -lpthread -ldl || failed=1
 for case in taken coroutines handlers threads recursion first; do
-  try "little_stack $case" "" env MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_LARGE=100k ./little_stack $case
+  try "little_stack $case" "" env MALLOMETER_SAMPLE_INTERVAL=1 MALLOMETER_HUGE=100k ./little_stack $case
 done
 try state_is "" ./state_is counting
 for threads in 1 2 64; do try exact_counts_in_$threads "" ./exact_counts $threads; done

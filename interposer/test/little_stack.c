@@ -67,7 +67,7 @@ static NOINLINE void by_free(void) {
   object = NULL;
 }
 
-/* Small, of the slow path, and with MALLOMETER_LARGE=100k huge. */
+/* Small, of the slow path, and with MALLOMETER_HUGE=100k huge. */
 static const size_t sizes[] = {24, 1000, 40000, 150000};
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign};
 enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = sizeof ways / sizeof *ways };

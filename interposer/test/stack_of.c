@@ -1,5 +1,5 @@
 /*
- * The stack of a large request: from the call of malloc up to main, or to where a thread begins, and none on a stack
+ * The stack of a huge request: from the call of malloc up to main, or to where a thread begins, and none on a stack
  * that the program made itself, for a handler or otherwise; through code that keeps no frame pointer, aligns its stack
  * or allocates on it. What cannot be followed makes the stack shorter. First argument: "dwarf", "fp" (built with frame
  * pointers) or "off"; second: a library.

@@ -13,7 +13,7 @@
 
 #include "check.h"
 
-/* Ten events each, the slow path and the record of a large request among them. */
+/* Ten events each, the slow path and the record of a huge request among them. */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {

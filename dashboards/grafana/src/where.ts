@@ -124,15 +124,15 @@ const others = [
     ],
   ).overrideByQuery('B', COUNTED_ON_THE_RIGHT),
   graph(
-    'Large requests',
-    'The largest single request so far, and how many a minute exceed MALLOMETER_LARGE (64 MiB). A step in the first without load to match came from an unchecked size.',
+    'Huge requests',
+    'The largest single request so far, and how many a minute exceed MALLOMETER_HUGE (64 MiB). A step in the first without load to match came from an unchecked size.',
     'bytes',
     HALF,
     [
       { expression: `max by (instance) (native_malloc_largest_bytes{${shown}})`, legend: 'largest {{instance}}' },
       {
-        expression: `sum by (instance) (rate(native_malloc_large_total{${shown}}[$__rate_interval])) * 60`,
-        legend: 'large a minute {{instance}}',
+        expression: `sum by (instance) (rate(native_malloc_huge_total{${shown}}[$__rate_interval])) * 60`,
+        legend: 'huge a minute {{instance}}',
       },
     ],
   )
@@ -180,7 +180,7 @@ export const where = dashboard(
     { title: 'Call sites', panels: sites },
     { title: 'Sizes and churn', panels: sizes },
     { title: 'What is kept', panels: keepers },
-    { title: 'Threads and large requests', panels: others },
+    { title: 'Threads and huge requests', panels: others },
     { title: 'Instances', panels: comparison },
   ],
 ).build();

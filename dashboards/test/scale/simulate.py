@@ -109,7 +109,7 @@ class Instance:
         yield "native_malloc_request_size_bytes_bucket", 'le="+Inf"', int(1000 * age) + 20
         for size in "small", "large":
             yield "native_malloc_allocations_total", f'size="{size}"', int(1000 * age)
-        for name in "frees", "failed", "large", "requested_bytes":
+        for name in "frees", "failed", "huge", "large", "requested_bytes":
             yield f"native_malloc_{name}_total", "", int(100 * age)
         yield "native_allocator_trims_total", 'allocator="glibc"', 0
         yield "mallometer_samples_total", "", int(100 * age)

@@ -22,7 +22,7 @@ struct configuration {
   bool excluded;
   /* MALLOMETER_ACCOUNTING=header rather than usable. */
   bool headers;
-  /* MALLOMETER_LARGE, in bytes. */
+  /* MALLOMETER_HUGE, in bytes. */
   size_t huge_threshold;
   /*
    * MALLOMETER_BLACKBOX, a path, if it is meant for this program: one named java, or one that MALLOMETER_ONLY names.

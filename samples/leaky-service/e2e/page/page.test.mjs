@@ -467,7 +467,7 @@ describe('on the sample', () => {
     const poison = (value, key) => typeof value === 'string' ? (KEPT.has(key) ? value : hostile + value)
       : Array.isArray(value) ? value.map(one => poison(one, key))
       : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)])) : value;
-    const large = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
+    const huge = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
     let site;
     const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', alarming: true, sentence: 'This process ended', report: 'line'};
     const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, async route => {
@@ -477,7 +477,7 @@ describe('on the sample', () => {
         answers.leaks = [LEAK];
       }
       if (answers.overview) {
-        answers.overview.allocator.largeAllocations = [large];
+        answers.overview.allocator.largeAllocations = [huge];
       }
       if (answers.blackbox) {
         answers.blackbox.lastLife = life;
@@ -491,7 +491,7 @@ describe('on the sample', () => {
     await page.waitForSelector('.verdict');
     await page.waitForSelector('#sites .open');
     await page.click('#sites .open');
-    await page.click('#large summary');
+    await page.click('#huge summary');
     await page.click('#life-report summary');
     await page.focus('[data-chart="resident"]');
     await page.keyboard.press('ArrowLeft');

@@ -656,6 +656,7 @@ public abstract class FaceContract {
     all.add(gauge("native_malloc_peak_bytes", 700_000));
     all.add(gauge("native_malloc_largest_bytes", 32_768));
     all.add(gauge("native_malloc_objects", 10));
+    all.add(counter("native_malloc_huge_total", 8));
     all.add(counter("native_malloc_large_total", 8));
     all.add(gauge("mallometer_active", 1));
     all.add(gauge("mallometer_state", 1, "state", "active"));

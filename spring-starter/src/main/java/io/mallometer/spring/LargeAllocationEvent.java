@@ -8,20 +8,12 @@ import java.time.ZoneOffset;
 import org.springframework.context.ApplicationEvent;
 
 /**
- * A request for native memory above the size {@code MALLOMETER_LARGE} (64 MiB), up to a poll
- * interval after it was made.
+ * The old name of {@link HugeAllocationEvent}, for one version.
  *
- * <pre>{@code
- * @EventListener
- * void onHugeAllocation(LargeAllocationEvent event) {
- *   log.warn("{} asked for {} bytes", event.allocation().threadName(), event.allocation().bytes());
- * }
- * }</pre>
- *
- * <p>Each is published once in a context, on a thread of mallometer's, at most 64 a second. Those
- * of the time before the context was ready are published then, as far as they are known.
+ * @deprecated listen to {@link HugeAllocationEvent}
  */
-public final class LargeAllocationEvent extends ApplicationEvent {
+@Deprecated(forRemoval = true)
+public abstract class LargeAllocationEvent extends ApplicationEvent {
 
   @Serial private static final long serialVersionUID = 1;
 

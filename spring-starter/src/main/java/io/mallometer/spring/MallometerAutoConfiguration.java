@@ -18,9 +18,9 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * What every application gets: the facade, the MBeans, events in recordings, an event for each
- * large request, and the attach where the application was started without the native library.
- * Automatic trims where they are asked for.
+ * What every application gets: the facade, the MBeans, events in recordings, an event for each huge
+ * request, and the attach where the application was started without the native library. Automatic
+ * trims where they are asked for.
  *
  * <p>All but the facade are there for people outside the application, so they exist also where
  * beans are created lazily.
@@ -61,9 +61,9 @@ public final class MallometerAutoConfiguration {
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean
-  LargeAllocationPublisher largeAllocationPublisher(
+  HugeAllocationPublisher hugeAllocationPublisher(
       Mallometer mallometer, ApplicationEventPublisher events) {
-    return new LargeAllocationPublisher(mallometer, events);
+    return new HugeAllocationPublisher(mallometer, events);
   }
 
   @Bean

@@ -62,7 +62,7 @@ class BackOffTest {
                     .hasSingleBean(RequestSizes.class)
                     .hasSingleBean(NativeMemoryEndpoint.class)
                     .hasSingleBean(NativeMemoryEndpointWebExtension.class)
-                    .hasSingleBean(LargeAllocationPublisher.class)
+                    .hasSingleBean(HugeAllocationPublisher.class)
                     .hasSingleBean(AttachAfterRefresh.class)
                     .hasBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(NativeMemoryInfoContributor.class)
@@ -83,7 +83,7 @@ class BackOffTest {
                     .doesNotHaveBean(NativeMemoryMetrics.class)
                     .doesNotHaveBean(NativeMemoryEndpoint.class)
                     .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
-                    .doesNotHaveBean(LargeAllocationPublisher.class)
+                    .doesNotHaveBean(HugeAllocationPublisher.class)
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }

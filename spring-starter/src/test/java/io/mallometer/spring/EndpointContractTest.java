@@ -165,6 +165,7 @@ class EndpointContractTest extends FaceContract {
     shown.add(counter("native_malloc_freed_bytes_total", counters.freedBytes()));
     shown.add(counter("native_malloc_frees_total", counters.frees()));
     shown.add(counter("native_malloc_failed_total", counters.failed()));
+    shown.add(counter("native_malloc_huge_total", counters.hugeAllocations()));
     shown.add(counter("native_malloc_large_total", counters.hugeAllocations()));
     shown.add(gauge("native_malloc_live_bytes", counters.liveBytes()));
     shown.add(gauge("native_malloc_peak_bytes", counters.peakBytes()));

@@ -45,7 +45,7 @@ class NativeMemoryRuntimeHintsTest {
         AllocatorView.class,
         AllocatorView.Arena.class,
         AllocatorView.AdviceLine.class,
-        AllocatorView.LargeRequest.class,
+        AllocatorView.HugeRequest.class,
         HistoryView.class,
         LeaksView.class,
         LeaksView.Site.class,

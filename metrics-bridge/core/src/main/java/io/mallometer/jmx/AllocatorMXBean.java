@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
  * <p>What is unknown is null, which JConsole shows as an empty value: everything without the native
  * library, and each figure that this allocator does not tell.
  *
- * <p>Each large request is sent as a notification of type {@value #LARGE_ALLOCATION}.
+ * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
 public interface AllocatorMXBean {
 
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
    * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@link LargeRequest}, and {@code
+   * bytes}, {@code threadId}, {@code threadName} as in {@link HugeRequest}, and {@code
    * missedBefore}: how many requests between this one and the one before are not known any more.
    */
-  String LARGE_ALLOCATION = "io.mallometer.allocation.large";
+  String HUGE_ALLOCATION = "io.mallometer.allocation.large";
 
   @Attribute("Whose malloc serves: glibc, jemalloc, tcmalloc, mimalloc or unknown")
   String getKind();
@@ -91,8 +91,8 @@ public interface AllocatorMXBean {
   @Attribute("The arenas one by one, where the allocator tells; empty if unknown")
   List<Arena> getArenaTable();
 
-  @Attribute("The latest requests above the size MALLOMETER_LARGE, oldest first")
-  List<LargeRequest> getLargeAllocations();
+  @Attribute("The latest requests above the size MALLOMETER_HUGE, oldest first")
+  List<HugeRequest> getLargeAllocations();
 
   @Attribute("What could be done about memory that the allocator keeps; empty if all is well")
   List<AdviceLine> getAdvice();
@@ -146,7 +146,7 @@ public interface AllocatorMXBean {
   record AdviceLine(String topic, String reason, String setting) {}
 
   /**
-   * One large request, as composite data.
+   * One huge request, as composite data.
    *
    * @param number 1 for the process's first
    * @param time ISO 8601
@@ -154,7 +154,7 @@ public interface AllocatorMXBean {
    * @param threadId the kernel's number of the thread
    * @param threadName the kernel's name of the thread, at most 15 bytes
    */
-  record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
+  record HugeRequest(long number, String time, long bytes, int threadId, String threadName) {}
 
   /**
    * What became of a trim, as composite data.

@@ -15,8 +15,8 @@ import javax.management.openmbean.OpenType;
 import javax.management.openmbean.SimpleType;
 
 /**
- * Sends each large request as a notification, as long as its MBean is registered. What it carries
- * is open data, which clients understand without classes of mallometer.
+ * Sends each huge request as a notification, as long as its MBean is registered. What it carries is
+ * open data, which clients understand without classes of mallometer.
  */
 final class HugeAllocationNotifications extends NotificationBroadcasterSupport
     implements HugeAllocationListener, AutoCloseable {
@@ -32,9 +32,9 @@ final class HugeAllocationNotifications extends NotificationBroadcasterSupport
   HugeAllocationNotifications(Mallometer mallometer) {
     super(
         new MBeanNotificationInfo(
-            new String[] {AllocatorMXBean.LARGE_ALLOCATION},
+            new String[] {AllocatorMXBean.HUGE_ALLOCATION},
             Notification.class.getName(),
-            "A request above the size MALLOMETER_LARGE"));
+            "A request above the size MALLOMETER_HUGE"));
     subscription = mallometer.allocator().onHugeAllocation(this);
   }
 
@@ -42,7 +42,7 @@ final class HugeAllocationNotifications extends NotificationBroadcasterSupport
   public void onHugeAllocation(HugeAllocation allocation, long missedBefore) {
     Notification notification =
         new Notification(
-            AllocatorMXBean.LARGE_ALLOCATION,
+            AllocatorMXBean.HUGE_ALLOCATION,
             Registration.objectName(NativeMemoryMBeans.ALLOCATOR_NAME),
             allocation.number(),
             allocation.time().toEpochMilli(),
@@ -80,7 +80,7 @@ final class HugeAllocationNotifications extends NotificationBroadcasterSupport
     try {
       return new CompositeType(
           "LargeAllocation",
-          "A large request for native memory",
+          "A huge request for native memory",
           NAMES,
           NAMES,
           new OpenType<?>[] {

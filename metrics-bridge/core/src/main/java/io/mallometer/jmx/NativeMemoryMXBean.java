@@ -35,7 +35,7 @@ public interface NativeMemoryMXBean {
   @Nullable Long getLargeAllocationCount();
 
   @Attribute(
-      value = "Successful native allocations above the size MALLOMETER_LARGE",
+      value = "Successful native allocations above the size MALLOMETER_HUGE",
       units = "allocations",
       type = Attribute.COUNTER)
   @Nullable Long getHugeAllocationCount();

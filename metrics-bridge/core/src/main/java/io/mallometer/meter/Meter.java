@@ -147,10 +147,16 @@ public record Meter(
               "Native objects in use; unknown after an attach",
               Meter::objectsSeries),
           counted(
+              "native.malloc.huge",
+              Type.COUNTER,
+              NO_UNIT,
+              "Successful native allocations above the size MALLOMETER_HUGE",
+              untagged(NativeCounters::hugeAllocations)),
+          counted(
               "native.malloc.large",
               Type.COUNTER,
               NO_UNIT,
-              "Successful native allocations above the size MALLOMETER_LARGE",
+              "Deprecated, the old name of native.malloc.huge",
               untagged(NativeCounters::hugeAllocations)),
           new Meter(
               "native.malloc.library.live",

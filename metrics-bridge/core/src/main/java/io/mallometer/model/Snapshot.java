@@ -45,7 +45,7 @@ public record Snapshot(
     this(time, status, process, self, List.of());
   }
 
-  /** A snapshot of what the library counts, with the large requests. */
+  /** A snapshot of what the library counts, with the huge requests. */
   public Snapshot(
       Instant time,
       Status status,

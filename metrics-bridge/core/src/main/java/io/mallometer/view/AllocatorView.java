@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param costSeconds how long the reading took
  * @param arenaTable the arenas one by one, where the allocator tells
  * @param advice what could be done about memory that the allocator keeps; empty if all is well
- * @param largeAllocations the latest requests above the size MALLOMETER_LARGE, oldest first
+ * @param largeAllocations the latest requests above the size MALLOMETER_HUGE, oldest first
  */
 public record AllocatorView(
     String allocator,
@@ -47,7 +47,7 @@ public record AllocatorView(
     @Nullable Double costSeconds,
     List<Arena> arenaTable,
     List<AdviceLine> advice,
-    List<LargeRequest> largeAllocations)
+    List<HugeRequest> largeAllocations)
     implements View {
 
   /**
@@ -94,7 +94,7 @@ public record AllocatorView(
   }
 
   /**
-   * One large request.
+   * One huge request.
    *
    * @param number 1 for the process's first
    * @param time in ISO 8601
@@ -102,11 +102,10 @@ public record AllocatorView(
    * @param threadId the kernel's number of the thread
    * @param threadName the kernel's name of the thread, at most 15 bytes
    */
-  public record LargeRequest(
-      long number, String time, long bytes, int threadId, String threadName) {
+  public record HugeRequest(long number, String time, long bytes, int threadId, String threadName) {
 
-    private static LargeRequest of(HugeAllocation allocation) {
-      return new LargeRequest(
+    private static HugeRequest of(HugeAllocation allocation) {
+      return new HugeRequest(
           allocation.number(),
           allocation.time().toString(),
           allocation.bytes(),
@@ -137,7 +136,7 @@ public record AllocatorView(
         statistics.map(AllocatorStatistics::advice).orElse(List.of()).stream()
             .map(AdviceLine::of)
             .toList(),
-        snapshot.hugeAllocations().stream().map(LargeRequest::of).toList());
+        snapshot.hugeAllocations().stream().map(HugeRequest::of).toList());
   }
 
   private static @Nullable Long whole(

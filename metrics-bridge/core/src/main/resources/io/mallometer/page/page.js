@@ -657,9 +657,9 @@
     element('arenas').hidden = allocator.arenaTable.length === 0;
     table(element('arena-table'), ['Arena', 'System', 'In use', 'Free', 'A trim could give back'],
       allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
-    element('large').hidden = allocator.largeAllocations.length === 0;
-    table(element('large-table'), ['When', 'Size', 'Thread'],
-      allocator.largeAllocations.map(large => [moment(large.time), bytes(large.bytes), `${large.threadName} (${large.threadId})`]), [2]);
+    element('huge').hidden = allocator.largeAllocations.length === 0;
+    table(element('huge-table'), ['When', 'Size', 'Thread'],
+      allocator.largeAllocations.map(huge => [moment(huge.time), bytes(huge.bytes), `${huge.threadName} (${huge.threadId})`]), [2]);
   }
 
   function showBudget(budget) {

@@ -65,7 +65,7 @@ class AllocatorMBeanTest {
   }
 
   @Test
-  void arenasAdviceAndLargeRequestsAreTables() throws Exception {
+  void arenasAdviceAndHugeRequestsAreTables() throws Exception {
     mallometer.setAllocator(FaceContract.allocator(7_000));
     mallometer.setHugeAllocations(List.of(allocation(3)));
     mallometer.poll();
@@ -109,7 +109,7 @@ class AllocatorMBeanTest {
   }
 
   @Test
-  void eachLargeRequestIsOneNotificationThatAnyClientUnderstands() throws Exception {
+  void eachHugeRequestIsOneNotificationThatAnyClientUnderstands() throws Exception {
     BlockingQueue<Notification> received = new LinkedBlockingQueue<>();
     connection.addNotificationListener(
         name, (notification, handback) -> received.add(notification), null, null);

@@ -101,7 +101,7 @@ public final class HandFedInterposer implements Interposer {
     return applicationPackages;
   }
 
-  /** The large requests that the next poll finds. */
+  /** The huge requests that the next poll finds. */
   public void notes(List<HugeAllocation> allocations) {
     this.hugeAllocations = allocations;
   }

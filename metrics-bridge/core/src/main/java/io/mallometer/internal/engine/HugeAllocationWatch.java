@@ -11,12 +11,12 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Tells one listener of each large request once, as the polls bring them.
+ * Tells one listener of each huge request once, as the polls bring them.
  *
- * <p>The library numbers large requests and keeps the latest 64, and the watch looks at them at
- * most once a second, so a listener is told of at most 64 a second however many there are; the
- * numbers tell how many it missed. It is told on another thread than the one that polls: a listener
- * may be slow.
+ * <p>The library numbers huge requests and keeps the latest 64, and the watch looks at them at most
+ * once a second, so a listener is told of at most 64 a second however many there are; the numbers
+ * tell how many it missed. It is told on another thread than the one that polls: a listener may be
+ * slow.
  */
 public final class HugeAllocationWatch implements Consumer<Snapshot> {
 

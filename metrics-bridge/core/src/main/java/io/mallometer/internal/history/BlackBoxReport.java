@@ -84,7 +84,7 @@ public final class BlackBoxReport {
     leaks();
     parts();
     allocator();
-    largeRequests();
+    hugeRequests();
     budget();
     crossings();
     return text.toString();
@@ -316,7 +316,7 @@ public final class BlackBoxReport {
     }
   }
 
-  private void largeRequests() {
+  private void hugeRequests() {
     MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> requests =
         last.all("large").stream().filter(request -> request.size() > 3).toList();
@@ -324,7 +324,7 @@ public final class BlackBoxReport {
       return;
     }
     line("");
-    line("The latest large requests");
+    line("The latest huge requests");
     for (List<String> request : requests) {
       line("  %s  %s by thread %s", time(request.get(1)), amount(request.get(2)), request.get(3));
     }

@@ -19,8 +19,8 @@ import java.util.List;
 /** What of a snapshot goes into the black box, and what of the JVM. */
 final class MemoryLines {
 
-  /** The latest of the large requests; each is a line of some 60 bytes. */
-  private static final int MOST_LARGE = 16;
+  /** The latest of the huge requests; each is a line of some 60 bytes. */
+  private static final int MOST_HUGE = 16;
 
   /** A line of each has at most some 220 characters. */
   private static final int MOST_LIBRARIES = 10;
@@ -41,9 +41,8 @@ final class MemoryLines {
     snapshot.memory().cgroup().ifPresent(cgroup -> add(text, cgroup));
     snapshot.allocator().ifPresent(allocator -> add(text, allocator));
     snapshot.memory().budget().ifPresent(budget -> add(text, budget));
-    List<HugeAllocation> large = snapshot.hugeAllocations();
-    large
-        .subList(Math.max(0, large.size() - MOST_LARGE), large.size())
+    List<HugeAllocation> huge = snapshot.hugeAllocations();
+    huge.subList(Math.max(0, huge.size() - MOST_HUGE), huge.size())
         .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
     snapshot.leaks().ifPresent(leaks -> add(text, leaks));
     snapshot.sites().ifPresent(sites -> add(text, sites));

@@ -94,7 +94,7 @@ final class LoadedInterposer implements Interposer {
 
   private long sinceNanos = -1;
 
-  /** The large requests at the time when there had been {@link #knownHuge} of them. */
+  /** The huge requests at the time when there had been {@link #knownHuge} of them. */
   private List<HugeAllocation> hugeAllocations = List.of();
 
   private long knownHuge;
@@ -183,7 +183,7 @@ final class LoadedInterposer implements Interposer {
           status.active() ? Optional.of(CountersLayout.process(process)) : Optional.empty();
       Texts current = texts();
       if (counters.isPresent()) {
-        readLargeAllocations(counters.get());
+        readHugeAllocations(counters.get());
       }
       long end = System.nanoTime();
       decodingNanos += end - read;
@@ -323,7 +323,7 @@ final class LoadedInterposer implements Interposer {
   }
 
   /** An event whose entry is being written is seen at the next reading, as all are read again. */
-  private void readLargeAllocations(NativeCounters counters) {
+  private void readHugeAllocations(NativeCounters counters) {
     if (counters.hugeAllocations() == knownHuge) {
       return;
     }

@@ -24,14 +24,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The allocator of this JVM: its figures, what a trim really gives back, and large requests. */
+/** The allocator of this JVM: its figures, what a trim really gives back, and huge requests. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class AllocatorOfARealJvmTest {
 
   private static final int BYTES = 60_000;
   private static final int OBJECTS = 5_000;
-  private static final long LARGE = 80L << 20;
+  private static final long HUGE = 80L << 20;
   private static final long SLACK = 6 << 20;
 
   private final Interposer library = Interposer.ofThisProcess();
@@ -74,7 +74,7 @@ class AllocatorOfARealJvmTest {
   }
 
   @Test
-  void aLargeRequestIsToldOnceWithItsThread() throws Exception {
+  void aHugeRequestIsToldOnceWithItsThread() throws Exception {
     BlockingQueue<HugeAllocation> told = new LinkedBlockingQueue<>();
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(100)));
@@ -82,20 +82,20 @@ class AllocatorOfARealJvmTest {
         .allocator()
         .onHugeAllocation(
             (allocation, missed) -> {
-              if (allocation.bytes() == LARGE + 12_344) {
+              if (allocation.bytes() == HUGE + 12_344) {
                 told.add(allocation);
               }
             });
 
     Thread thread =
         new Thread(
-            () -> NativeWork.freeMemory(NativeWork.allocateMemory(LARGE + 12_344)), "large-taker");
+            () -> NativeWork.freeMemory(NativeWork.allocateMemory(HUGE + 12_344)), "huge-taker");
     thread.start();
     thread.join();
 
     HugeAllocation allocation = told.poll(20, TimeUnit.SECONDS);
     assertThat(allocation).isNotNull();
-    assertThat(allocation.threadName()).isEqualTo("large-taker");
+    assertThat(allocation.threadName()).isEqualTo("huge-taker");
     assertThat(allocation.number()).isPositive();
     assertThat(told.poll(1500, TimeUnit.MILLISECONDS)).isNull();
     mallometer.close();

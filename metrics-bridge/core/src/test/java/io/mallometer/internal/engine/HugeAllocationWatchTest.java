@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Each large request once, in order, gaps counted, and not too many at once. */
+/** Each huge request once, in order, gaps counted, and not too many at once. */
 class HugeAllocationWatchTest {
 
   private final List<String> told = new ArrayList<>();

@@ -59,7 +59,7 @@ class ReportedMemoryTest {
         .containsPattern("system +80.0 MiB\n")
         .containsPattern("used +50.0 MiB\n")
         .containsPattern("retained +30.0 MiB\n")
-        .contains("The latest large requests\n  12:00:07  100 MiB by thread importer\n")
+        .contains("The latest huge requests\n  12:00:07  100 MiB by thread importer\n")
         .containsPattern("events of the cgroup since it was made\n +max +12\n");
   }
 

@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Publishes each large request as an application event, from the time on that listeners exist. */
-final class LargeAllocationPublisher implements SmartInitializingSingleton, AutoCloseable {
+/** Publishes each huge request as an application event, from the time on that listeners exist. */
+final class HugeAllocationPublisher implements SmartInitializingSingleton, AutoCloseable {
 
   private final Mallometer mallometer;
   private final ApplicationEventPublisher events;
   private Mallometer.@Nullable Subscription subscription;
 
-  LargeAllocationPublisher(Mallometer mallometer, ApplicationEventPublisher events) {
+  HugeAllocationPublisher(Mallometer mallometer, ApplicationEventPublisher events) {
     this.mallometer = mallometer;
     this.events = events;
   }
@@ -25,7 +25,7 @@ final class LargeAllocationPublisher implements SmartInitializingSingleton, Auto
             .onHugeAllocation(
                 (allocation, missedBefore) ->
                     events.publishEvent(
-                        new LargeAllocationEvent(mallometer, allocation, missedBefore)));
+                        new HugeAllocationEvent(mallometer, allocation, missedBefore)));
   }
 
   @Override
