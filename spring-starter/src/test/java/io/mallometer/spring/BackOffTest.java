@@ -253,7 +253,7 @@ class BackOffTest {
         Mallometer.class,
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
-        LargeAllocationPublisher.class,
+        HugeAllocationPublisher.class,
         AutomaticTrims.class,
         AttachAfterRefresh.class,
         NativeMemoryMetrics.class,
