@@ -1,0 +1,35 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The walks of ARCHITECTURE.md lead through files that exist, each of them once. */
+@Tag("any-jdk")
+class WalksTest {
+
+  private static final Path REPOSITORY = Path.of("../..");
+  private static final Pattern STEP = Pattern.compile("(?m)^\\d+\\. `(\\S+)`: ");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"From malloc's size to a panel", "One verdict from evidence to page"})
+  void eachFileOfAWalkExistsAndIsVisitedOnce(String walk) throws IOException {
+    String text = Files.readString(REPOSITORY.resolve("ARCHITECTURE.md"));
+    String section = text.split("### " + walk)[1].split("\n###")[0];
+    List<String> files =
+        STEP.matcher(section).results().map((MatchResult step) -> step.group(1)).toList();
+
+    assertThat(files)
+        .hasSizeGreaterThan(10)
+        .doesNotHaveDuplicates()
+        .allMatch(file -> Files.isRegularFile(REPOSITORY.resolve(file)));
+  }
+}
