@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -488,6 +489,7 @@ class PollerTest {
   /** Counts readings, and fails as told. */
   private static final class Readings extends SilentInterposer {
     final AtomicInteger readings = new AtomicInteger();
+    private final Semaphore awaited = new Semaphore(0);
     volatile boolean present = true;
     volatile @Nullable Throwable failure;
     volatile boolean observes;
@@ -497,11 +499,8 @@ class PollerTest {
     }
 
     void awaitReadings(int more) throws InterruptedException {
-      int enough = readings.get() + more;
-      for (int i = 0; i < 1_000 && readings.get() < enough; i++) {
-        Thread.sleep(10);
-      }
-      assertThat(readings).hasValueGreaterThanOrEqualTo(enough);
+      awaited.drainPermits();
+      assertThat(awaited.tryAcquire(more, 10, TimeUnit.SECONDS)).isTrue();
     }
 
     @Override
@@ -512,6 +511,7 @@ class PollerTest {
     @Override
     public Snapshot read(Instant time) {
       readings.incrementAndGet();
+      awaited.release();
       if (failure instanceof Error error) {
         throw error;
       }

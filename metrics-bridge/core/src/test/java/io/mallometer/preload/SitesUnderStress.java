@@ -163,7 +163,7 @@ public final class SitesUnderStress {
         List.of(
             "io.mallometer.internal.symbol.RecordedMethod",
             "io.mallometer.internal.symbol.RecordedModule",
-            "[Lio.mallometer.StackFrame;")) {
+            "[Lio.mallometer.model.StackFrame;")) {
       long least = looks.stream().mapToLong(look -> count(name, look)).min().orElseThrow();
       held.append(name.replaceAll(".*\\.|\\W", "").toLowerCase(Locale.ROOT));
       held.append('=').append(least).append(' ');

@@ -47,7 +47,7 @@ class BlackBoxOfARealJvmTest {
 
   @Test
   void aKilledJvmIsReadAndTheNextOneTells() throws Exception {
-    Process killed = start(true, "leak");
+    Process killed = start(true, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
     killed.destroyForcibly();
     assertThat(killed.waitFor()).isEqualTo(SIGKILL);
@@ -109,7 +109,7 @@ class BlackBoxOfARealJvmTest {
   @Test
   @Tag("any-jdk")
   void withoutTheLibraryJavaWritesItsPart() throws Exception {
-    Process killed = start(false, "leak");
+    Process killed = start(false, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
     killed.destroyForcibly();
     assertThat(killed.waitFor()).isEqualTo(SIGKILL);
@@ -155,7 +155,8 @@ class BlackBoxOfARealJvmTest {
     MemoryLimit limit = MemoryLimit.of(220L << 20);
     assumeTrue(limit.possible(), limit.reason());
     try {
-      Process killed = start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak");
+      Process killed =
+          start(true, List.of("-XX:MaxDirectMemorySize=1g"), limit.enter(), "leak", "70");
       assertThat(killed.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(killed.exitValue()).as(output(killed)).isEqualTo(SIGKILL);
       RecordedLife life = RecordedLife.read(box);
@@ -175,7 +176,8 @@ class BlackBoxOfARealJvmTest {
       Process next = start(true, List.of(), limit.enter(), "exit");
       assertThat(next.waitFor()).isEqualTo(7);
       assertThat(output(next))
-          .containsPattern("The last run .* (was killed|ended without a goodbye) at \\d+ % of the");
+          .containsPattern(
+              "The previous run .* (was killed|ended without a goodbye) at \\d+ % of the");
     } finally {
       limit.remove();
     }

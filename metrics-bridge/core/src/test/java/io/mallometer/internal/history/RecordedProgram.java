@@ -19,7 +19,10 @@ public final class RecordedProgram {
 
   private RecordedProgram() {}
 
-  /** Runs as the first argument says; a second one is a file that it touches while it is well. */
+  /**
+   * Runs as the first argument says; a second one is how many milliseconds it takes to leak a MiB,
+   * or a file that it touches while it is well.
+   */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200)));
@@ -30,14 +33,14 @@ public final class RecordedProgram {
     System.out.println("reason=" + mallometer.history().recording().reason());
     switch (arguments[0]) {
       case "exit" -> System.exit(7);
-      case "leak" -> leak();
+      case "leak" -> leak(Long.parseLong(arguments[1]));
       case "hang" -> hang(Path.of(arguments[1]));
       default -> Thread.sleep(Long.MAX_VALUE);
     }
   }
 
   /** Native memory that nobody gives back, until somebody puts an end to it. */
-  private static void leak() throws InterruptedException {
+  private static void leak(long pauseMillis) throws InterruptedException {
     List<ByteBuffer> held = new ArrayList<>();
     while (true) {
       ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
@@ -45,7 +48,7 @@ public final class RecordedProgram {
         buffer.put(at, (byte) 1);
       }
       held.add(buffer);
-      Thread.sleep(200);
+      Thread.sleep(pauseMillis);
     }
   }
 
