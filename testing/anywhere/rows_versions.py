@@ -48,7 +48,7 @@ def rows(context):
         shop.java(jdk, here, shop.agent(here, f"port=0,record={box}"), "Work").with_variables(**shop.preload(here)),
         says="counts native memory",
         observe=tells_the_last_life,
-        tolerates={r" io\.mallometer\.history\.BlackBox |^INFO: The last run ": "how the previous run ended"},
+        tolerates={r" io\.mallometer\.Mallometer |^INFO: The previous run ": "how the previous run ended"},
         needs=(lambda: box.write_bytes(gzip.decompress((PREVIOUS / "box.gz").read_bytes())),),
         compares_starts=False,
         quick=True,
@@ -65,6 +65,6 @@ def counts_and_says_what_it_lacks(process):
 
 
 def tells_the_last_life(process):
-    ended = r"The last run \(process \d+, .*\) (exited with code 7); malloc live (\S+ \S+),"
+    ended = r"The previous run \(process \d+, .*\) (exited with code 7); malloc live (\S+ \S+),"
     process.wait_for(lambda: process.line(ended), f"a line that matches {ended}")
     return "says that the previous run {}, with {} live".format(*process.line(ended).groups())

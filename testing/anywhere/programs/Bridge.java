@@ -1,5 +1,5 @@
 import io.mallometer.Mallometer;
-import io.mallometer.Status;
+import io.mallometer.model.Status;
 import java.io.IOException;
 
 /** A program that opens the bridge itself, or does not, and logs the status in a line of its own. */

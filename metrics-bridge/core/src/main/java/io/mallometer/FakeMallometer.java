@@ -10,7 +10,6 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ProcessMemory;
-import io.mallometer.model.Recording;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Status;
@@ -52,13 +51,15 @@ public final class FakeMallometer extends PolledMallometer {
         SelfReport.absent());
   }
 
-  /** Counts this. */
+  /** Starts with these counters and this report of the library. */
   public FakeMallometer(NativeCounters counters, SelfReport self) {
     this(new HandFedInterposer(counters, self));
   }
 
   FakeMallometer(HandFedInterposer library) {
-    this(library, new Poller(library, MemorySource.none(), library.clock(), NO_THREAD));
+    this(
+        library,
+        new Poller(library, MemorySource.none(), library.clock(), library::nanoTime, NO_THREAD));
   }
 
   private FakeMallometer(HandFedInterposer library, Poller poller) {
@@ -102,17 +103,12 @@ public final class FakeMallometer extends PolledMallometer {
     library.notes(allocations);
   }
 
-  /** Sets whether the last hour is recorded. */
-  public void setRecording(Recording recording) {
-    library.records(recording);
-  }
-
   /** Publishes verdicts at once. */
   public void setLeaks(LeakReport report) {
     poller.leakWatch().publish(report);
   }
 
-  /** Lets time pass on {@link #clock()}. */
+  /** Moves {@link #clock()} on, and with it all that is paced. */
   public void advance(Duration duration) {
     library.elapse(duration);
   }

@@ -36,13 +36,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A facade over a poller, which it shares with others. */
-class PolledMallometer
-    implements Mallometer,
-        Mallometer.Counting,
-        Mallometer.Sites,
-        Mallometer.Leaks,
-        Mallometer.Allocator,
-        Mallometer.History {
+class PolledMallometer implements Mallometer {
 
   /**
    * The one piece of static state: a process has one set of counters, and its facades share one
@@ -59,6 +53,11 @@ class PolledMallometer
 
   private final Poller poller;
   private final Poller.Lease lease;
+  private final Counting counting = new PolledCounting();
+  private final Sites sites = new PolledSites();
+  private final Leaks leaks = new PolledLeaks();
+  private final Allocator allocator = new PolledAllocator();
+  private final History history = new PolledHistory();
 
   /** Subscriptions made here; guarded by itself, as is {@link #closed}. */
   private final Set<Poller.Subscriber> subscribers = new HashSet<>();
@@ -92,7 +91,7 @@ class PolledMallometer
   @Override
   public Diagnosis diagnosis() {
     return DiagnosisRules.diagnosis(
-        snapshot(), points(), report(), poller.leakWatch().leastObservation());
+        snapshot(), history.points(), leaks.report(), poller.leakWatch().leastObservation());
   }
 
   @Override
@@ -114,27 +113,27 @@ class PolledMallometer
 
   @Override
   public Counting counting() {
-    return this;
+    return counting;
   }
 
   @Override
   public Sites sites() {
-    return this;
+    return sites;
   }
 
   @Override
   public Leaks leaks() {
-    return this;
+    return leaks;
   }
 
   @Override
   public Allocator allocator() {
-    return this;
+    return allocator;
   }
 
   @Override
   public History history() {
-    return this;
+    return history;
   }
 
   @Override
@@ -157,129 +156,6 @@ class PolledMallometer
     }
   }
 
-  // ---- Counting
-
-  @Override
-  public Status attach() {
-    return orElse(poller::attach, this::status);
-  }
-
-  @Override
-  public Status detach() {
-    return orElse(poller::detach, this::status);
-  }
-
-  @Override
-  public Bracket hook() {
-    return new Bracket(poller.interposer()::process);
-  }
-
-  @Override
-  public Bracket hookThread() {
-    return new Bracket(new OwnThread(poller.interposer()));
-  }
-
-  // ---- Sites
-
-  @Override
-  public CallSites read() {
-    try {
-      return poller.callSiteReader().callSites();
-    } catch (RuntimeException | LinkageError e) {
-      return CallSites.none(clock().instant(), unreadable(e));
-    }
-  }
-
-  @Override
-  public SiteChanges changes(Instant from, Instant to) {
-    try {
-      return poller.callSiteReader().changes(from, to);
-    } catch (RuntimeException | LinkageError e) {
-      return SiteChanges.none(unreadable(e));
-    }
-  }
-
-  @Override
-  public SiteTrends trends(Grouping grouping, int most) {
-    try {
-      return poller.callSiteReader().trends(grouping, most);
-    } catch (RuntimeException | LinkageError e) {
-      return new SiteTrends(List.of(), List.of(), unreadable(e));
-    }
-  }
-
-  private static String unreadable(Throwable cause) {
-    return "the call sites cannot be read: " + cause;
-  }
-
-  // ---- Leaks
-
-  @Override
-  public LeakReport report() {
-    Status status = status();
-    return status.active()
-        ? poller.leakWatch().latest()
-        : LeakReport.none(clock().instant(), status.reason());
-  }
-
-  @Override
-  public void acknowledge(String site, boolean fine) {
-    poller.leakWatch().acknowledge(site, fine);
-  }
-
-  @Override
-  public Subscription onLeak(Consumer<SiteVerdict> listener) {
-    LeakNews news = new LeakNews(this::report, listener, poller.listenerThread());
-    return andOnPoll(news, news::close);
-  }
-
-  // ---- Allocator
-
-  @Override
-  public TrimReport trim() {
-    TrimReport report = poller.trim();
-    if (report.outcome() == TrimReport.Outcome.DONE) {
-      poll();
-    }
-    return report;
-  }
-
-  @Override
-  public Subscription trimEvery(Duration interval, double leastShare) {
-    AutomaticTrim trims = new AutomaticTrim(this::snapshot, this::trim, interval, leastShare);
-    trims.start();
-    return trims::close;
-  }
-
-  @Override
-  public Subscription onHugeAllocation(HugeAllocationListener listener) {
-    HugeAllocationWatch watch =
-        new HugeAllocationWatch(listener, poller.listenerThread(), System::nanoTime);
-    return andOnPoll(watch, watch::close);
-  }
-
-  // ---- History
-
-  @Override
-  public List<HistoryPoint> points() {
-    return poller.history().points();
-  }
-
-  @Override
-  public List<MemoryMoment> memory() {
-    return poller.memoryHistory().moments();
-  }
-
-  @Override
-  public Optional<PreviousRun> previousRun() {
-    return poller.blackBox().previousRun();
-  }
-
-  @Override
-  public Recording recording() {
-    return poller.blackBox().recording();
-  }
-
   /** Subscribes to the polls, and tells of the latest one at once. */
   private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
     Subscription polls = onPoll(watch);
@@ -295,6 +171,130 @@ class PolledMallometer
       return reading.get();
     } catch (RuntimeException | LinkageError e) {
       return otherwise.get();
+    }
+  }
+
+  private static String unreadable(Throwable cause) {
+    return "the call sites cannot be read: " + cause;
+  }
+
+  private final class PolledCounting implements Counting {
+    @Override
+    public Status attach() {
+      return orElse(poller::attach, PolledMallometer.this::status);
+    }
+
+    @Override
+    public Status detach() {
+      return orElse(poller::detach, PolledMallometer.this::status);
+    }
+
+    @Override
+    public Bracket hook() {
+      return new Bracket(poller.interposer()::process);
+    }
+
+    @Override
+    public Bracket hookThread() {
+      return new Bracket(new OwnThread(poller.interposer()));
+    }
+  }
+
+  private final class PolledSites implements Sites {
+    @Override
+    public CallSites read() {
+      try {
+        return poller.callSiteReader().callSites();
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
+
+    @Override
+    public SiteChanges changes(Instant from, Instant to) {
+      try {
+        return poller.callSiteReader().changes(from, to);
+      } catch (RuntimeException | LinkageError e) {
+        return SiteChanges.none(unreadable(e));
+      }
+    }
+
+    @Override
+    public SiteTrends trends(Grouping grouping, int most) {
+      try {
+        return poller.callSiteReader().trends(grouping, most);
+      } catch (RuntimeException | LinkageError e) {
+        return new SiteTrends(List.of(), List.of(), unreadable(e));
+      }
+    }
+  }
+
+  private final class PolledLeaks implements Leaks {
+    @Override
+    public LeakReport report() {
+      Status status = status();
+      return status.active()
+          ? poller.leakWatch().latest()
+          : LeakReport.none(clock().instant(), status.reason());
+    }
+
+    @Override
+    public void acknowledge(String site, boolean fine) {
+      poller.leakWatch().acknowledge(site, fine);
+    }
+
+    @Override
+    public Subscription onLeak(Consumer<SiteVerdict> listener) {
+      LeakNews news = new LeakNews(this::report, listener, poller.listenerThread());
+      return andOnPoll(news, news::close);
+    }
+  }
+
+  private final class PolledAllocator implements Allocator {
+    @Override
+    public TrimReport trim() {
+      TrimReport report = poller.trim();
+      if (report.outcome() == TrimReport.Outcome.DONE) {
+        poll();
+      }
+      return report;
+    }
+
+    @Override
+    public Subscription trimEvery(Duration interval, double leastShare) {
+      AutomaticTrim trims =
+          new AutomaticTrim(PolledMallometer.this::snapshot, this::trim, interval, leastShare);
+      trims.start();
+      return trims::close;
+    }
+
+    @Override
+    public Subscription onHugeAllocation(HugeAllocationListener listener) {
+      HugeAllocationWatch watch =
+          new HugeAllocationWatch(listener, poller.listenerThread(), poller.nanoTime());
+      return andOnPoll(watch, watch::close);
+    }
+  }
+
+  private final class PolledHistory implements History {
+    @Override
+    public List<HistoryPoint> points() {
+      return poller.history().points();
+    }
+
+    @Override
+    public List<MemoryMoment> memory() {
+      return poller.memoryHistory().moments();
+    }
+
+    @Override
+    public Optional<PreviousRun> previousRun() {
+      return poller.blackBox().previousRun();
+    }
+
+    @Override
+    public Recording recording() {
+      return poller.blackBox().recording();
     }
   }
 }

@@ -51,7 +51,6 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.sites().read();
     mallometer.advance(Duration.ofMinutes(10));
     record(box);
-    awaitNextReading();
     mallometer.setSites(
         afterAttach(
             SitesByHand.reading(
@@ -67,7 +66,7 @@ public final class KnowsEverything implements AutoCloseable {
     BlackBox blackBox = mallometer.poller().blackBox();
     blackBox.want(box);
     blackBox.begin();
-    mallometer.setRecording(Recording.failed(box.toString(), "No space left on device"));
+    mallometer.library().records(Recording.failed(box.toString(), "No space left on device"));
     blackBox.close();
     blackBox.begin();
   }
@@ -89,15 +88,6 @@ public final class KnowsEverything implements AutoCloseable {
   @Override
   public void close() {
     mallometer.close();
-  }
-
-  /** Call sites are read anew when the latest reading is a second old. */
-  private static void awaitNextReading() {
-    try {
-      Thread.sleep(1_001);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static CallSites afterAttach(CallSites sites) {

@@ -145,6 +145,7 @@ class PollerTest {
             library,
             MemorySource.none(),
             Clock.systemUTC(),
+            System::nanoTime,
             work ->
                 new Thread(work) {
                   @Override

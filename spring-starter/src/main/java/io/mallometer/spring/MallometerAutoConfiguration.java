@@ -76,7 +76,7 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @Lazy(false)
-  @ConditionalOnMissingBean
+  @ConditionalOnMissingBean(value = AttachAfterRefresh.class, name = "mallometerAttach")
   AttachAfterRefresh mallometerAttach(Mallometer mallometer, ApplicationContext context) {
     return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }

@@ -236,6 +236,15 @@ class BackOffTest {
   }
 
   @Test
+  void ownAttachIsKept() {
+    application
+        .withBean("mallometerAttach", String.class, () -> "own")
+        .run(
+            context ->
+                assertThat(context).hasNotFailed().getBean("mallometerAttach").isEqualTo("own"));
+  }
+
+  @Test
   void ownHealthIsKept() {
     application
         .withBean("nativeMemoryHealthIndicator", String.class, () -> "own")

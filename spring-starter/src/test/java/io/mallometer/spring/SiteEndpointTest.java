@@ -54,7 +54,6 @@ class SiteEndpointTest {
     MALLOMETER.poll();
     MALLOMETER.setSites(SitesByHand.three());
     MALLOMETER.sites().read();
-    Thread.sleep(1_001);
     MALLOMETER.advance(Duration.ofMinutes(10));
     MALLOMETER.setSites(later());
     MALLOMETER.sites().read();

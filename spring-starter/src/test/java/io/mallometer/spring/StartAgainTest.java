@@ -46,6 +46,7 @@ class StartAgainTest {
         .endsWith("/libmallometer.so");
 
     List<String> again = new ArrayList<>(command);
+    again.add(1, "--enable-native-access=ALL-UNNAMED");
     again.addAll(0, List.of("env", advice.substring(advice.indexOf("LD_PRELOAD="))));
     ChildProcess with = ChildProcess.run(directory, again);
 

@@ -117,7 +117,7 @@ final class Allocator implements AllocatorMXBean {
   }
 
   @Override
-  public List<HugeRequest> getLargeAllocations() {
+  public List<LargeRequest> getLargeAllocations() {
     return mallometer.scraped().hugeAllocations().stream().map(Allocator::request).toList();
   }
 
@@ -141,8 +141,8 @@ final class Allocator implements AllocatorMXBean {
         report.nextPossible().map(Instant::toString).orElse(null));
   }
 
-  static HugeRequest request(HugeAllocation allocation) {
-    return new HugeRequest(
+  static LargeRequest request(HugeAllocation allocation) {
+    return new LargeRequest(
         allocation.number(),
         allocation.time().toString(),
         allocation.bytes(),

@@ -17,7 +17,7 @@ public interface AllocatorMXBean {
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
    * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@link HugeRequest}, and {@code
+   * bytes}, {@code threadId}, {@code threadName} as in {@link LargeRequest}, and {@code
    * missedBefore}: how many requests between this one and the one before are not known any more.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.large";
@@ -92,7 +92,7 @@ public interface AllocatorMXBean {
   List<Arena> getArenaTable();
 
   @Attribute("The latest requests above the size MALLOMETER_HUGE, oldest first")
-  List<HugeRequest> getLargeAllocations();
+  List<LargeRequest> getLargeAllocations();
 
   @Attribute("What could be done about memory that the allocator keeps; empty if all is well")
   List<AdviceLine> getAdvice();
@@ -154,7 +154,7 @@ public interface AllocatorMXBean {
    * @param threadId the kernel's number of the thread
    * @param threadName the kernel's name of the thread, at most 15 bytes
    */
-  record HugeRequest(long number, String time, long bytes, int threadId, String threadName) {}
+  record LargeRequest(long number, String time, long bytes, int threadId, String threadName) {}
 
   /**
    * What became of a trim, as composite data.

@@ -65,7 +65,7 @@ class AllocatorMBeanTest {
   }
 
   @Test
-  void arenasAdviceAndHugeRequestsAreTables() throws Exception {
+  void arenasAdviceAndLargeRequestsAreTables() throws Exception {
     mallometer.setAllocator(FaceContract.allocator(7_000));
     mallometer.setHugeAllocations(List.of(allocation(3)));
     mallometer.poll();
@@ -109,7 +109,7 @@ class AllocatorMBeanTest {
   }
 
   @Test
-  void eachHugeRequestIsOneNotificationThatAnyClientUnderstands() throws Exception {
+  void eachLargeRequestIsOneNotificationThatAnyClientUnderstands() throws Exception {
     BlockingQueue<Notification> received = new LinkedBlockingQueue<>();
     connection.addNotificationListener(
         name, (notification, handback) -> received.add(notification), null, null);

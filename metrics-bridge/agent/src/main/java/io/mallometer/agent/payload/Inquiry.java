@@ -17,11 +17,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Questions of the command line. The first one opens a facade, which reads every second where no
- * agent was given at the start; it is closed when nobody has asked for two minutes: by the poller's
- * own thread, so that no other is needed. After an attach a second facade stays, at the usual pace,
- * until a detach or the end of the JVM: Java's names and evidence of leaks are gathered while
- * memory is used.
+ * Questions of the command line. The first one opens a facade, which reads every second unless an
+ * agent or an attach has the process read already; it is closed when nobody has asked for two
+ * minutes: by the poller's own thread, so that no other is needed. After an attach a second facade
+ * stays, at the usual pace, until a detach or the end of the JVM: Java's names and evidence of
+ * leaks are gathered while memory is used.
  */
 final class Inquiry {
 
@@ -182,25 +182,33 @@ final class Inquiry {
     return mallometer;
   }
 
-  /** Where others observe the process already, their pace holds. */
+  /** Where an agent or an attach has the process read already, its pace holds. */
   private static Mallometer opened() {
-    boolean observed = observed();
-    if (!observed) {
-      awaitFirstReading();
-    }
-    Mallometer mallometer = observed ? Entry.open() : Entry.open(every(OFTEN));
+    Mallometer joined = Entry.open();
+    Mallometer mallometer = observed() ? joined : oftenPolled(joined);
+    awaitFirstReading(mallometer);
     mallometer.onPoll(snapshot -> closeIfForgotten());
     return mallometer;
+  }
+
+  /** The first facade is closed last, so that what the poller has begun goes on. */
+  private static Mallometer oftenPolled(Mallometer joined) {
+    try (Mallometer quick = Entry.open(every(SOON))) {
+      awaitFirstReading(quick);
+    }
+    Mallometer often = Entry.open(every(OFTEN));
+    joined.close();
+    return often;
   }
 
   private static MallometerOptions every(Duration interval) {
     return MallometerOptions.defaults().withPollInterval(interval);
   }
 
-  private static void awaitFirstReading() {
-    try (Mallometer quick = Entry.open(every(SOON))) {
+  private static void awaitFirstReading(Mallometer mallometer) {
+    try {
       for (int waited = 0;
-          waited < LONGEST_WAIT_MILLIS && quick.snapshot().memory().resident().isEmpty();
+          waited < LONGEST_WAIT_MILLIS && mallometer.snapshot().memory().resident().isEmpty();
           waited += SOON.toMillis()) {
         Thread.sleep(SOON.toMillis());
       }

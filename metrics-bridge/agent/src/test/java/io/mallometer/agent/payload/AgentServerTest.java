@@ -58,7 +58,7 @@ class AgentServerTest {
     start(OPTIONS);
     // From the second reading on rates are known, and stay as they are while no time passes.
     mallometer.sites().read();
-    Thread.sleep(1_001);
+    mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();
     Views views = new Views(mallometer);
 

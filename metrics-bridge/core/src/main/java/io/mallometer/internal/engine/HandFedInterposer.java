@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -178,6 +179,11 @@ public final class HandFedInterposer implements Interposer {
   @Override
   public boolean trim() {
     return present && trims.incrementAndGet() > 0;
+  }
+
+  /** The same time in nanoseconds, as {@link System#nanoTime()}. */
+  public long nanoTime() {
+    return ChronoUnit.NANOS.between(Instant.EPOCH, now);
   }
 
   /** The clock that the test moves. */

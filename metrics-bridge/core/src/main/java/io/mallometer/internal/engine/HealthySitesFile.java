@@ -101,7 +101,7 @@ final class HealthySitesFile {
 
   private void warn(String what, IOException cause) {
     failure.warn(
-        "The file of acknowledged call sites, %s, cannot be %s. What is acknowledged is lost when the process ends."
+        "The file of acknowledged call sites, %s, cannot be %s. Acknowledgements last only until the process ends."
             .formatted(path, what),
         cause);
   }

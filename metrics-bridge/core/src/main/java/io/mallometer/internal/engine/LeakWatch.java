@@ -108,7 +108,7 @@ public final class LeakWatch {
       healthySites.add(healthySitesFile.read());
     } else if (!healthySitesFile.path().equals(path)) {
       Log.MALLOMETER.warn(
-          "Acknowledged call sites are kept in %s already, not in %s"
+          "Acknowledged call sites are kept in %s. The file %s is ignored, because it was configured later."
               .formatted(healthySitesFile.path(), path));
     }
   }
@@ -116,6 +116,7 @@ public final class LeakWatch {
   /** Looks for no leaks until the next configuration. The latest verdicts stay. */
   synchronized void end() {
     options = LeakOptions.off();
+    everEvaluated = false;
     rest();
   }
 

@@ -85,6 +85,7 @@ public final class Poller {
   private final Interposer interposer;
   private final MemorySource memorySource;
   private final Clock clock;
+  private final LongSupplier nanoTime;
   private final ThreadFactory threadFactory;
   private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
 
@@ -123,21 +124,34 @@ public final class Poller {
 
   private volatile MallometerOptions options = MallometerOptions.defaults();
 
-  private boolean configured;
+  private final Object configuring = new Object();
+
+  /** What was last applied; guarded by {@link #configuring}. */
+  private Optional<MallometerOptions> configured = Optional.empty();
 
   private @Nullable Thread thread;
 
+  /** Polls nothing until the first lease. */
   public Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
-    this(interposer, memorySource, clock, Poller::newThread);
+    this(interposer, memorySource, clock, System::nanoTime, Poller::newThread);
   }
 
+  /**
+   * The same for tests.
+   *
+   * @param nanoTime by which readings are paced; the thread sleeps by the system's own
+   */
   public Poller(
-      Interposer interposer, MemorySource memorySource, Clock clock, ThreadFactory threadFactory) {
+      Interposer interposer,
+      MemorySource memorySource,
+      Clock clock,
+      LongSupplier nanoTime,
+      ThreadFactory threadFactory) {
     this.threadFactory = threadFactory;
+    this.nanoTime = nanoTime;
     this.interposer = interposer;
     this.memorySource = memorySource;
     this.clock = clock;
-    LongSupplier nanoTime = System::nanoTime;
     this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
     this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
     this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
@@ -145,6 +159,11 @@ public final class Poller {
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
+  }
+
+  /** Returns the clock by which readings are paced. */
+  public LongSupplier nanoTime() {
+    return nanoTime;
   }
 
   public Interposer interposer() {
@@ -190,8 +209,8 @@ public final class Poller {
       incomplete = showsFirstGaps(latest, snapshot);
       latest = snapshot;
       scrapes.polled();
-      history.add(snapshot, System.nanoTime());
-      memoryHistory.add(snapshot, System.nanoTime());
+      history.add(snapshot, nanoTime.getAsLong());
+      memoryHistory.add(snapshot, nanoTime.getAsLong());
     }
     if (incomplete) {
       Log.MALLOMETER.warn(
@@ -283,14 +302,25 @@ public final class Poller {
    * Polls until the lease is released. The options of the oldest lease that has some hold for the
    * process; others are logged, and hold when those before them are released.
    */
-  public synchronized Lease acquire(Optional<MallometerOptions> wanted) {
+  public Lease acquire(Optional<MallometerOptions> wanted) {
     Lease lease = new Lease(wanted);
-    leases.add(lease);
+    synchronized (this) {
+      leases.add(lease);
+    }
     configure();
     if (wanted.isPresent() && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
-          "mallometer is open in this process already, with %s. These options hold until it is closed, instead of %s."
-              .formatted(options, wanted.get()));
+          "Options of mallometer are ignored, because a facade with others is open. Open mallometer"
+              + " without options, or close the other facade first. Ignored: %s. In force: %s."
+                  .formatted(wanted.get(), options));
+    }
+    begin();
+    return lease;
+  }
+
+  private synchronized void begin() {
+    if (leases.isEmpty()) {
+      return;
     }
     if (thread == null && (interposer.present() || memorySource.present())) {
       thread = startThread();
@@ -298,7 +328,6 @@ public final class Poller {
       blackBox.refuse("on this system there is nothing to record");
     }
     notifyAll();
-    return lease;
   }
 
   /**
@@ -307,6 +336,7 @@ public final class Poller {
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
+    configure();
     if (ending == null || ending == Thread.currentThread()) {
       return;
     }
@@ -317,29 +347,42 @@ public final class Poller {
     }
   }
 
+  /** Applied without the lock of the thread, which no logger and no file may hold up. */
   private void configure() {
+    synchronized (configuring) {
+      Optional<MallometerOptions> chosen = chosen();
+      if (chosen.equals(configured)) {
+        return;
+      }
+      configured = chosen;
+      if (chosen.isEmpty()) {
+        leakWatch.end();
+        return;
+      }
+      options = chosen.get();
+      options.recordPath().ifPresent(blackBox::want);
+      callSiteReader.nameBy(options.applicationPackages());
+      leakWatch.configure(options.leaks());
+    }
+  }
+
+  /** The options of the oldest lease that has some; empty if there is no lease. */
+  private synchronized Optional<MallometerOptions> chosen() {
+    if (leases.isEmpty()) {
+      return Optional.empty();
+    }
     MallometerOptions chosen = MallometerOptions.defaults();
     for (int i = leases.size() - 1; i >= 0; i--) {
       chosen = leases.get(i).options().orElse(chosen);
     }
-    if (configured && chosen.equals(options)) {
-      return;
-    }
-    configured = true;
-    options = chosen;
-    chosen.recordPath().ifPresent(blackBox::want);
-    callSiteReader.nameBy(chosen.applicationPackages());
-    leakWatch.configure(chosen.leaks());
+    return Optional.of(chosen);
   }
 
   private synchronized @Nullable Thread endUnlessLeased(Lease lease) {
     leases.removeIf(held -> held == lease);
     if (!leases.isEmpty()) {
-      configure();
       return null;
     }
-    configured = false;
-    leakWatch.end();
     Thread ending = thread;
     thread = null;
     notifyAll();

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 /**
  * One snapshot for each scrape, where a scrape is many calls that ask for a figure each. The first
  * snapshot that a thread reads serves that thread until it has read none for {@link #IDLE}, and for
- * {@link #LONGEST} at most. The first poll after that lets go of it. Thread-safe.
+ * {@link #LONGEST} at most. The next poll, or the next scrape to begin, lets go of it. Thread-safe.
  */
 final class Scrapes {
 
@@ -44,6 +44,7 @@ final class Scrapes {
     long now = nanoTime.getAsLong();
     Scrape scrape = byThread.get(Thread.currentThread());
     if (scrape == null || scrape.over(now)) {
+      letGo(now);
       scrape = new Scrape(latest, now);
       byThread.put(Thread.currentThread(), scrape);
     }
@@ -51,17 +52,18 @@ final class Scrapes {
     return scrape.snapshot;
   }
 
-  /**
-   * Ends the calling thread's scrape, because the thread has polled, and lets go of all that are
-   * over.
-   */
+  /** Ends the calling thread's scrape, because the thread has polled, and lets go of others. */
   void polled() {
-    long now = nanoTime.getAsLong();
     byThread.remove(Thread.currentThread());
-    for (Map.Entry<Thread, Scrape> entry : byThread.entrySet()) {
-      if (entry.getValue().over(now)) {
-        byThread.remove(entry.getKey(), entry.getValue());
-      }
-    }
+    letGo(nanoTime.getAsLong());
+  }
+
+  private void letGo(long now) {
+    byThread.values().removeIf(scrape -> scrape.over(now));
+  }
+
+  /** Returns how many scrapes are held. */
+  int held() {
+    return byThread.size();
   }
 }

@@ -35,8 +35,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BlackBox {
 
-  private static final Log LOG = Log.of(BlackBox.class);
-
   /** Names the file in the properties of the JVM, which all class loaders share. */
   private static final String OWNER = "io.mallometer.recording";
 
@@ -103,7 +101,9 @@ public final class BlackBox {
       }
     }
     if (!wanted.map(Path::toAbsolutePath).equals(Optional.of(absolute))) {
-      LOG.warn("Recorded elsewhere already, so not into " + absolute);
+      Log.MALLOMETER.warn(
+          "The black box is not written to %s, because another file was asked for first"
+              .formatted(absolute));
     }
   }
 
@@ -257,13 +257,13 @@ public final class BlackBox {
                   ending.alarming(),
                   "This process " + ending.sentence(),
                   BlackBoxReport.of(life, aftermath)));
-      LOG.log(
+      Log.MALLOMETER.log(
           ending.alarming() ? Level.WARNING : Level.INFO,
           "The previous run (process %d, until %s) %s. In full: bin/mallometer report %s"
               .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
           null);
     } catch (IOException | RuntimeException e) {
-      LOG.info("How the previous run ended cannot be read: " + e.getMessage());
+      Log.MALLOMETER.info("How the previous run ended cannot be read: " + e.getMessage());
     }
   }
 
@@ -364,7 +364,7 @@ public final class BlackBox {
     closeFile();
     opened = true;
     recording = Recording.failed(path, reason);
-    LOG.warn("No black box: " + reason);
+    Log.MALLOMETER.warn("No black box: " + reason);
   }
 
   private void closeFile() {
@@ -386,7 +386,7 @@ public final class BlackBox {
           ? Optional.empty()
           : Optional.of(Path.of(text).toAbsolutePath());
     } catch (InvalidPathException e) {
-      LOG.warn(VARIABLE + " is no path: " + e.getReason());
+      Log.MALLOMETER.warn(VARIABLE + " is no path: " + e.getReason());
       return Optional.empty();
     }
   }

@@ -90,7 +90,7 @@ public final class Checkpoints {
     try {
       work.run();
     } catch (Throwable e) {
-      Log.of(Checkpoints.class).warn("mallometer cannot " + purpose, e);
+      Log.MALLOMETER.warn("mallometer cannot " + purpose, e);
     }
   }
 }

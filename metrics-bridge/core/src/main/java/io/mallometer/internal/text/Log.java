@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Log {
 
-  /** Of all that concerns the process as a whole. */
+  /** The log of everything that belongs to no face. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;

@@ -66,6 +66,17 @@ class ScrapesTest {
   }
 
   @Test
+  void threadsThatCameAndWentAreLetGoAlsoWhereNothingPolls() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      Thread thread = new Thread(() -> scrapes.snapshot(first));
+      thread.start();
+      thread.join();
+      elapse(250);
+    }
+    assertThat(scrapes.held()).isOne();
+  }
+
+  @Test
   void noSnapshotIsHeldAfterThePollThatFollowsAScrape() throws Exception {
     WeakReference<Snapshot> held = new WeakReference<>(scrapes.snapshot(snapshot(3)));
     elapse(250);

@@ -49,7 +49,7 @@ class BlackBoxTest {
   private Path path = Path.of("unset");
   private long nanos = Boxes.START_NANOS;
   private Optional<SiteSummary> sites = Optional.empty();
-  private final Logged logged = new Logged(BlackBox.class.getName());
+  private final Logged logged = new Logged("io.mallometer.Mallometer");
   private BlackBox box = box();
 
   private BlackBox box() {

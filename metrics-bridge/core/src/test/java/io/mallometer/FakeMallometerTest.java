@@ -1,0 +1,56 @@
+package io.mallometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import io.mallometer.model.TrimReport.Outcome;
+import java.time.Duration;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("any-jdk")
+class FakeMallometerTest {
+
+  @AutoClose private final FakeMallometer mallometer = new FakeMallometer();
+
+  @Test
+  void whatIsSetIsInTheNextSnapshot() {
+    assertThat(mallometer.status().active()).isTrue();
+
+    mallometer.setStatus(new Status(State.DISABLED, "switched off", "switch it on"));
+    assertThat(mallometer.status().active()).isTrue();
+    mallometer.poll();
+    assertThat(mallometer.status().reason()).isEqualTo("switched off");
+  }
+
+  @Test
+  void anHourOfHistoryTakesNoTime() {
+    for (int minute = 0; minute < 60; minute++) {
+      mallometer.advance(Duration.ofMinutes(1));
+      mallometer.poll();
+    }
+    assertThat(mallometer.history().points()).hasSize(60);
+  }
+
+  @Test
+  void callSitesAreReadAnewAfterASecond() {
+    mallometer.setSites(SitesByHand.reading());
+    assertThat(mallometer.sites().read().sites()).isEmpty();
+
+    mallometer.setSites(SitesByHand.three());
+    assertThat(mallometer.sites().read().sites()).isEmpty();
+    mallometer.advance(Duration.ofSeconds(1));
+    assertThat(mallometer.sites().read().sites()).hasSize(3);
+  }
+
+  @Test
+  void aTrimIsRefusedForAMinute() {
+    assertThat(mallometer.allocator().trim().outcome()).isEqualTo(Outcome.DONE);
+    assertThat(mallometer.allocator().trim().outcome()).isEqualTo(Outcome.REFUSED);
+    mallometer.advance(Duration.ofMinutes(1));
+    assertThat(mallometer.allocator().trim().outcome()).isEqualTo(Outcome.DONE);
+    assertThat(mallometer.trims()).isEqualTo(2);
+  }
+}
