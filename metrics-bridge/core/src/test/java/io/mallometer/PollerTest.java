@@ -167,7 +167,10 @@ class PollerTest {
       assertThat(logged.messages())
           .singleElement()
           .asString()
-          .contains("open in this process already", SLOW.toString(), FAST.toString());
+          .contains(
+              "are ignored, because a facade with others is open",
+              SLOW.toString(),
+              FAST.toString());
       int read = library.readings.get();
       Thread.sleep(100);
       assertThat(library.readings).hasValue(read);
