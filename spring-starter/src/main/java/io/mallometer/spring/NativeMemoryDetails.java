@@ -82,7 +82,7 @@ final class NativeMemoryDetails {
   private static void addCgroup(Map<String, Object> details, CgroupMemory cgroup) {
     put(details, "workingSetBytes", cgroup.workingSetBytes());
     put(details, "limitBytes", cgroup.limitBytes());
-    double share = cgroup.workingSetBytes() / cgroup.limitBytes();
+    double share = cgroup.usedShare();
     if (Double.isFinite(share)) {
       details.put("shareOfLimit", share);
     }

@@ -46,4 +46,17 @@ public record CgroupMemory(
     bytes = Map.copyOf(bytes);
     events = Map.copyOf(events);
   }
+
+  /**
+   * Returns what counts against the limit: without inactive files, which the kernel gives up before
+   * it kills. All that is charged where the working set is unknown.
+   */
+  public double usedBytes() {
+    return Double.isNaN(workingSetBytes) ? chargedBytes : workingSetBytes;
+  }
+
+  /** Returns the share of the limit that is used; {@code NaN} without a limit. */
+  public double usedShare() {
+    return usedBytes() / limitBytes;
+  }
 }

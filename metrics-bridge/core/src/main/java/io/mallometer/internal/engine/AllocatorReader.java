@@ -1,5 +1,7 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.process.Pause;
+
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
@@ -33,7 +35,6 @@ public final class AllocatorReader {
   static final long LONGEST_NANOS = 3_600_000_000_000L;
 
   private static final long LONG_READING_NANOS = 100_000_000L;
-  private static final long COST_SHARE = 1_000;
 
   private final Interposer interposer;
   private final Clock clock;
@@ -94,7 +95,7 @@ public final class AllocatorReader {
 
   /** How long to rest after a reading that took a given time, both in nanoseconds. */
   static long rest(long cost) {
-    return cost > LONG_READING_NANOS ? LONGEST_NANOS : cost * COST_SHARE;
+    return cost > LONG_READING_NANOS ? LONGEST_NANOS : Pause.after(cost, 0, LONGEST_NANOS);
   }
 
   private AllocatorStatistics carryOver(AllocatorStatistics statistics) {

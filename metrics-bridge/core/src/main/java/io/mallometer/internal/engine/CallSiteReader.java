@@ -1,5 +1,7 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.process.Pause;
+
 import io.mallometer.internal.history.SiteHistory;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSite;
@@ -35,7 +37,6 @@ public final class CallSiteReader {
   static final long PACE_NANOS = 15_000_000_000L;
 
   private static final long FRESH_NANOS = 1_000_000_000L;
-  private static final long COST_SHARE = 1_000;
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
@@ -160,7 +161,7 @@ public final class CallSiteReader {
     } finally {
       long end = nanoTime.getAsLong();
       nextByPace = start + PACE_NANOS;
-      nextByCost = end + Math.min(LONGEST_NANOS, (end - start) * COST_SHARE);
+      nextByCost = end + Pause.after(end - start, 0, LONGEST_NANOS);
     }
   }
 

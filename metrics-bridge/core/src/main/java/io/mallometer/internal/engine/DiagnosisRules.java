@@ -293,17 +293,8 @@ public final class DiagnosisRules {
     return snapshot.memory().cgroup().map(CgroupMemory::limitBytes).orElse(Double.NaN);
   }
 
-  /** As the kernel sees it before it kills: files that it can drop do not count. */
   private double usedBytes() {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(
-            cgroup ->
-                Double.isNaN(cgroup.workingSetBytes())
-                    ? cgroup.chargedBytes()
-                    : cgroup.workingSetBytes())
-        .orElse(Double.NaN);
+    return snapshot.memory().cgroup().map(CgroupMemory::usedBytes).orElse(Double.NaN);
   }
 
   private Optional<Double> part(ResidentPart part) {

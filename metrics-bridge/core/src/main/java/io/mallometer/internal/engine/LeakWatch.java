@@ -1,5 +1,7 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.process.Pause;
+
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.UseOfSite;
@@ -42,8 +44,7 @@ public final class LeakWatch {
   /** Divided by the time scale. */
   private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
 
-  private static final double COST_SHARE = 1_000;
-  private static final double LONGEST_NANOS = 60e9;
+  private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final Duration WARNED_FOR = Duration.ofDays(1);
   private static final int MOST_WARNED = 1_000;
   private static final String NOT_YET = "nothing was judged yet";
@@ -209,7 +210,7 @@ public final class LeakWatch {
       tellOfFailure();
     } finally {
       long end = nanoTime.getAsLong();
-      double pause = Math.min(LONGEST_NANOS, (end - start) * COST_SHARE) / current.timeScale();
+      double pause = Pause.after(end - start, 0, LONGEST_NANOS) / current.timeScale();
       nextEvaluation =
           start + Math.max(LeakDetector.pace(current).toNanos(), (long) pause + end - start);
     }

@@ -528,9 +528,7 @@ public final class Poller {
     if (known.isEmpty()) {
       return Room.UNKNOWN;
     }
-    CgroupMemory cgroup = known.get();
-    double used = cgroup.workingSetBytes();
-    return new Room(cgroup.limitBytes(), Double.isNaN(used) ? cgroup.chargedBytes() : used);
+    return new Room(known.get().limitBytes(), known.get().usedBytes());
   }
 
   /** Why the thread woke up. */

@@ -287,19 +287,8 @@ public final class BlackBox {
     }
   }
 
-  /** Without inactive files, which the kernel gives up before it kills. */
   private static double shareOfLimit(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(cgroup -> used(cgroup) / cgroup.limitBytes())
-        .orElse(Double.NaN);
-  }
-
-  private static double used(CgroupMemory cgroup) {
-    return Double.isNaN(cgroup.workingSetBytes())
-        ? cgroup.chargedBytes()
-        : cgroup.workingSetBytes();
+    return snapshot.memory().cgroup().map(CgroupMemory::usedShare).orElse(Double.NaN);
   }
 
   private void writeSamples(BoxFile open, Snapshot snapshot, long now) throws IOException {

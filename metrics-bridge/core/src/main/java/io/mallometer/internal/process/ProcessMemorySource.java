@@ -32,7 +32,6 @@ final class ProcessMemorySource implements MemorySource {
 
   static final long SHORTEST_READING_NANOS = 1_000_000_000L;
 
-  private static final long COST_SHARE = 1_000;
 
   private final ProcessFiles files;
   private final LongSupplier nanoTime;
@@ -127,8 +126,7 @@ final class ProcessMemorySource implements MemorySource {
 
   /** How long to wait after a split of a given cost, in nanoseconds. */
   private static long interval(double costSeconds) {
-    double wanted = costSeconds * 1e9 * COST_SHARE;
-    return (long) Math.max(SHORTEST_SPLIT_NANOS, Math.min(LONGEST_SPLIT_NANOS, wanted));
+    return Pause.after((long) (costSeconds * 1e9), SHORTEST_SPLIT_NANOS, LONGEST_SPLIT_NANOS);
   }
 
   private static boolean due(long next, long now) {

@@ -1,0 +1,15 @@
+package io.mallometer.internal.process;
+
+/** How long to wait after work that was measured, so that it takes a small share of the time. */
+public final class Pause {
+
+  /** The pause is so many times as long as the work: at most 0.1 % of a processor. */
+  private static final long TIMES = 1_000;
+
+  private Pause() {}
+
+  /** Returns the pause after work that took {@code costNanos}, within bounds; all in nanoseconds. */
+  public static long after(long costNanos, long shortest, long longest) {
+    return Math.max(shortest, Math.min(longest, costNanos * TIMES));
+  }
+}
