@@ -48,7 +48,7 @@ def rows(context):
         shop.java(jdk, here, shop.agent(here, f"port=0,record={box}"), "Work").with_variables(**shop.preload(here)),
         says="counts native memory",
         observe=tells_the_last_life,
-        tolerates={r" io\.mallometer\.Mallometer |^INFO: The previous run ": "how the previous run ended"},
+        tolerates={r" io\.mallometer\.internal\.text\.Log |^INFO: The previous run ": "how the previous run ended"},
         needs=(lambda: box.write_bytes(gzip.decompress((PREVIOUS / "box.gz").read_bytes())),),
         compares_starts=False,
         quick=True,

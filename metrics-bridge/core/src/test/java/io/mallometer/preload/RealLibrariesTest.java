@@ -87,7 +87,7 @@ class RealLibrariesTest {
   private String run(String option) throws IOException {
     return new ChildJvm()
         .preload(BundledLibrary.extract(directory))
-        .environment("MALLOMETER_OVERHEAD_TARGET", "5%")
+        .environment("MALLOMETER_OVERHEAD_TARGET", "20%")
         .options("-Xmx256m", option, "-XX:+PrintCompilation")
         .timeout(Duration.ofMinutes(3))
         .run(RealLibraries.class)
