@@ -1,8 +1,7 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.process.Pause;
-
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.process.Pause;
 import io.mallometer.model.Advice;
 import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;

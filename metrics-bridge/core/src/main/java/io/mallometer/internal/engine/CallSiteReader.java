@@ -1,9 +1,8 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.process.Pause;
-
 import io.mallometer.internal.history.SiteHistory;
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.process.Pause;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;

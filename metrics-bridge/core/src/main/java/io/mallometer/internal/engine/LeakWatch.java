@@ -1,13 +1,12 @@
 package io.mallometer.internal.engine;
 
-import io.mallometer.internal.process.Pause;
-
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.UseOfSite;
 import io.mallometer.internal.leak.LastUses;
 import io.mallometer.internal.leak.LeakDetector;
 import io.mallometer.internal.leak.Room;
+import io.mallometer.internal.process.Pause;
 import io.mallometer.internal.text.Log;
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSites;

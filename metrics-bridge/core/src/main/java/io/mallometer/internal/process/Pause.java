@@ -8,7 +8,9 @@ public final class Pause {
 
   private Pause() {}
 
-  /** Returns the pause after work that took {@code costNanos}, within bounds; all in nanoseconds. */
+  /**
+   * Returns the pause after work that took {@code costNanos}, within bounds; all in nanoseconds.
+   */
   public static long after(long costNanos, long shortest, long longest) {
     return Math.max(shortest, Math.min(longest, costNanos * TIMES));
   }

@@ -32,7 +32,6 @@ final class ProcessMemorySource implements MemorySource {
 
   static final long SHORTEST_READING_NANOS = 1_000_000_000L;
 
-
   private final ProcessFiles files;
   private final LongSupplier nanoTime;
   private final LongSupplier processorNanos;
