@@ -61,8 +61,6 @@ class ReportFormatTest {
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
     CallSites quarter = first(10_000);
     CallSites whole = first(40_000);
-    secondsOf(format, quarter);
-
     double seconds = secondsOf(format, quarter);
 
     assertThat(secondsOf(format, whole)).isLessThan(10 * Math.max(seconds, 0.05));
@@ -78,12 +76,16 @@ class ReportFormatTest {
         "");
   }
 
-  /** Processor time, which other processes do not lengthen. */
+  /** The least processor time of two, as a machine with other work slows some of them down. */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    long began = threads.getCurrentThreadCpuTime();
-    format.write(sites, ReportMetric.LIVE_BYTES, OutputStream.nullOutputStream());
-    return (threads.getCurrentThreadCpuTime() - began) / 1e9;
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 2; i++) {
+      long began = threads.getCurrentThreadCpuTime();
+      format.write(sites, ReportMetric.LIVE_BYTES, OutputStream.nullOutputStream());
+      least = Math.min(least, threads.getCurrentThreadCpuTime() - began);
+    }
+    return least / 1e9;
   }
 
   private static long usedAfterCollection() {
