@@ -37,9 +37,30 @@ final class Start implements Runnable {
   @Override
   public void run() {
     try {
-      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, Agent::say);
+      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, Start::say);
     } catch (Throwable e) {
-      Agent.say("not started: " + Agent.reason(e));
+      say("not started: " + Agent.reason(e));
+    }
+  }
+
+  /** Says nothing once the JVM is ending, when much fails for that reason alone. */
+  static void say(String line) {
+    if (!isEnding()) {
+      Agent.say(line);
+    }
+  }
+
+  /** The JDK tells it only to who asks for a hook. */
+  private static boolean isEnding() {
+    Thread hook = new Thread(() -> {});
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+      Runtime.getRuntime().removeShutdownHook(hook);
+      return false;
+    } catch (IllegalStateException e) {
+      return true;
+    } catch (SecurityException e) {
+      return false;
     }
   }
 }

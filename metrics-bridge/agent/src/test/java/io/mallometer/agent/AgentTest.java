@@ -136,6 +136,17 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
+  void whatFailsWhenTheJvmIsEndingIsNotTold() {
+    Result result =
+        application("").environment("MALLOMETER_ENABLED", "off").run(FailsAtItsEnd.class);
+
+    assertThat(result.output())
+        .contains("mallometer: fails while it runs", "the hook ends")
+        .doesNotContain("fails while it ends");
+  }
+
+  @Test
   void withoutArgumentThereIsTheMBeanOnlyAndNoLibraryIsSeen() {
     Result result = application("").preload(LIBRARY).run(Application.class);
 

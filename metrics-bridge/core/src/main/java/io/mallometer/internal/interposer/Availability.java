@@ -295,7 +295,14 @@ final class Availability {
       return unavailable(
           "the preloaded library lacks a function that this bridge needs", Remedy.preload());
     }
-    return jnaCannotLoad(failure.toString());
+    return jnaCannotLoad(reason(failure).toString());
+  }
+
+  /** What a class says that failed to initialize has no message. */
+  private static Throwable reason(Throwable failure) {
+    return failure instanceof ExceptionInInitializerError && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
   }
 
   private static Status jnaCannotLoad(String why) {

@@ -97,4 +97,12 @@ class AvailabilityTest {
         .isEqualTo("JNA needs the class java.util.logging.Level, which this Java runtime lacks");
     assertThat(Availability.unreachable(logging).remedy()).contains("--add-modules");
   }
+
+  @Test
+  void whatAClassFailedForIsNamed() {
+    Throwable failure = new ExceptionInInitializerError(new IllegalStateException("no reason"));
+
+    assertThat(Availability.unreachable(failure).reason())
+        .isEqualTo("JNA cannot load its native part: java.lang.IllegalStateException: no reason");
+  }
 }
