@@ -4,14 +4,9 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.HugeAllocationListener;
 import java.util.Locale;
-import java.util.Map;
 import javax.management.MBeanNotificationInfo;
 import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
-import javax.management.openmbean.CompositeDataSupport;
-import javax.management.openmbean.CompositeType;
-import javax.management.openmbean.OpenDataException;
-import javax.management.openmbean.OpenType;
 import javax.management.openmbean.SimpleType;
 
 /**
@@ -21,11 +16,17 @@ import javax.management.openmbean.SimpleType;
 final class HugeAllocationNotifications extends NotificationBroadcasterSupport
     implements HugeAllocationListener, AutoCloseable {
 
-  private static final String[] NAMES = {
-    "number", "time", "bytes", "threadId", "threadName", "missedBefore"
-  };
-
-  private static final CompositeType TYPE = type();
+  private static final OpenRow REQUEST =
+      new OpenRow(
+          "LargeAllocation",
+          "A huge request for native memory",
+          new String[] {"number", "time", "bytes", "threadId", "threadName", "missedBefore"},
+          SimpleType.LONG,
+          SimpleType.STRING,
+          SimpleType.LONG,
+          SimpleType.INTEGER,
+          SimpleType.STRING,
+          SimpleType.LONG);
 
   private final Mallometer.Subscription subscription;
 
@@ -51,48 +52,19 @@ final class HugeAllocationNotifications extends NotificationBroadcasterSupport
                 "%s asked for %.1f MiB",
                 allocation.threadName(),
                 allocation.bytes() / (double) (1 << 20)));
-    notification.setUserData(data(allocation, missedBefore));
+    notification.setUserData(
+        REQUEST.of(
+            allocation.number(),
+            allocation.time().toString(),
+            allocation.bytes(),
+            allocation.threadId(),
+            allocation.threadName(),
+            missedBefore));
     sendNotification(notification);
   }
 
   @Override
   public void close() {
     subscription.close();
-  }
-
-  private static CompositeDataSupport data(HugeAllocation allocation, long missedBefore) {
-    try {
-      return new CompositeDataSupport(
-          TYPE,
-          Map.of(
-              "number", allocation.number(),
-              "time", allocation.time().toString(),
-              "bytes", allocation.bytes(),
-              "threadId", allocation.threadId(),
-              "threadName", allocation.threadName(),
-              "missedBefore", missedBefore));
-    } catch (OpenDataException e) {
-      throw new IllegalStateException("the values are those of the type", e);
-    }
-  }
-
-  private static CompositeType type() {
-    try {
-      return new CompositeType(
-          "LargeAllocation",
-          "A huge request for native memory",
-          NAMES,
-          NAMES,
-          new OpenType<?>[] {
-            SimpleType.LONG,
-            SimpleType.STRING,
-            SimpleType.LONG,
-            SimpleType.INTEGER,
-            SimpleType.STRING,
-            SimpleType.LONG
-          });
-    } catch (OpenDataException e) {
-      throw new IllegalStateException("a constant type is valid", e);
-    }
   }
 }

@@ -2,15 +2,10 @@ package io.mallometer.jmx;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.SiteVerdict;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.management.MBeanNotificationInfo;
 import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
-import javax.management.openmbean.CompositeDataSupport;
-import javax.management.openmbean.CompositeType;
-import javax.management.openmbean.OpenDataException;
-import javax.management.openmbean.OpenType;
 import javax.management.openmbean.SimpleType;
 
 /**
@@ -19,11 +14,16 @@ import javax.management.openmbean.SimpleType;
  */
 final class LeakNotifications extends NotificationBroadcasterSupport implements AutoCloseable {
 
-  private static final String[] NAMES = {
-    "site", "library", "number", "suspectedBytes", "confidence"
-  };
-
-  private static final CompositeType TYPE = type();
+  private static final OpenRow ROW =
+      new OpenRow(
+          "Leak",
+          "A call site that leaks",
+          new String[] {"site", "library", "number", "suspectedBytes", "confidence"},
+          SimpleType.STRING,
+          SimpleType.STRING,
+          SimpleType.INTEGER,
+          SimpleType.LONG,
+          SimpleType.DOUBLE);
 
   private final AtomicLong sequence = new AtomicLong();
   private final Mallometer.Subscription subscription;
@@ -45,46 +45,18 @@ final class LeakNotifications extends NotificationBroadcasterSupport implements 
             sequence.incrementAndGet(),
             leak.since().toEpochMilli(),
             leak.sentence());
-    notification.setUserData(data(leak));
+    notification.setUserData(
+        ROW.of(
+            leak.site().name(),
+            leak.site().library(),
+            leak.site().number(),
+            Math.round(leak.suspected().bytes().value()),
+            leak.grounds().confidence()));
     sendNotification(notification);
   }
 
   @Override
   public void close() {
     subscription.close();
-  }
-
-  private static CompositeDataSupport data(SiteVerdict leak) {
-    try {
-      return new CompositeDataSupport(
-          TYPE,
-          Map.of(
-              "site", leak.site().name(),
-              "library", leak.site().library(),
-              "number", leak.site().number(),
-              "suspectedBytes", Math.round(leak.suspected().bytes().value()),
-              "confidence", leak.grounds().confidence()));
-    } catch (OpenDataException e) {
-      throw new IllegalStateException("the values are those of the type", e);
-    }
-  }
-
-  private static CompositeType type() {
-    try {
-      return new CompositeType(
-          "Leak",
-          "A call site that leaks",
-          NAMES,
-          NAMES,
-          new OpenType<?>[] {
-            SimpleType.STRING,
-            SimpleType.STRING,
-            SimpleType.INTEGER,
-            SimpleType.LONG,
-            SimpleType.DOUBLE
-          });
-    } catch (OpenDataException e) {
-      throw new IllegalStateException("a constant type is valid", e);
-    }
   }
 }

@@ -67,7 +67,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "NativeMemory"),
                         new NativeMemory(mallometer),
+                        Described.OfNativeMemory.class,
                         NativeMemoryMXBean.class,
                         "Native memory of this process, counted at every malloc and free",
                         new NotificationBroadcasterSupport())),
@@ -76,7 +78,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 ALLOCATOR_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "Allocator"),
                         new Allocator(mallometer),
+                        Described.OfAllocator.class,
                         AllocatorMXBean.class,
                         "The allocator below, what it keeps, and trimming it",
                         notifications)),
@@ -85,7 +89,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 CALL_SITES_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "CallSites"),
                         new CallSiteTables(mallometer),
+                        Described.OfCallSites.class,
                         CallSitesMXBean.class,
                         "Who allocated native memory, estimated from samples",
                         new NotificationBroadcasterSupport())),
@@ -94,7 +100,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 LEAK_DETECTOR_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "LeakDetector"),
                         new LeakDetectorTables(mallometer),
+                        Described.OfLeakDetector.class,
                         LeakDetectorMXBean.class,
                         "Which call sites leak native memory",
                         leaks))),

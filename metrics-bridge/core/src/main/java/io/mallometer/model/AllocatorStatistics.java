@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -66,6 +68,11 @@ public record AllocatorStatistics(
   public AllocatorStatistics {
     byArena = List.copyOf(byArena);
     advice = List.copyOf(advice);
+  }
+
+  /** Seconds since they were read; 0 if the clock was set back. */
+  public double ageSeconds(Clock clock) {
+    return Math.max(0, Duration.between(time, clock.instant()).toNanos() / 1e9);
   }
 
   /**
