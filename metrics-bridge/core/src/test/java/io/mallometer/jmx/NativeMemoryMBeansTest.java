@@ -136,7 +136,7 @@ class NativeMemoryMBeansTest {
             .toList();
 
     assertThat(getters)
-        .hasSameSizeAs(server.getMBeanInfo(bean).getAttributes())
+        .isNotEmpty()
         .allSatisfy(
             getter -> assertThatCode(() -> getter.invoke(proxy)).doesNotThrowAnyException());
     assertThat(server.getMBeanInfo(bean).getDescriptor().getFieldValue("interfaceClassName"))
