@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param text the same in words
  */
 public record AllocatedBefore(
-    @Nullable Long bytes, long errorBytes, @Nullable Long liveBytes, String text) {
+    @Whole double bytes, @Whole double errorBytes, @Whole double liveBytes, String text) {
 
   /** Null without attach. */
   static @Nullable AllocatedBefore of(Snapshot snapshot) {
@@ -25,13 +25,9 @@ public record AllocatedBefore(
     }
     Baseline baseline = snapshot.process().map(NativeCounters::baseline).get();
     return new AllocatedBefore(
-        NativeMemoryView.wholeOrNull(baseline.bytes()),
-        (long) baseline.errorBytes(),
-        snapshot
-            .sites()
-            .map(SiteSummary::allocatedBeforeBytes)
-            .map(NativeMemoryView::wholeOrNull)
-            .orElse(null),
+        baseline.bytes(),
+        baseline.errorBytes(),
+        snapshot.sites().map(SiteSummary::allocatedBeforeBytes).orElse(Double.NaN),
         baseline.sentence());
   }
 }

@@ -2,7 +2,7 @@ package io.mallometer.view;
 
 import io.mallometer.model.TrimReport;
 import java.time.Instant;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * What a POST to {@code nativememory/trim} answers. Unknown numbers are null, all of them if
@@ -21,23 +21,23 @@ import org.jspecify.annotations.Nullable;
 public record TrimView(
     String outcome,
     String explanation,
-    String time,
-    @Nullable Long residentBeforeBytes,
-    @Nullable Long residentAfterBytes,
-    @Nullable Long returnedBytes,
-    @Nullable Double tookSeconds,
-    @Nullable String nextPossible)
+    Instant time,
+    @Whole double residentBeforeBytes,
+    @Whole double residentAfterBytes,
+    @Whole double returnedBytes,
+    double tookSeconds,
+    Optional<Instant> nextPossible)
     implements View {
 
   static TrimView of(TrimReport report) {
     return new TrimView(
         report.outcome().name(),
         report.explanation(),
-        report.time().toString(),
-        NativeMemoryView.wholeOrNull(report.residentBeforeBytes()),
-        NativeMemoryView.wholeOrNull(report.residentAfterBytes()),
-        NativeMemoryView.wholeOrNull(report.returnedBytes()),
-        NativeMemoryView.knownOrNull(report.seconds()),
-        report.nextPossible().map(Instant::toString).orElse(null));
+        report.time(),
+        report.residentBeforeBytes(),
+        report.residentAfterBytes(),
+        report.returnedBytes(),
+        report.seconds(),
+        report.nextPossible());
   }
 }
