@@ -6,19 +6,23 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteSummary.Share;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Verdict;
 import java.time.Clock;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -166,7 +170,7 @@ public record Meter(
                   Type.GAUGE,
                   BYTES,
                   "Native memory that was in use when mallometer attached; part of live until freed",
-                  Meter::baselineSeries)
+                  when(Meter::knowsBaseline, untagged(counted -> counted.baseline().bytes())))
               .attribute(NATIVE_MEMORY, "BaselineBytes", BYTES),
           counted(
                   "native.malloc.largest",
@@ -180,7 +184,7 @@ public record Meter(
                   Type.GAUGE,
                   NO_UNIT,
                   "Native objects in use; unknown after an attach",
-                  Meter::objectsSeries)
+                  when(Meter::knowsObjects, untagged(NativeCounters::liveObjects)))
               .attribute(NATIVE_MEMORY, "LiveObjects", "objects"),
           counted(
                   "native.malloc.huge",
@@ -200,28 +204,28 @@ public record Meter(
                   Type.GAUGE,
                   BYTES,
                   "Native memory in use by the library that asked for it, estimated from samples",
-                  snapshot -> shareSeries(snapshot, "library", SiteSummary::libraries))
+                  shares("library", snapshot -> snapshot.sites().map(SiteSummary::libraries)))
               .table(CALL_SITES, "LiveByLibrary", BYTES),
           new Meter(
                   "native.malloc.site.live",
                   Type.GAUGE,
                   BYTES,
                   "Native memory in use by the code that asked for it, estimated from samples",
-                  snapshot -> shareSeries(snapshot, "site", SiteSummary::sites))
+                  shares("site", snapshot -> snapshot.sites().map(SiteSummary::sites)))
               .table(CALL_SITES, "LiveBySite", BYTES),
           new Meter(
                   "native.malloc.leak.sites",
                   Type.GAUGE,
                   NO_UNIT,
                   "Call sites by what the memory that they hold is",
-                  snapshot -> snapshot.leaks().isPresent() ? Leaks.SITES : List.of())
+                  when(snapshot -> snapshot.leaks().isPresent(), sitesByVerdict()))
               .table(LEAK_DETECTOR, "Sites", "sites"),
           new Meter(
                   "native.malloc.leak.suspected",
                   Type.GAUGE,
                   BYTES,
                   "Native memory that leaking code holds and nothing touched for long, estimated",
-                  Leaks::suspected)
+                  shares("site", snapshot -> snapshot.leaks().map(LeakSummary::suspected)))
               .table(LEAK_DETECTOR, "SuspectedBytes", BYTES),
           allocator(
                   "native.allocator.system",
@@ -270,14 +274,14 @@ public record Meter(
                   Type.GAUGE,
                   BYTES,
                   "Resident memory by what it is; the parts add up to the resident set",
-                  Meter::residentSeries)
+                  rows("part", Meter::residentParts, ResidentPart::tag))
               .table(NATIVE_MEMORY, "ResidentParts", BYTES),
           new Meter(
                   "cgroup.memory.charged",
                   Type.GAUGE,
                   BYTES,
                   "Memory charged to the cgroup by what it is; the parts add up to the charge",
-                  Meter::chargedSeries)
+                  rows("part", Meter::chargedParts, ChargedPart::tag))
               .table(NATIVE_MEMORY, "CgroupParts", BYTES),
           cgroup(
                   "cgroup.memory.limit",
@@ -301,7 +305,7 @@ public record Meter(
                   Type.COUNTER,
                   NO_UNIT,
                   "How often the cgroup reached high or max, ran out of memory, or had a process killed",
-                  Meter::eventSeries)
+                  rows("event", Meter::cgroupEvents, event -> event))
               .table(NATIVE_MEMORY, "CgroupEvents", "events"),
           always(
               "mallometer.active",
@@ -314,14 +318,14 @@ public record Meter(
                   Type.GAUGE,
                   NO_UNIT,
                   "1 for the state that mallometer is in, 0 for the others",
-                  snapshot -> States.SERIES)
+                  when(snapshot -> true, states()))
               .table(NATIVE_MEMORY, "States", NO_UNIT),
           new Meter(
               "mallometer.build",
               Type.GAUGE,
               NO_UNIT,
               "Always 1; the tags say what counts: version, allocator below, way in, unit of bytes",
-              snapshot -> List.of(buildSeries(snapshot.self()))),
+              snapshot -> List.of(build(snapshot.self()))),
           always(
                   "mallometer.snapshot.age",
                   Type.GAUGE,
@@ -486,36 +490,39 @@ public record Meter(
     return seriesOf.apply(snapshot);
   }
 
+  /** Series that are there in some snapshots. */
+  private static Function<Snapshot, List<Series>> when(
+      Predicate<Snapshot> isKnown, Series... series) {
+    List<Series> all = List.of(series);
+    return snapshot -> isKnown.test(snapshot) ? all : List.of();
+  }
+
   private static Meter counted(
       String name, Type type, String unit, String description, Series... series) {
-    List<Series> all = List.of(series);
     return new Meter(
-        name,
-        type,
-        unit,
-        description,
-        snapshot -> snapshot.process().isPresent() ? all : List.of());
+        name, type, unit, description, when(snapshot -> snapshot.process().isPresent(), series));
   }
 
   private static Meter always(
       String name, Type type, String unit, String description, Figure figure) {
-    List<Series> one = List.of(new Series(List.of(), figure));
-    return new Meter(name, type, unit, description, snapshot -> one);
+    return new Meter(
+        name, type, unit, description, when(snapshot -> true, new Series(List.of(), figure)));
   }
 
   private static Series untagged(ToDoubleFunction<NativeCounters> figure) {
-    return new Series(List.of(), ofProcess(figure));
+    return new Series(List.of(), of(Snapshot::process, figure));
   }
 
   private static Series tagged(String key, String value, ToDoubleFunction<NativeCounters> figure) {
-    return new Series(List.of(new Tag(key, value)), ofProcess(figure));
+    return new Series(List.of(new Tag(key, value)), of(Snapshot::process, figure));
   }
 
-  private static Figure ofProcess(ToDoubleFunction<NativeCounters> figure) {
-    return (snapshot, clock) ->
-        snapshot.process().isPresent()
-            ? figure.applyAsDouble(snapshot.process().get())
-            : Double.NaN;
+  /** A figure of a part that a snapshot may lack. */
+  private static <T> Figure of(Function<Snapshot, Optional<T>> part, ToDoubleFunction<T> figure) {
+    return (snapshot, clock) -> {
+      Optional<T> known = part.apply(snapshot);
+      return known.isPresent() ? figure.applyAsDouble(known.get()) : Double.NaN;
+    };
   }
 
   /** The classes of the histogram of request sizes, each with all that are smaller. */
@@ -530,17 +537,14 @@ public record Meter(
         .toArray(Series[]::new);
   }
 
-  /** None after an attach, where it can never be known: a sum over processes is to leave it out. */
-  private static List<Series> objectsSeries(Snapshot snapshot) {
-    return snapshot.process().isPresent() && baseline(snapshot).equals(Baseline.NONE)
-        ? OfAttach.OBJECTS
-        : List.of();
+  /** Not after an attach, where it can never be known: a sum over processes is to leave it out. */
+  private static boolean knowsObjects(Snapshot snapshot) {
+    return snapshot.process().isPresent() && baseline(snapshot).equals(Baseline.NONE);
   }
 
-  /** None without attach, and where it is unknown. */
-  private static List<Series> baselineSeries(Snapshot snapshot) {
-    Baseline baseline = baseline(snapshot);
-    return baseline.equals(Baseline.NONE) || !baseline.known() ? List.of() : OfAttach.BASELINE;
+  /** Not without attach. */
+  private static boolean knowsBaseline(Snapshot snapshot) {
+    return !baseline(snapshot).equals(Baseline.NONE) && baseline(snapshot).known();
   }
 
   private static Baseline baseline(Snapshot snapshot) {
@@ -554,11 +558,6 @@ public record Meter(
       String unit,
       String description,
       ToDoubleFunction<AllocatorStatistics> figure) {
-    Figure ofSnapshot =
-        (snapshot, clock) ->
-            snapshot.allocator().isPresent()
-                ? figure.applyAsDouble(snapshot.allocator().get())
-                : Double.NaN;
     return new Meter(
         name,
         type,
@@ -568,12 +567,8 @@ public record Meter(
             snapshot
                 .allocator()
                 .filter(statistics -> !Double.isNaN(figure.applyAsDouble(statistics)))
-                .map(
-                    statistics ->
-                        List.of(
-                            new Series(
-                                List.of(new Tag("allocator", statistics.kind().tag())),
-                                ofSnapshot)))
+                .map(statistics -> List.of(new Tag("allocator", statistics.kind().tag())))
+                .map(tags -> List.of(new Series(tags, of(Snapshot::allocator, figure))))
                 .orElse(List.of()));
   }
 
@@ -581,37 +576,76 @@ public record Meter(
     return snapshot.allocator().map(known -> known.ageSeconds(clock)).orElse(Double.NaN);
   }
 
-  private static List<Series> shareSeries(
-      Snapshot snapshot, String key, Function<SiteSummary, List<SiteSummary.Share>> shares) {
-    return snapshot
-        .sites()
-        .map(
-            summary ->
-                shares.apply(summary).stream()
-                    .map(SiteSummary.Share::name)
-                    .sorted()
-                    .map(name -> shareSeries(key, name, shares))
-                    .toList())
-        .orElse(List.of());
+  /** Sorted by name, so that shares that only change places leave the series as they are. */
+  private static Function<Snapshot, List<Series>> shares(
+      String key, Function<Snapshot, Optional<List<Share>>> shares) {
+    return rows(
+        key, snapshot -> shares.apply(snapshot).map(Meter::byName).orElse(Map.of()), name -> name);
   }
 
-  /** Sorted by name, so that shares that only change places leave the series as they are. */
-  private static Series shareSeries(
-      String key, String name, Function<SiteSummary, List<SiteSummary.Share>> shares) {
-    return new Series(
-        List.of(new Tag(key, name)),
-        (snapshot, clock) ->
-            snapshot.sites().map(shares).orElse(List.of()).stream()
-                .filter(share -> share.name().equals(name))
-                .mapToDouble(SiteSummary.Share::liveBytes)
-                .findFirst()
-                .orElse(Double.NaN));
+  private static Map<String, Double> byName(List<Share> shares) {
+    return shares.stream()
+        .collect(Collectors.toMap(Share::name, Share::liveBytes, (first, same) -> first));
+  }
+
+  /** A series for each row of a table, in the order of the keys. */
+  private static <K extends Comparable<? super K>> Function<Snapshot, List<Series>> rows(
+      String tag, Function<Snapshot, Map<K, ? extends Number>> table, Function<K, String> value) {
+    return snapshot -> {
+      Map<K, ? extends Number> known = table.apply(snapshot);
+      return known.isEmpty() // without garbage at each poll
+          ? List.of()
+          : known.keySet().stream()
+              .sorted()
+              .map(key -> new Series(List.of(new Tag(tag, value.apply(key))), cell(table, key)))
+              .toList();
+    };
+  }
+
+  private static <K> Figure cell(Function<Snapshot, Map<K, ? extends Number>> table, K key) {
+    return (snapshot, clock) -> {
+      Number known = table.apply(snapshot).get(key);
+      return known == null ? Double.NaN : known.doubleValue();
+    };
+  }
+
+  private static Series[] sitesByVerdict() {
+    return new Series[] {
+      sites(Verdict.LEAK, LeakSummary::leaking),
+      sites(Verdict.GROWING, LeakSummary::growing),
+      sites(Verdict.POOL, LeakSummary::pools)
+    };
+  }
+
+  private static Series sites(Verdict verdict, ToDoubleFunction<LeakSummary> figure) {
+    return new Series(List.of(new Tag("verdict", verdict.tag())), of(Snapshot::leaks, figure));
+  }
+
+  private static Map<ResidentPart, Long> residentParts(Snapshot snapshot) {
+    return snapshot.memory().resident().map(ResidentMemory::bytes).orElse(Map.of());
+  }
+
+  private static Map<ChargedPart, Long> chargedParts(Snapshot snapshot) {
+    return snapshot.memory().cgroup().map(CgroupMemory::bytes).orElse(Map.of());
+  }
+
+  private static Map<String, Long> cgroupEvents(Snapshot snapshot) {
+    return snapshot.memory().cgroup().map(CgroupMemory::events).orElse(Map.of());
+  }
+
+  private static Series[] states() {
+    return Stream.of(State.values())
+        .map(
+            state ->
+                new Series(
+                    List.of(new Tag("state", state.tag())),
+                    (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0))
+        .toArray(Series[]::new);
   }
 
   /** Series that are there while something is sampled. */
   private static Function<Snapshot, List<Series>> sampling(Series... series) {
-    List<Series> all = List.of(series);
-    return snapshot -> Double.isNaN(snapshot.self().sampling().samples()) ? List.of() : all;
+    return when(snapshot -> !Double.isNaN(snapshot.self().sampling().samples()), series);
   }
 
   private static Series dropped(String reason, ToDoubleFunction<SelfReport.Sampling> figure) {
@@ -624,125 +658,23 @@ public record Meter(
 
   private static Meter cgroup(
       String name, String description, ToDoubleFunction<CgroupMemory> figure) {
-    List<Series> one = List.of(new Series(List.of(), ofCgroup(figure)));
+    List<Series> one =
+        List.of(new Series(List.of(), of(snapshot -> snapshot.memory().cgroup(), figure)));
     return new Meter(
         name,
         Type.GAUGE,
         BYTES,
         description,
         snapshot ->
-            snapshot.memory().cgroup().isPresent()
-                    && !Double.isNaN(figure.applyAsDouble(snapshot.memory().cgroup().get()))
-                ? one
-                : List.of());
+            snapshot
+                .memory()
+                .cgroup()
+                .filter(cgroup -> !Double.isNaN(figure.applyAsDouble(cgroup)))
+                .map(cgroup -> one)
+                .orElse(List.of()));
   }
 
-  private static List<Series> residentSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .resident()
-        .map(
-            resident -> resident.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series partSeries(ResidentPart part) {
-    return new Series(
-        List.of(new Tag("part", part.tag())),
-        (snapshot, clock) ->
-            orUnknown(snapshot.memory().resident().flatMap(resident -> resident.of(part))));
-  }
-
-  private static List<Series> chargedSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(cgroup -> cgroup.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series partSeries(ChargedPart part) {
-    return new Series(
-        List.of(new Tag("part", part.tag())),
-        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.bytes().get(part)))));
-  }
-
-  private static List<Series> eventSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(cgroup -> cgroup.events().keySet().stream().sorted().map(Meter::eventSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series eventSeries(String event) {
-    return new Series(
-        List.of(new Tag("event", event)),
-        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.events().get(event)))));
-  }
-
-  private static Figure ofCgroup(ToDoubleFunction<CgroupMemory> figure) {
-    return (snapshot, clock) ->
-        snapshot.memory().cgroup().isPresent()
-            ? figure.applyAsDouble(snapshot.memory().cgroup().get())
-            : Double.NaN;
-  }
-
-  private static double orUnknown(Optional<Long> value) {
-    return value.isPresent() ? value.get() : Double.NaN;
-  }
-
-  /** Apart for the same reason as {@link States}. */
-  private static final class Leaks {
-    static final List<Series> SITES =
-        List.of(of(Verdict.LEAK), of(Verdict.GROWING), of(Verdict.POOL));
-
-    private static Series of(Verdict verdict) {
-      return new Series(
-          List.of(new Tag("verdict", verdict.tag())),
-          (snapshot, clock) ->
-              orUnknown(snapshot.leaks().map(known -> (long) known.sites(verdict))));
-    }
-
-    static List<Series> suspected(Snapshot snapshot) {
-      return snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
-          .map(SiteSummary.Share::name)
-          .sorted()
-          .map(Leaks::suspected)
-          .toList();
-    }
-
-    private static Series suspected(String name) {
-      return new Series(
-          List.of(new Tag("site", name)),
-          (snapshot, clock) ->
-              snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
-                  .filter(share -> share.name().equals(name))
-                  .mapToDouble(SiteSummary.Share::liveBytes)
-                  .findFirst()
-                  .orElse(Double.NaN));
-    }
-  }
-
-  /** Apart for the same reason as {@link States}. */
-  private static final class OfAttach {
-    static final List<Series> OBJECTS = List.of(untagged(NativeCounters::liveObjects));
-    static final List<Series> BASELINE = List.of(untagged(counted -> counted.baseline().bytes()));
-  }
-
-  /** Apart, because the list of meters is built before what follows it in this file. */
-  private static final class States {
-    static final List<Series> SERIES =
-        Arrays.stream(State.values()).map(Meter::stateSeries).toList();
-  }
-
-  private static Series stateSeries(State state) {
-    return new Series(
-        List.of(new Tag("state", state.tag())),
-        (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0);
-  }
-
-  private static Series buildSeries(SelfReport self) {
+  private static Series build(SelfReport self) {
     return new Series(
         List.of(
             new Tag("version", self.build()),

@@ -95,6 +95,15 @@ public record AllocatorStatistics(
 
   /** These statistics with {@link #trimmableBytes} as given. */
   public AllocatorStatistics withTrimmable(double trimmable) {
+    return with(trimmable, advice);
+  }
+
+  /** These statistics with {@link #advice}. */
+  public AllocatorStatistics withAdvice(List<Advice> given) {
+    return with(trimmableBytes, given);
+  }
+
+  private AllocatorStatistics with(double trimmable, List<Advice> given) {
     return new AllocatorStatistics(
         time,
         kind,
@@ -106,25 +115,6 @@ public record AllocatorStatistics(
         releasableBytes,
         residentBytes,
         trimmable,
-        trims,
-        byArena,
-        advice,
-        costSeconds);
-  }
-
-  /** These statistics with {@link #advice}. */
-  public AllocatorStatistics withAdvice(List<Advice> given) {
-    return new AllocatorStatistics(
-        time,
-        kind,
-        arenas,
-        systemBytes,
-        usedBytes,
-        retainedBytes,
-        mappedBytes,
-        releasableBytes,
-        residentBytes,
-        trimmableBytes,
         trims,
         byArena,
         given,
