@@ -29,16 +29,11 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
 
   private final List<Registration> registrations;
-  private final HugeAllocationNotifications notifications;
-  private final LeakNotifications leaks;
+  private final List<Notifications> notifications;
 
-  private NativeMemoryMBeans(
-      List<Registration> registrations,
-      HugeAllocationNotifications notifications,
-      LeakNotifications leaks) {
+  private NativeMemoryMBeans(List<Registration> registrations, Notifications... notifications) {
     this.registrations = registrations;
-    this.notifications = notifications;
-    this.leaks = leaks;
+    this.notifications = List.of(notifications);
   }
 
   /**
@@ -49,17 +44,14 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     try {
       return register(mallometer, ManagementFactory.getPlatformMBeanServer());
     } catch (SecurityException e) {
-      return new NativeMemoryMBeans(
-          List.of(),
-          new HugeAllocationNotifications(mallometer),
-          new LeakNotifications(mallometer));
+      return new NativeMemoryMBeans(List.of());
     }
   }
 
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
-    HugeAllocationNotifications notifications = new HugeAllocationNotifications(mallometer);
-    LeakNotifications leaks = new LeakNotifications(mallometer);
+    Notifications huge = Notifications.ofHugeAllocations(mallometer);
+    Notifications leaks = Notifications.ofLeaks(mallometer);
     return new NativeMemoryMBeans(
         List.of(
             Registration.of(
@@ -83,7 +75,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         Described.OfAllocator.class,
                         AllocatorMXBean.class,
                         "The allocator below, what it keeps, and trimming it",
-                        notifications)),
+                        huge)),
             Registration.of(
                 server,
                 CALL_SITES_NAME,
@@ -106,7 +98,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                         LeakDetectorMXBean.class,
                         "Which call sites leak native memory",
                         leaks))),
-        notifications,
+        huge,
         leaks);
   }
 
@@ -118,8 +110,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** Unregisters. Does nothing the second time. */
   @Override
   public void close() {
-    notifications.close();
-    leaks.close();
+    notifications.forEach(Notifications::close);
     registrations.forEach(Registration::close);
   }
 }

@@ -3,12 +3,18 @@ package io.mallometer.view;
 import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.StackFrame;
+import java.io.BufferedWriter;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,6 +48,24 @@ public interface View {
   /** Writes {@link #tree()} as JSON. */
   default void write(Writer out) throws IOException {
     JsonWriter.to(out).tree(tree());
+  }
+
+  /** Writes JSON in UTF-8. Flushes the stream and does not close it. */
+  default void write(OutputStream out) throws IOException {
+    Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    write(text);
+    text.flush();
+  }
+
+  /** JSON in UTF-8. */
+  default byte[] json() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      write(out);
+    } catch (IOException e) {
+      throw new UncheckedIOException("memory takes all that is written to it", e);
+    }
+    return out.toByteArray();
   }
 
   private static Map<String, @Nullable Object> treeOf(Record fields) {

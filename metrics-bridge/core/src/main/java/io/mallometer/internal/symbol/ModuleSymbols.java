@@ -1,6 +1,5 @@
 package io.mallometer.internal.symbol;
 
-import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -111,7 +110,7 @@ final class ModuleSymbols {
           memory.isPresent() ? ElfImage.ofMemory(memory.get(), module).orElse(null) : null;
       return read(module, file, path, mapped);
     } finally {
-      close(memory);
+      memory.ifPresent(Bytes::close);
     }
   }
 
@@ -142,7 +141,7 @@ final class ModuleSymbols {
       Entry entry = entry(image.get(), path);
       return entry.table().get() == EMPTY ? null : entry;
     } finally {
-      close(opened);
+      opened.ifPresent(Bytes::close);
     }
   }
 
@@ -168,15 +167,5 @@ final class ModuleSymbols {
   private static Entry unread(String path) {
     return new Entry(
         LibraryName.of(Optional.empty(), path), false, new SoftReference<>(EMPTY), EMPTY.bytes());
-  }
-
-  private static void close(Optional<Bytes> opened) {
-    try {
-      if (opened.isPresent()) {
-        opened.get().close();
-      }
-    } catch (IOException e) {
-      // Nothing was written to it.
-    }
   }
 }
