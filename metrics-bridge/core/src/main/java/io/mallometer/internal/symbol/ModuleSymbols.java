@@ -62,11 +62,7 @@ final class ModuleSymbols {
 
   /** What the tables take of the heap, about. */
   long bytes() {
-    long bytes = 0;
-    for (Entry entry : entries.values()) {
-      bytes += entry.bytes();
-    }
-    return bytes;
+    return entries.values().stream().mapToLong(Entry::bytes).sum();
   }
 
   private Entry load(RecordedModule module, @Nullable Entry previous) {
