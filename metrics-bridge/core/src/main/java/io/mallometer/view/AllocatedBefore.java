@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * What was allocated before mallometer attached. It is part of live bytes until it is freed, and of
  * no call site.
  *
- * @param bytes what was in use at the attach; null if unknown
+ * @param bytes what was in use at the attach
  * @param errorBytes how much more or less that may have been; if it is unknown, the most
- * @param liveBytes what of it is still in use, estimated; null if unknown
+ * @param liveBytes what of it is still in use, estimated
  * @param text the same in words
  */
 public record AllocatedBefore(

@@ -9,7 +9,7 @@ import java.util.Optional;
  * before this one ended.
  *
  * @param record the file
- * @param lastLife the life before; null if none is recorded
+ * @param lastLife the life before; empty if none is recorded
  */
 public record BlackBoxView(HistoryView.BlackBox record, Optional<PreviousRun> lastLife)
     implements View {

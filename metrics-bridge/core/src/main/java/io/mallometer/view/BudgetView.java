@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/budget} answers: what the configuration may come to need against the
- * cgroup's limit. Before the first split everything is null or empty.
+ * cgroup's limit. Before the first split everything is unknown.
  *
  * @param verdict what follows, one sentence
- * @param limitBytes the limit; null without one
+ * @param limitBytes the limit; {@code NaN} without one
  * @param totalBytes the sum of the lines
- * @param headroomBytes limit without total, negative if it is too small; null without a limit
+ * @param headroomBytes limit without total, negative if it is too small; {@code NaN} without a
+ *     limit
  * @param lines the table
  */
 public record BudgetView(

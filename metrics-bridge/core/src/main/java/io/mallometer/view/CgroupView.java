@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/cgroup} answers: the memory cgroup as the kernel accounts for it.
- * Outside a cgroup everything is null or empty.
+ * Outside a cgroup everything is unknown.
  *
  * @param version 1 or 2
  * @param chargedBytes what is charged now: the sum of the parts
  * @param parts what it is
- * @param limitBytes the lowest limit in force; null without one
- * @param highBytes above it the kernel slows down and reclaims; null without one
+ * @param limitBytes the lowest limit in force; {@code NaN} without one
+ * @param highBytes above it the kernel slows down and reclaims; {@code NaN} without one
  * @param workingSetBytes charged without inactive files, as Kubernetes evicts by
  * @param swapBytes in swap
  * @param events how often something happened, by the kernel's name
- * @param pressure time lost waiting for memory; null if the kernel does not tell
+ * @param pressure time lost waiting for memory; empty if the kernel does not tell
  */
 public record CgroupView(
     @Nullable Integer version,

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/history} answers: the last hour at falling resolution. Like {@link
- * NativeMemoryView}, unknown numbers are null.
+ * NativeMemoryView}, unknown numbers are {@code NaN}.
  *
  * @param points oldest first: five minutes as often as is polled, a quarter of an hour by ten
  *     seconds, the rest by the minute

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/leaks} answers: an array. Like {@link NativeMemoryView}, unknown numbers
- * are null. Objects that were allocated before an attach are in no verdict; {@link
+ * are {@code NaN}. Objects that were allocated before an attach are in no verdict; {@link
  * NativeMemoryView} says whether and when there was one.
  *
  * @param sites the verdicts, worst first

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     is counted
  * @param remedy what to do about it; empty if there is nothing to do
  * @param time when the counters were read, in ISO 8601
- * @param ageSeconds how long ago that was; null if there is nothing to read
+ * @param ageSeconds how long ago that was; {@code NaN} if there is nothing to read
  * @param counters what was counted since {@link Self#since()}; null unless active
  * @param allocatedBefore what was allocated before that; null without attach
  * @param holders who holds most of the live memory; null if call sites are not recorded
@@ -53,13 +53,14 @@ public record NativeMemoryView(
    * @param requestedBytes bytes asked for
    * @param allocatedBytes bytes handed out
    * @param freedBytes bytes given back
-   * @param liveBytes bytes in use; null if counting was off for some time, or began with an attach
-   *     that could not tell what was in use
-   * @param liveObjects objects in use; null if counting was off for some time, or began with an
-   *     attach
-   * @param peakBytes the most bytes in use so far; null if live bytes are
+   * @param liveBytes bytes in use; {@code NaN} if counting was off for some time, or began with an
+   *     attach that could not tell what was in use
+   * @param liveObjects objects in use; {@code NaN} if counting was off for some time, or began with
+   *     an attach
+   * @param peakBytes the most bytes in use so far; {@code NaN} if live bytes are
    * @param peakErrorBytes the true peak is at most this much above
-   * @param largestRequestBytes the largest successful request; null until one exceeded 32 KiB
+   * @param largestRequestBytes the largest successful request; {@code NaN} until one exceeded 32
+   *     KiB
    * @param hugeAllocations allocations above {@link Self#hugeThresholdBytes()}
    * @param threads threads that have counted something and have not ended
    * @param requestSizes allocations by requested size, smallest first
@@ -114,7 +115,7 @@ public record NativeMemoryView(
   /**
    * Allocations of one size class.
    *
-   * @param upToBytes the largest size in the class; null for the last, which is open
+   * @param upToBytes the largest size in the class; infinite for the last, which is open
    * @param allocations successful allocations of such sizes
    */
   public record SizeClass(@Whole double upToBytes, long allocations) {
@@ -153,7 +154,7 @@ public record NativeMemoryView(
   public record Share(String name, long liveBytes) {}
 
   /**
-   * What was looked at closely. All null while nothing is sampled.
+   * What was looked at closely. All {@code NaN} while nothing is sampled.
    *
    * @param intervalBytes how many bytes are allocated for each sample, on average
    * @param samples allocations that were looked at
@@ -188,7 +189,7 @@ public record NativeMemoryView(
    * @param allocator the object that serves the allocations
    * @param mode how the library came to count: {@code preload}, {@code attached}, {@code
    *     relaunched} or {@code none}
-   * @param since when counting began, in ISO 8601; null if it did not
+   * @param since when counting began, in ISO 8601; empty if it did not
    * @param attachment how an attach went; null if there was none
    * @param byteUnit what one byte of allocated, freed, live and peak means
    * @param footprintBytes memory that the native library occupies at most

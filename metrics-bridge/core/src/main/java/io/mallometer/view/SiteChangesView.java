@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What {@code nativememory/sites?from=} answers. Unknown numbers are null.
+ * What {@code nativememory/sites?from=} answers. Unknown numbers are {@code NaN}.
  *
  * @param from the first moment, the nearest to the one asked for, in ISO 8601
  * @param to the second moment, likewise

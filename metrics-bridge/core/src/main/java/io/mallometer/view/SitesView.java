@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are null.
+ * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are
+ * {@code NaN}.
  *
  * @param reading of which reading the sites are
  * @param matching how many sites there are, of which {@link #sites()} are the first
@@ -28,10 +29,10 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * @param byteUnit what one byte is
    * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
    * @param mode how the library came to count
-   * @param since when counting began, in ISO 8601: allocations before are in no site; null if it
+   * @param since when counting began, in ISO 8601: allocations before are in no site; empty if it
    *     did not
    * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
-   *     estimated; null without attach or if unknown
+   *     estimated; {@code NaN} without attach or if unknown
    */
   public record Reading(
       Instant time,

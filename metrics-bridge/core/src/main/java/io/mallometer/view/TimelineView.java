@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/timeline} answers: the last hour in columns, for charts. All columns
- * under one list of times are as long as that; what is unknown is null.
+ * under one list of times are as long as that; what is unknown is {@code NaN} or null.
  *
  * @param memory where the memory was
  * @param malloc what was counted

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a POST to {@code nativememory/trim} answers. Unknown numbers are null, all of them if
+ * What a POST to {@code nativememory/trim} answers. Unknown numbers are {@code NaN}, all of them if
  * nothing was trimmed.
  *
  * @param outcome {@code DONE}, {@code REFUSED} or {@code UNSUPPORTED}
@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param residentAfterBytes the same after
  * @param returnedBytes by how much it shrank; negative if others took more meanwhile
  * @param tookSeconds how long it took
- * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; null if
+ * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; empty if
  *     unknown
  */
 public record TrimView(
