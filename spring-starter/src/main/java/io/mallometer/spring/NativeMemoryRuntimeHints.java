@@ -44,6 +44,7 @@ final class NativeMemoryRuntimeHints implements RuntimeHintsRegistrar {
               HistoryView.class,
               LeaksView.class,
               SitesView.class,
+              SitesView.Interval.class,
               SiteGroupsView.class,
               SiteChangesView.class,
               DiagnosisView.class,

@@ -3,12 +3,7 @@ package io.mallometer.spring;
 import io.mallometer.page.Page;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
-import io.mallometer.view.View;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -115,19 +110,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   private static Mono<Void> refuse(ServerHttpResponse response, Told refusal) {
     response.setStatusCode(HttpStatusCode.valueOf(refusal.outcome().status()));
     response.getHeaders().setContentType(MediaType.APPLICATION_JSON);
-    DataBuffer body =
-        response.bufferFactory().wrap(json(refusal.view()).getBytes(StandardCharsets.UTF_8));
+    DataBuffer body = response.bufferFactory().wrap(refusal.view().json());
     return response.writeWith(Mono.just(body));
-  }
-
-  private static String json(View view) {
-    StringWriter written = new StringWriter();
-    try {
-      view.write(written);
-    } catch (IOException e) {
-      throw new UncheckedIOException("memory takes all that is written to it", e);
-    }
-    return written.toString();
   }
 
   private static Mono<Void> withToken(ServerWebExchange exchange) {

@@ -11,7 +11,6 @@ import io.mallometer.view.Views;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The Actuator endpoint, its fields translated to the names that the other faces use. */
 class EndpointContractTest extends FaceContract {
@@ -55,7 +54,7 @@ class EndpointContractTest extends FaceContract {
     if (body.counters() != null) {
       addCounters(shown, body.counters());
     }
-    if (body.allocatedBefore() != null && body.allocatedBefore().bytes() != null) {
+    if (body.allocatedBefore() != null && !Double.isNaN(body.allocatedBefore().bytes())) {
       shown.add(gauge("native_malloc_baseline_bytes", body.allocatedBefore().bytes()));
     }
     if (body.holders() != null) {
@@ -107,7 +106,7 @@ class EndpointContractTest extends FaceContract {
     addKnown(shown, "native_allocator_retained_bytes", allocator.retainedBytes(), label);
     addKnown(shown, "native_allocator_trimmable_bytes", allocator.trimmableBytes(), label);
     addKnown(shown, "native_allocator_arenas", allocator.arenas(), label);
-    if (allocator.trims() != null) {
+    if (!Double.isNaN(allocator.trims())) {
       shown.add(counter("native_allocator_trims_total", allocator.trims(), label));
     }
   }
@@ -121,7 +120,7 @@ class EndpointContractTest extends FaceContract {
   }
 
   private static void addSampling(List<Published> shown, NativeMemoryView.Sampling sampling) {
-    if (sampling.samples() != null) {
+    if (!Double.isNaN(sampling.samples())) {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
       shown.add(counter("mallometer_samples_total", sampling.samples()));
@@ -131,9 +130,8 @@ class EndpointContractTest extends FaceContract {
     }
   }
 
-  private static void addKnown(
-      List<Published> shown, String name, @Nullable Long value, String... labels) {
-    if (value != null) {
+  private static void addKnown(List<Published> shown, String name, double value, String... labels) {
+    if (!Double.isNaN(value)) {
       shown.add(gauge(name, value, labels));
     }
   }
@@ -179,28 +177,24 @@ class EndpointContractTest extends FaceContract {
     long cumulative = 0;
     for (NativeMemoryView.SizeClass sizeClass : counters.requestSizes()) {
       cumulative += sizeClass.allocations();
-      Long bound = sizeClass.upToBytes();
+      double bound = sizeClass.upToBytes();
       shown.add(
           Published.of(
               name + "_bucket",
               "histogram",
               cumulative,
               "le",
-              bound == null ? "+Inf" : "" + bound));
+              Double.isInfinite(bound) ? "+Inf" : "" + (long) bound));
     }
     shown.add(Published.of(name + "_count", "histogram", counters.allocations().total()));
     shown.add(Published.of(name + "_sum", "histogram", counters.requestedBytes()));
   }
 
-  private static Published gauge(String name, @Nullable Number value, String... labels) {
-    return Published.of(name, "gauge", orNaN(value), labels);
+  private static Published gauge(String name, double value, String... labels) {
+    return Published.of(name, "gauge", value, labels);
   }
 
-  private static Published counter(String name, @Nullable Number value, String... labels) {
-    return Published.of(name, "counter", orNaN(value), labels);
-  }
-
-  private static double orNaN(@Nullable Number value) {
-    return value == null ? Double.NaN : value.doubleValue();
+  private static Published counter(String name, double value, String... labels) {
+    return Published.of(name, "counter", value, labels);
   }
 }

@@ -2,6 +2,12 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.Advice;
+import io.mallometer.model.AllocatorStatistics;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.PreviousRun;
 import io.mallometer.view.AllocatorView;
 import io.mallometer.view.BlackBoxView;
 import io.mallometer.view.BreakdownView;
@@ -39,13 +45,13 @@ class NativeMemoryRuntimeHintsTest {
         BreakdownView.class,
         BreakdownView.Part.class,
         CgroupView.class,
-        CgroupView.Pressure.class,
+        CgroupMemory.Pressure.class,
         BudgetView.class,
-        BudgetView.Line.class,
+        MemoryBudget.Line.class,
         AllocatorView.class,
-        AllocatorView.Arena.class,
-        AllocatorView.AdviceLine.class,
-        AllocatorView.HugeRequest.class,
+        AllocatorStatistics.Arena.class,
+        Advice.class,
+        HugeAllocation.class,
         HistoryView.class,
         LeaksView.class,
         LeaksView.Site.class,
@@ -70,7 +76,7 @@ class NativeMemoryRuntimeHintsTest {
         TrendsView.Group.class,
         TrendsView.Stack.class,
         BlackBoxView.class,
-        BlackBoxView.Life.class,
+        PreviousRun.class,
         RefusalView.class,
         TrimView.class
       })

@@ -5,16 +5,13 @@ import io.mallometer.model.AllocatorKind;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.TrimReport;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /** Shows the latest statistics of the allocator. */
-final class Allocator implements AllocatorMXBean {
+final class Allocator implements Described.OfAllocator {
 
   private final Mallometer mallometer;
 
@@ -33,80 +30,16 @@ final class Allocator implements AllocatorMXBean {
   }
 
   @Override
-  public Map<String, Figures> getByKind() {
-    return statistics().isEmpty()
-        ? Map.of()
-        : Map.of(
-            getKind(),
-            new Figures(
-                getArenas(),
-                getSystemBytes(),
-                getUsedBytes(),
-                getRetainedBytes(),
-                getTrimmableBytes(),
-                getTrims()));
+  public Map<String, AllocatorMXBean.Figures> getByKind() {
+    return statistics().map(known -> Map.of(known.kind().tag(), figures(known))).orElse(Map.of());
   }
 
   @Override
-  public @Nullable Long getArenas() {
-    return figure(AllocatorStatistics::arenas);
-  }
-
-  @Override
-  public @Nullable Long getSystemBytes() {
-    return figure(AllocatorStatistics::systemBytes);
-  }
-
-  @Override
-  public @Nullable Long getUsedBytes() {
-    return figure(AllocatorStatistics::usedBytes);
-  }
-
-  @Override
-  public @Nullable Long getRetainedBytes() {
-    return figure(AllocatorStatistics::retainedBytes);
-  }
-
-  @Override
-  public @Nullable Long getMappedBytes() {
-    return figure(AllocatorStatistics::mappedBytes);
-  }
-
-  @Override
-  public @Nullable Long getReleasableBytes() {
-    return figure(AllocatorStatistics::releasableBytes);
-  }
-
-  @Override
-  public @Nullable Long getTrimmableBytes() {
-    return figure(AllocatorStatistics::trimmableBytes);
-  }
-
-  @Override
-  public @Nullable Long getResidentBytes() {
-    return figure(AllocatorStatistics::residentBytes);
-  }
-
-  @Override
-  public @Nullable Long getTrims() {
-    return figure(AllocatorStatistics::trims);
-  }
-
-  @Override
-  public @Nullable Double getStatisticsAge() {
-    Instant now = mallometer.clock().instant();
-    return statistics()
-        .map(statistics -> Duration.between(statistics.time(), now).toNanos() / 1e9)
-        .map(age -> Math.max(0, age))
-        .orElse(null);
-  }
-
-  @Override
-  public List<Arena> getArenaTable() {
+  public List<AllocatorMXBean.Arena> getArenaTable() {
     return statistics().map(AllocatorStatistics::byArena).orElse(List.of()).stream()
         .map(
             arena ->
-                new Arena(
+                new AllocatorMXBean.Arena(
                     arena.number(),
                     arena.systemBytes(),
                     arena.usedBytes(),
@@ -117,21 +50,23 @@ final class Allocator implements AllocatorMXBean {
   }
 
   @Override
-  public List<LargeRequest> getLargeAllocations() {
+  public List<AllocatorMXBean.LargeRequest> getLargeAllocations() {
     return mallometer.scraped().hugeAllocations().stream().map(Allocator::request).toList();
   }
 
   @Override
-  public List<AdviceLine> getAdvice() {
+  public List<AllocatorMXBean.AdviceLine> getAdvice() {
     return statistics().map(AllocatorStatistics::advice).orElse(List.of()).stream()
-        .map(advice -> new AdviceLine(advice.topic(), advice.reason(), advice.setting()))
+        .map(
+            advice ->
+                new AllocatorMXBean.AdviceLine(advice.topic(), advice.reason(), advice.setting()))
         .toList();
   }
 
   @Override
-  public Trim trim() {
+  public AllocatorMXBean.Trim trim() {
     TrimReport report = mallometer.allocator().trim();
-    return new Trim(
+    return new AllocatorMXBean.Trim(
         report.outcome().name(),
         report.explanation(),
         NativeMemory.known(report.residentBeforeBytes()),
@@ -141,8 +76,8 @@ final class Allocator implements AllocatorMXBean {
         report.nextPossible().map(Instant::toString).orElse(null));
   }
 
-  static LargeRequest request(HugeAllocation allocation) {
-    return new LargeRequest(
+  static AllocatorMXBean.LargeRequest request(HugeAllocation allocation) {
+    return new AllocatorMXBean.LargeRequest(
         allocation.number(),
         allocation.time().toString(),
         allocation.bytes(),
@@ -150,11 +85,14 @@ final class Allocator implements AllocatorMXBean {
         allocation.threadName());
   }
 
-  private @Nullable Long figure(ToDoubleFunction<AllocatorStatistics> figure) {
-    Optional<AllocatorStatistics> statistics = statistics();
-    return statistics.isPresent()
-        ? NativeMemory.known(figure.applyAsDouble(statistics.get()))
-        : null;
+  private static AllocatorMXBean.Figures figures(AllocatorStatistics known) {
+    return new AllocatorMXBean.Figures(
+        NativeMemory.known(known.arenas()),
+        NativeMemory.known(known.systemBytes()),
+        NativeMemory.known(known.usedBytes()),
+        NativeMemory.known(known.retainedBytes()),
+        NativeMemory.known(known.trimmableBytes()),
+        known.trims());
   }
 
   private Optional<AllocatorStatistics> statistics() {

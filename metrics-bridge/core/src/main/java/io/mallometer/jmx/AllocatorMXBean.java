@@ -1,7 +1,5 @@
 package io.mallometer.jmx;
 
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
-public interface AllocatorMXBean {
+public interface AllocatorMXBean extends Described.OfAllocator {
 
   /**
    * The type of the notifications. Their sequence number is the request's number, the time stamp
@@ -22,83 +20,25 @@ public interface AllocatorMXBean {
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.large";
 
-  @Attribute("Whose malloc serves: glibc, jemalloc, tcmalloc, mimalloc or unknown")
-  String getKind();
-
-  @Attribute("The same with its version, as far as it tells")
-  String getAllocator();
-
-  @Attribute("The figures that follow, under the kind; for exporters of JMX. Empty if unknown")
-  Map<String, Figures> getByKind();
-
-  @Attribute(value = "Arenas of the allocator", units = "arenas", type = Attribute.GAUGE)
-  @Nullable Long getArenas();
-
-  @Attribute(
-      value = "Memory that the allocator has from the operating system",
-      units = "bytes",
-      type = Attribute.GAUGE)
   @Nullable Long getSystemBytes();
 
-  @Attribute(
-      value = "Memory of the allocator in use, with its overhead for each object",
-      units = "bytes",
-      type = Attribute.GAUGE)
   @Nullable Long getUsedBytes();
 
-  @Attribute(
-      value = "Free memory that the allocator keeps, resident or not",
-      units = "bytes",
-      type = Attribute.GAUGE)
   @Nullable Long getRetainedBytes();
 
-  @Attribute(
-      value = "Objects that are mapped singly; part of used",
-      units = "bytes",
-      type = Attribute.GAUGE)
-  @Nullable Long getMappedBytes();
-
-  @Attribute(
-      value = "Part of retained: whole pages that a trim would give back, resident or not",
-      units = "bytes",
-      type = Attribute.GAUGE)
-  @Nullable Long getReleasableBytes();
-
-  @Attribute(
-      value = "Resident memory that a trim would give back, at least",
-      units = "bytes",
-      type = Attribute.GAUGE)
   @Nullable Long getTrimmableBytes();
 
-  @Attribute(
-      value = "Resident memory in the allocator's own view",
-      units = "bytes",
-      type = Attribute.GAUGE)
-  @Nullable Long getResidentBytes();
+  @Nullable Long getArenas();
 
-  @Attribute(
-      value = "Trims of the allocator by mallometer",
-      units = "trims",
-      type = Attribute.COUNTER)
   @Nullable Long getTrims();
 
-  @Attribute(
-      value = "Time since these statistics were read",
-      units = "seconds",
-      type = Attribute.GAUGE)
+  @Nullable Long getMappedBytes();
+
+  @Nullable Long getReleasableBytes();
+
+  @Nullable Long getResidentBytes();
+
   @Nullable Double getStatisticsAge();
-
-  @Attribute("The arenas one by one, where the allocator tells; empty if unknown")
-  List<Arena> getArenaTable();
-
-  @Attribute("The latest requests above the size MALLOMETER_HUGE, oldest first")
-  List<LargeRequest> getLargeAllocations();
-
-  @Attribute("What could be done about memory that the allocator keeps; empty if all is well")
-  List<AdviceLine> getAdvice();
-
-  @Attribute("Asks the allocator to give free memory back; tells what came back, or why not now")
-  Trim trim();
 
   /**
    * What is published with the allocator's kind, as composite data. Null if unknown.

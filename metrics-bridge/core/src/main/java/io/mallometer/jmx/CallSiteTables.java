@@ -6,10 +6,8 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.Grouping;
-import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteOrder;
-import io.mallometer.model.SiteSummary;
 import io.mallometer.model.StackFrame;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
@@ -25,16 +23,12 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Shows call sites. */
-final class CallSiteTables implements CallSitesMXBean {
+final class CallSiteTables implements Described.OfCallSites {
 
   private static final int TABLE_ROWS = 20;
   private static final int MOST_ROWS = 10_000;
@@ -56,38 +50,7 @@ final class CallSiteTables implements CallSitesMXBean {
   }
 
   @Override
-  public @Nullable Long getSamples() {
-    return NativeMemory.known(mallometer.scraped().self().sampling().samples());
-  }
-
-  @Override
-  public Map<String, Long> getDroppedSamples() {
-    SelfReport.Sampling sampling = mallometer.scraped().self().sampling();
-    Map<String, Long> dropped = new LinkedHashMap<>();
-    put(dropped, "no-site", sampling.withoutSite());
-    put(dropped, "not-followed", sampling.notFollowed());
-    put(dropped, "no-path", sampling.bySizeOnly());
-    return dropped;
-  }
-
-  @Override
-  public @Nullable Double getOverheadTarget() {
-    double target = mallometer.scraped().self().sampling().overheadTarget();
-    return Double.isNaN(target) ? null : target;
-  }
-
-  @Override
-  public Map<String, Long> getLiveByLibrary() {
-    return shares(SiteSummary::libraries);
-  }
-
-  @Override
-  public Map<String, Long> getLiveBySite() {
-    return shares(SiteSummary::sites);
-  }
-
-  @Override
-  public List<Site> getTopSites() {
+  public List<CallSitesMXBean.Site> getTopSites() {
     return mallometer.sites().read().sortedBy(SiteOrder.LIVE).stream()
         .limit(TABLE_ROWS)
         .map(CallSiteTables::row)
@@ -95,12 +58,12 @@ final class CallSiteTables implements CallSitesMXBean {
   }
 
   @Override
-  public List<Group> getTopLibraries() {
+  public List<CallSitesMXBean.Group> getTopLibraries() {
     return groups(Grouping.LIBRARY, SiteOrder.LIVE, TABLE_ROWS);
   }
 
   @Override
-  public List<Group> groups(String grouping, String sort, int limit) {
+  public List<CallSitesMXBean.Group> groups(String grouping, String sort, int limit) {
     if (limit < 1 || limit > MOST_ROWS) {
       throw new IllegalArgumentException(
           "limit is %d and must be from 1 to %d".formatted(limit, MOST_ROWS));
@@ -178,7 +141,7 @@ final class CallSiteTables implements CallSitesMXBean {
         "file is '%s' and must be the path of a file".formatted(file));
   }
 
-  private List<Group> groups(Grouping grouping, SiteOrder order, int limit) {
+  private List<CallSitesMXBean.Group> groups(Grouping grouping, SiteOrder order, int limit) {
     return mallometer.sites().read().groupedBy(grouping).stream()
         .sorted(order.comparator())
         .limit(limit)
@@ -186,24 +149,8 @@ final class CallSiteTables implements CallSitesMXBean {
         .toList();
   }
 
-  private Map<String, Long> shares(Function<SiteSummary, List<SiteSummary.Share>> shares) {
-    Map<String, Long> bytes = new LinkedHashMap<>();
-    Optional<SiteSummary> summary = mallometer.scraped().sites();
-    summary
-        .map(shares)
-        .orElse(List.of())
-        .forEach(share -> put(bytes, share.name(), share.liveBytes()));
-    return bytes;
-  }
-
-  private static void put(Map<String, Long> table, String key, double value) {
-    if (!Double.isNaN(value)) {
-      table.put(key, Math.round(value));
-    }
-  }
-
-  private static Site row(CallSite site) {
-    return new Site(
+  private static CallSitesMXBean.Site row(CallSite site) {
+    return new CallSitesMXBean.Site(
         site.number(),
         site.name(),
         site.library(),
@@ -216,8 +163,8 @@ final class CallSiteTables implements CallSitesMXBean {
         knownFraction(site.ages().median()));
   }
 
-  private static Group row(SiteGroup group) {
-    return new Group(
+  private static CallSitesMXBean.Group row(SiteGroup group) {
+    return new CallSitesMXBean.Group(
         group.key(),
         group.sites(),
         group.samples(),
@@ -228,8 +175,8 @@ final class CallSiteTables implements CallSitesMXBean {
         knownFraction(group.bytesPerSecond()));
   }
 
-  private static Interval interval(Estimate estimate) {
-    return new Interval(
+  private static CallSitesMXBean.Interval interval(Estimate estimate) {
+    return new CallSitesMXBean.Interval(
         Math.round(estimate.value()), Math.round(estimate.low()), Math.round(estimate.high()));
   }
 

@@ -1,7 +1,14 @@
 package io.mallometer.jmx;
 
+import java.util.ArrayList;
+import java.util.List;
+import javax.management.Attribute;
+import javax.management.AttributeList;
+import javax.management.AttributeNotFoundException;
 import javax.management.DescriptorRead;
+import javax.management.ImmutableDescriptor;
 import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanException;
 import javax.management.MBeanInfo;
 import javax.management.MBeanOperationInfo;
 import javax.management.MBeanParameterInfo;
@@ -9,31 +16,81 @@ import javax.management.MBeanRegistration;
 import javax.management.MBeanServer;
 import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
+import javax.management.ReflectionException;
 import javax.management.StandardEmitterMBean;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The MXBean with the descriptions that {@link Attribute} carries, and with the knowledge whether
- * it is registered, so that nobody unregisters another one of the same name.
+ * An MXBean with the figures that the list of meters has for it, and with the descriptions that
+ * {@link Description} carries. It knows whether it is registered, so that it unregisters no other
+ * one of the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
-  private volatile boolean registered;
-
+  private final Figures figures;
+  private final Class<?> contract;
   private final String description;
+  private volatile boolean registered;
 
   /**
    * An MXBean.
    *
+   * @param details answers for everything but the figures
+   * @param contract what typed clients read, figures included
    * @param description what it is, one sentence
    * @param emitter sends its notifications
    */
-  <T> DescribedMBean(T bean, Class<T> type, String description, NotificationEmitter emitter) {
-    super(bean, type, true, emitter);
+  <T> DescribedMBean(
+      Figures figures,
+      T details,
+      Class<T> detailsType,
+      Class<? extends T> contract,
+      String description,
+      NotificationEmitter emitter) {
+    super(details, detailsType, true, emitter);
+    this.figures = figures;
+    this.contract = contract;
     this.description = description;
   }
 
   boolean registered() {
     return registered;
+  }
+
+  @Override
+  public @Nullable Object getAttribute(String name)
+      throws AttributeNotFoundException, MBeanException, ReflectionException {
+    return figures.has(name) ? figures.value(name) : super.getAttribute(name);
+  }
+
+  /** Without those that cannot be read. */
+  @Override
+  public AttributeList getAttributes(String[] names) {
+    AttributeList values = new AttributeList();
+    for (String name : names) {
+      if (figures.has(name)) {
+        values.add(new Attribute(name, figures.value(name)));
+      } else {
+        values.addAll(super.getAttributes(new String[] {name}));
+      }
+    }
+    return values;
+  }
+
+  @Override
+  public MBeanInfo getMBeanInfo() {
+    MBeanInfo details = super.getMBeanInfo();
+    List<MBeanAttributeInfo> attributes = new ArrayList<>(List.of(details.getAttributes()));
+    attributes.addAll(figures.describe());
+    return new MBeanInfo(
+        details.getClassName(),
+        details.getDescription(),
+        attributes.toArray(MBeanAttributeInfo[]::new),
+        details.getConstructors(),
+        details.getOperations(),
+        details.getNotifications(),
+        new ImmutableDescriptor(
+            "immutableInfo=true", "interfaceClassName=" + contract.getName(), "mxbean=true"));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package io.mallometer.jmx;
 
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -10,57 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is unknown is null.
  */
-public interface LeakDetectorMXBean {
+public interface LeakDetectorMXBean extends Described.OfLeakDetector {
 
   /** The type of the notification that a site has become a leak. */
   String LEAK = "io.mallometer.leak";
 
-  @Attribute("When the sites were judged, ISO 8601")
-  String getTime();
-
-  @Attribute("Whether the use of objects is observed: off, starting, on or failed")
-  String getState();
-
-  @Attribute("What of the observation is off and why; empty if nothing is")
-  String getReason();
-
-  @Attribute("Epochs of observation that ended")
-  long getEpochs();
-
-  @Attribute("Those of them that say nothing, because the kernel itself cleared accessed bits")
-  long getVoidEpochs();
-
-  @Attribute(
-      value = "Call sites by what the memory that they hold is, at the latest poll",
-      units = "sites",
-      type = Attribute.GAUGE)
   Map<String, Long> getSites();
 
-  @Attribute(
-      value = "Native memory that leaking code holds and nothing touched for long, by its name",
-      units = "bytes",
-      type = Attribute.GAUGE)
   Map<String, Long> getSuspectedBytes();
-
-  @Attribute(
-      "The call sites that leak, grow or keep a pool, worst first, at most 100; objects that were"
-          + " allocated before an attach are in none")
-  List<Site> getVerdicts();
-
-  /**
-   * The stack of a site that has a verdict.
-   *
-   * @throws IllegalArgumentException if there is none
-   */
-  @Attribute("The allocation stack of a call site that has a verdict, innermost frame first")
-  List<String> stack(@Argument(name = "number", value = "The site's number") int number);
-
-  /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
-  @Attribute("Says that a call site is fine, or takes that back, as long as names are kept")
-  void acknowledge(
-      @Argument(name = "site", value = "Its name; one that ends in * is the beginning of a name")
-          String site,
-      @Argument(name = "fine", value = "Whether it is fine") boolean fine);
 
   /**
    * A verdict, as composite data.

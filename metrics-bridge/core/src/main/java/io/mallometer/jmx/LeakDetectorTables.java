@@ -3,19 +3,13 @@ package io.mallometer.jmx;
 import io.mallometer.Mallometer;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
-import io.mallometer.model.LeakSummary;
-import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
-import io.mallometer.model.Verdict;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Shows verdicts. */
-final class LeakDetectorTables implements LeakDetectorMXBean {
+final class LeakDetectorTables implements Described.OfLeakDetector {
 
   private static final int MOST_ROWS = 100;
 
@@ -51,27 +45,7 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
   }
 
   @Override
-  public Map<String, Long> getSites() {
-    Map<String, Long> sites = new LinkedHashMap<>();
-    Optional<LeakSummary> summary = mallometer.scraped().leaks();
-    if (summary.isPresent()) {
-      for (Verdict verdict : List.of(Verdict.LEAK, Verdict.GROWING, Verdict.POOL)) {
-        sites.put(verdict.tag(), (long) summary.get().sites(verdict));
-      }
-    }
-    return sites;
-  }
-
-  @Override
-  public Map<String, Long> getSuspectedBytes() {
-    Map<String, Long> suspected = new LinkedHashMap<>();
-    mallometer.scraped().leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
-        .forEach((SiteSummary.Share one) -> suspected.put(one.name(), Math.round(one.liveBytes())));
-    return suspected;
-  }
-
-  @Override
-  public List<Site> getVerdicts() {
+  public List<LeakDetectorMXBean.Site> getVerdicts() {
     return report().suspicious().stream().limit(MOST_ROWS).map(LeakDetectorTables::row).toList();
   }
 
@@ -93,8 +67,8 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
     return mallometer.leaks().report();
   }
 
-  private static Site row(SiteVerdict verdict) {
-    return new Site(
+  private static LeakDetectorMXBean.Site row(SiteVerdict verdict) {
+    return new LeakDetectorMXBean.Site(
         verdict.verdict().tag(),
         verdict.site().name(),
         verdict.site().library(),

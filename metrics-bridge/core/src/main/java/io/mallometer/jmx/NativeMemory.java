@@ -3,29 +3,20 @@ package io.mallometer.jmx;
 import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.CgroupMemory;
-import io.mallometer.model.ChargedPart;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
-import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
-import io.mallometer.model.State;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Shows the latest snapshot. */
-final class NativeMemory implements NativeMemoryMXBean {
+final class NativeMemory implements Described.OfNativeMemory {
 
   private final Mallometer mallometer;
   private volatile @Nullable Bracket bracket;
@@ -40,138 +31,11 @@ final class NativeMemory implements NativeMemoryMXBean {
   }
 
   @Override
-  public @Nullable Long getAllocationCount() {
-    return count(NativeCounters::allocations);
-  }
-
-  @Override
-  public @Nullable Long getSmallAllocationCount() {
-    return count(NativeCounters::smallAllocations);
-  }
-
-  @Override
-  public @Nullable Long getLargeAllocationCount() {
-    return count(NativeCounters::largeAllocations);
-  }
-
-  @Override
-  public @Nullable Long getHugeAllocationCount() {
-    return count(NativeCounters::hugeAllocations);
-  }
-
-  @Override
-  public @Nullable Long getFailedAllocationCount() {
-    return count(NativeCounters::failed);
-  }
-
-  @Override
-  public @Nullable Long getRequestedBytes() {
-    return count(NativeCounters::requestedBytes);
-  }
-
-  @Override
-  public @Nullable Long getAllocatedBytes() {
-    return count(NativeCounters::allocatedBytes);
-  }
-
-  @Override
-  public @Nullable Long getFreeCount() {
-    return count(NativeCounters::frees);
-  }
-
-  @Override
-  public @Nullable Long getFreedBytes() {
-    return count(NativeCounters::freedBytes);
-  }
-
-  @Override
-  public @Nullable Long getLiveBytes() {
-    return gauge(NativeCounters::liveBytes);
-  }
-
-  @Override
-  public @Nullable Long getLiveObjects() {
-    return gauge(NativeCounters::liveObjects);
-  }
-
-  @Override
-  public @Nullable Long getPeakBytes() {
-    return gauge(NativeCounters::peakBytes);
-  }
-
-  @Override
-  public @Nullable Long getPeakErrorBytes() {
-    return gauge(NativeCounters::peakErrorBytes);
-  }
-
-  @Override
-  public @Nullable Long getLargestRequestBytes() {
-    return gauge(NativeCounters::largestRequestBytes);
-  }
-
-  @Override
-  public @Nullable Long getThreads() {
-    return count(NativeCounters::threads);
-  }
-
-  @Override
   public List<SizeClass> getSizeDistribution() {
     return snapshot()
         .process()
         .map(counters -> sizeClasses(counters.allocationsBySize()))
         .orElse(List.of());
-  }
-
-  @Override
-  public Map<String, Long> getAllocationsUpTo() {
-    return snapshot()
-        .process()
-        .map(counters -> upTo(counters.allocationsBySize()))
-        .orElse(Map.of());
-  }
-
-  @Override
-  public @Nullable Long getResidentBytes() {
-    return known(snapshot().memory().residentBytes());
-  }
-
-  @Override
-  public Map<String, Long> getResidentParts() {
-    return snapshot()
-        .memory()
-        .resident()
-        .map(resident -> byTag(resident.bytes(), ResidentPart::tag))
-        .orElse(Map.of());
-  }
-
-  @Override
-  public Map<String, Long> getCgroupParts() {
-    return cgroup().map(cgroup -> byTag(cgroup.bytes(), ChargedPart::tag)).orElse(Map.of());
-  }
-
-  @Override
-  public @Nullable Long getCgroupLimitBytes() {
-    return ofCgroup(CgroupMemory::limitBytes);
-  }
-
-  @Override
-  public @Nullable Long getCgroupHighBytes() {
-    return ofCgroup(CgroupMemory::highBytes);
-  }
-
-  @Override
-  public @Nullable Long getCgroupWorkingSetBytes() {
-    return ofCgroup(CgroupMemory::workingSetBytes);
-  }
-
-  @Override
-  public @Nullable Long getCgroupSwapBytes() {
-    return ofCgroup(CgroupMemory::swapBytes);
-  }
-
-  @Override
-  public Map<String, Long> getCgroupEvents() {
-    return cgroup().map(CgroupMemory::events).orElse(Map.of());
   }
 
   @Override
@@ -208,15 +72,6 @@ final class NativeMemory implements NativeMemoryMXBean {
   @Override
   public String getStatus() {
     return snapshot().status().state().name();
-  }
-
-  @Override
-  public Map<String, Long> getStates() {
-    Map<String, Long> states = new LinkedHashMap<>();
-    for (State state : State.values()) {
-      states.put(state.tag(), snapshot().status().state() == state ? 1L : 0L);
-    }
-    return states;
   }
 
   @Override
@@ -266,13 +121,6 @@ final class NativeMemory implements NativeMemoryMXBean {
   }
 
   @Override
-  public @Nullable Long getBaselineBytes() {
-    return snapshot().self().attachment().isPresent()
-        ? gauge(counted -> counted.baseline().bytes())
-        : null;
-  }
-
-  @Override
   public String getByteUnit() {
     return snapshot().self().byteUnit().tag();
   }
@@ -280,21 +128,6 @@ final class NativeMemory implements NativeMemoryMXBean {
   @Override
   public String getRemark() {
     return snapshot().self().remark();
-  }
-
-  @Override
-  public double getSnapshotAge() {
-    return snapshot().ageSeconds(mallometer.clock());
-  }
-
-  @Override
-  public double getOverhead() {
-    return snapshot().self().overheadSeconds();
-  }
-
-  @Override
-  public @Nullable Long getFootprintBytes() {
-    return known(snapshot().self().footprintBytes());
   }
 
   @Override
@@ -318,37 +151,10 @@ final class NativeMemory implements NativeMemoryMXBean {
     return mallometer.scraped();
   }
 
-  private Optional<CgroupMemory> cgroup() {
-    return snapshot().memory().cgroup();
-  }
-
-  private @Nullable Long ofCgroup(ToDoubleFunction<CgroupMemory> figure) {
-    Optional<CgroupMemory> cgroup = cgroup();
-    return cgroup.isPresent() ? known(figure.applyAsDouble(cgroup.get())) : null;
-  }
-
-  /** In the order in which the parts are declared. */
-  private static <P extends Enum<P>> Map<String, Long> byTag(
-      Map<P, Long> bytes, Function<P, String> tag) {
-    Map<String, Long> byTag = new LinkedHashMap<>();
-    bytes.keySet().stream().sorted().forEach(part -> byTag.put(tag.apply(part), bytes.get(part)));
-    return byTag;
-  }
-
   private static List<BudgetLine> lines(MemoryBudget budget) {
     return budget.lines().stream()
         .map(line -> new BudgetLine(line.item(), line.bytes(), line.basis(), line.detail()))
         .toList();
-  }
-
-  private @Nullable Long count(ToLongFunction<NativeCounters> figure) {
-    Optional<NativeCounters> process = snapshot().process();
-    return process.isPresent() ? (Long) figure.applyAsLong(process.get()) : null;
-  }
-
-  private @Nullable Long gauge(ToDoubleFunction<NativeCounters> figure) {
-    Optional<NativeCounters> process = snapshot().process();
-    return process.isPresent() ? known(figure.applyAsDouble(process.get())) : null;
   }
 
   private static @Nullable Statistics statistics(Optional<NativeCounters> counters) {
@@ -361,16 +167,5 @@ final class NativeMemory implements NativeMemoryMXBean {
       classes.add(new SizeClass((long) SizeDistribution.upperBound(i), distribution.count(i)));
     }
     return classes;
-  }
-
-  private static Map<String, Long> upTo(SizeDistribution distribution) {
-    Map<String, Long> upTo = new LinkedHashMap<>();
-    long count = 0;
-    for (int i = 0; i < SizeDistribution.CLASSES; i++) {
-      double bound = SizeDistribution.upperBound(i);
-      count += distribution.count(i);
-      upTo.put(Double.isInfinite(bound) ? "+Inf" : Double.toString(bound), count);
-    }
-    return upTo;
   }
 }

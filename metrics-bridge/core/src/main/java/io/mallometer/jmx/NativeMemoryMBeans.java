@@ -29,16 +29,11 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
 
   private final List<Registration> registrations;
-  private final HugeAllocationNotifications notifications;
-  private final LeakNotifications leaks;
+  private final List<Notifications> notifications;
 
-  private NativeMemoryMBeans(
-      List<Registration> registrations,
-      HugeAllocationNotifications notifications,
-      LeakNotifications leaks) {
+  private NativeMemoryMBeans(List<Registration> registrations, Notifications... notifications) {
     this.registrations = registrations;
-    this.notifications = notifications;
-    this.leaks = leaks;
+    this.notifications = List.of(notifications);
   }
 
   /**
@@ -49,17 +44,14 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     try {
       return register(mallometer, ManagementFactory.getPlatformMBeanServer());
     } catch (SecurityException e) {
-      return new NativeMemoryMBeans(
-          List.of(),
-          new HugeAllocationNotifications(mallometer),
-          new LeakNotifications(mallometer));
+      return new NativeMemoryMBeans(List.of());
     }
   }
 
   /** Registers with an MBean server. Never throws: what prevents it is logged. */
   public static NativeMemoryMBeans register(Mallometer mallometer, MBeanServer server) {
-    HugeAllocationNotifications notifications = new HugeAllocationNotifications(mallometer);
-    LeakNotifications leaks = new LeakNotifications(mallometer);
+    Notifications huge = Notifications.ofHugeAllocations(mallometer);
+    Notifications leaks = Notifications.ofLeaks(mallometer);
     return new NativeMemoryMBeans(
         List.of(
             Registration.of(
@@ -67,7 +59,9 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "NativeMemory"),
                         new NativeMemory(mallometer),
+                        Described.OfNativeMemory.class,
                         NativeMemoryMXBean.class,
                         "Native memory of this process, counted at every malloc and free",
                         new NotificationBroadcasterSupport())),
@@ -76,16 +70,20 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 ALLOCATOR_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "Allocator"),
                         new Allocator(mallometer),
+                        Described.OfAllocator.class,
                         AllocatorMXBean.class,
                         "The allocator below, what it keeps, and trimming it",
-                        notifications)),
+                        huge)),
             Registration.of(
                 server,
                 CALL_SITES_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "CallSites"),
                         new CallSiteTables(mallometer),
+                        Described.OfCallSites.class,
                         CallSitesMXBean.class,
                         "Who allocated native memory, estimated from samples",
                         new NotificationBroadcasterSupport())),
@@ -94,11 +92,13 @@ public final class NativeMemoryMBeans implements AutoCloseable {
                 LEAK_DETECTOR_NAME,
                 () ->
                     new DescribedMBean(
+                        new Figures(mallometer, "LeakDetector"),
                         new LeakDetectorTables(mallometer),
+                        Described.OfLeakDetector.class,
                         LeakDetectorMXBean.class,
                         "Which call sites leak native memory",
                         leaks))),
-        notifications,
+        huge,
         leaks);
   }
 
@@ -110,8 +110,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** Unregisters. Does nothing the second time. */
   @Override
   public void close() {
-    notifications.close();
-    leaks.close();
+    notifications.forEach(Notifications::close);
     registrations.forEach(Registration::close);
   }
 }

@@ -6,18 +6,25 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteSummary;
+import io.mallometer.model.SiteSummary.Share;
+import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Verdict;
 import java.time.Clock;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The meters, listed once for all faces: name, type, unit, meaning and value of each.
@@ -32,10 +39,14 @@ import java.util.function.ToDoubleFunction;
  * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
  * has no meter for it: {@link #REQUEST_SIZE}.
  *
- * @param name Micrometer name
+ * <p>A meter that an MBean shows names its attribute. The attribute has the meter's description,
+ * type and value.
+ *
+ * @param name Micrometer name; empty for a figure that only an MBean shows
  * @param type counter or gauge
  * @param unit {@code "bytes"}, {@code "seconds"}, {@code "ratio"}, or empty for a number of things
  * @param description what it means, one sentence
+ * @param attribute where JMX shows it; empty if nowhere
  * @param seriesOf the series it has while a given snapshot is the latest
  */
 public record Meter(
@@ -43,6 +54,7 @@ public record Meter(
     Type type,
     String unit,
     String description,
+    Optional<Attribute> attribute,
     Function<Snapshot, List<Series>> seriesOf) {
 
   /** How the value moves. */
@@ -65,6 +77,17 @@ public record Meter(
   /** One line of a meter: its tags, and how to read its value from any later snapshot. */
   public record Series(List<Tag> tags, Figure figure) {}
 
+  /**
+   * An attribute of an MBean.
+   *
+   * @param bean the key {@code type} of the MBean's name
+   * @param name the attribute's name
+   * @param units the unit, or the plural of what is counted
+   * @param isTable whether the attribute has a row for each series, under the value of its tag;
+   *     otherwise it is the sum of the series
+   */
+  public record Attribute(String bean, String name, String units, boolean isTable) {}
+
   /** The name, in Micrometer's style, of the histogram of requested sizes, in bytes. */
   public static final String REQUEST_SIZE = "native.malloc.request.size";
 
@@ -76,82 +99,100 @@ public record Meter(
   private static final String SECONDS = "seconds";
   private static final String RATIO = "ratio";
   private static final String NO_UNIT = "";
+  private static final String NO_NAME = "";
+
+  private static final String NATIVE_MEMORY = "NativeMemory";
+  private static final String ALLOCATOR = "Allocator";
+  private static final String CALL_SITES = "CallSites";
+  private static final String LEAK_DETECTOR = "LeakDetector";
 
   private static final List<Meter> ALL =
       List.of(
           counted(
-              "native.malloc.allocations",
-              Type.COUNTER,
-              NO_UNIT,
-              "Successful native allocation calls; small is up to 4096 bytes",
-              tagged("size", "small", NativeCounters::smallAllocations),
-              tagged("size", "large", NativeCounters::largeAllocations)),
+                  "native.malloc.allocations",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Successful native allocation calls; small is up to 4096 bytes",
+                  tagged("size", "small", NativeCounters::smallAllocations),
+                  tagged("size", "large", NativeCounters::largeAllocations))
+              .attribute(NATIVE_MEMORY, "AllocationCount", "allocations"),
           counted(
-              "native.malloc.requested",
-              Type.COUNTER,
-              BYTES,
-              "Memory that successful native allocations asked for",
-              untagged(NativeCounters::requestedBytes)),
+                  "native.malloc.requested",
+                  Type.COUNTER,
+                  BYTES,
+                  "Memory that successful native allocations asked for",
+                  untagged(NativeCounters::requestedBytes))
+              .attribute(NATIVE_MEMORY, "RequestedBytes", BYTES),
           counted(
-              "native.malloc.allocated",
-              Type.COUNTER,
-              BYTES,
-              "Native memory handed out, in the unit of freed and live",
-              untagged(NativeCounters::allocatedBytes)),
+                  "native.malloc.allocated",
+                  Type.COUNTER,
+                  BYTES,
+                  "Native memory handed out, in the unit of freed and live",
+                  untagged(NativeCounters::allocatedBytes))
+              .attribute(NATIVE_MEMORY, "AllocatedBytes", BYTES),
           counted(
-              "native.malloc.freed",
-              Type.COUNTER,
-              BYTES,
-              "Native memory given back",
-              untagged(NativeCounters::freedBytes)),
+                  "native.malloc.freed",
+                  Type.COUNTER,
+                  BYTES,
+                  "Native memory given back",
+                  untagged(NativeCounters::freedBytes))
+              .attribute(NATIVE_MEMORY, "FreedBytes", BYTES),
           counted(
-              "native.malloc.frees",
-              Type.COUNTER,
-              NO_UNIT,
-              "Native objects given back",
-              untagged(NativeCounters::frees)),
+                  "native.malloc.frees",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Native objects given back",
+                  untagged(NativeCounters::frees))
+              .attribute(NATIVE_MEMORY, "FreeCount", "frees"),
           counted(
-              "native.malloc.failed",
-              Type.COUNTER,
-              NO_UNIT,
-              "Native allocation calls that failed",
-              untagged(NativeCounters::failed)),
+                  "native.malloc.failed",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Native allocation calls that failed",
+                  untagged(NativeCounters::failed))
+              .attribute(NATIVE_MEMORY, "FailedAllocationCount", "allocations"),
           counted(
-              "native.malloc.live",
-              Type.GAUGE,
-              BYTES,
-              "Native memory in use",
-              untagged(NativeCounters::liveBytes)),
+                  "native.malloc.live",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory in use",
+                  untagged(NativeCounters::liveBytes))
+              .attribute(NATIVE_MEMORY, "LiveBytes", BYTES),
           counted(
-              "native.malloc.peak",
-              Type.GAUGE,
-              BYTES,
-              "The most native memory that was in use since counting began",
-              untagged(NativeCounters::peakBytes)),
+                  "native.malloc.peak",
+                  Type.GAUGE,
+                  BYTES,
+                  "The most native memory that was in use since counting began",
+                  untagged(NativeCounters::peakBytes))
+              .attribute(NATIVE_MEMORY, "PeakBytes", BYTES),
           new Meter(
-              "native.malloc.baseline",
-              Type.GAUGE,
-              BYTES,
-              "Native memory that was in use when mallometer attached; part of live until freed",
-              Meter::baselineSeries),
+                  "native.malloc.baseline",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory that was in use when mallometer attached; part of live until freed",
+                  when(Meter::knowsBaseline, untagged(counted -> counted.baseline().bytes())))
+              .attribute(NATIVE_MEMORY, "BaselineBytes", BYTES),
           counted(
-              "native.malloc.largest",
-              Type.GAUGE,
-              BYTES,
-              "The largest successful native request since counting began, if above 32 KiB",
-              untagged(NativeCounters::largestRequestBytes)),
+                  "native.malloc.largest",
+                  Type.GAUGE,
+                  BYTES,
+                  "The largest successful native request since counting began, if above 32 KiB",
+                  untagged(NativeCounters::largestRequestBytes))
+              .attribute(NATIVE_MEMORY, "LargestRequestBytes", BYTES),
           new Meter(
-              "native.malloc.objects",
-              Type.GAUGE,
-              NO_UNIT,
-              "Native objects in use; unknown after an attach",
-              Meter::objectsSeries),
+                  "native.malloc.objects",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Native objects in use; unknown after an attach",
+                  when(Meter::knowsObjects, untagged(NativeCounters::liveObjects)))
+              .attribute(NATIVE_MEMORY, "LiveObjects", "objects"),
           counted(
-              "native.malloc.huge",
-              Type.COUNTER,
-              NO_UNIT,
-              "Successful native allocations above the size MALLOMETER_HUGE",
-              untagged(NativeCounters::hugeAllocations)),
+                  "native.malloc.huge",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Successful native allocations above the size MALLOMETER_HUGE",
+                  untagged(NativeCounters::hugeAllocations))
+              .attribute(NATIVE_MEMORY, "HugeAllocationCount", "allocations"),
           counted(
               "native.malloc.large",
               Type.COUNTER,
@@ -159,96 +200,113 @@ public record Meter(
               "Deprecated, the old name of native.malloc.huge",
               untagged(NativeCounters::hugeAllocations)),
           new Meter(
-              "native.malloc.library.live",
-              Type.GAUGE,
-              BYTES,
-              "Native memory in use by the library that asked for it, estimated from samples",
-              snapshot -> shareSeries(snapshot, "library", SiteSummary::libraries)),
+                  "native.malloc.library.live",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory in use by the library that asked for it, estimated from samples",
+                  shares("library", snapshot -> snapshot.sites().map(SiteSummary::libraries)))
+              .table(CALL_SITES, "LiveByLibrary", BYTES),
           new Meter(
-              "native.malloc.site.live",
-              Type.GAUGE,
-              BYTES,
-              "Native memory in use by the code that asked for it, estimated from samples",
-              snapshot -> shareSeries(snapshot, "site", SiteSummary::sites)),
+                  "native.malloc.site.live",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory in use by the code that asked for it, estimated from samples",
+                  shares("site", snapshot -> snapshot.sites().map(SiteSummary::sites)))
+              .table(CALL_SITES, "LiveBySite", BYTES),
           new Meter(
-              "native.malloc.leak.sites",
-              Type.GAUGE,
-              NO_UNIT,
-              "Call sites by what the memory that they hold is",
-              snapshot -> snapshot.leaks().isPresent() ? Leaks.SITES : List.of()),
+                  "native.malloc.leak.sites",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Call sites by what the memory that they hold is",
+                  when(snapshot -> snapshot.leaks().isPresent(), sitesByVerdict()))
+              .table(LEAK_DETECTOR, "Sites", "sites"),
           new Meter(
-              "native.malloc.leak.suspected",
-              Type.GAUGE,
-              BYTES,
-              "Native memory that leaking code holds and nothing touched for long, estimated",
-              Leaks::suspected),
+                  "native.malloc.leak.suspected",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory that leaking code holds and nothing touched for long, estimated",
+                  shares("site", snapshot -> snapshot.leaks().map(LeakSummary::suspected)))
+              .table(LEAK_DETECTOR, "SuspectedBytes", BYTES),
           allocator(
-              "native.allocator.system",
-              Type.GAUGE,
-              BYTES,
-              "Memory that the allocator has from the operating system",
-              AllocatorStatistics::systemBytes),
+                  "native.allocator.system",
+                  Type.GAUGE,
+                  BYTES,
+                  "Memory that the allocator has from the operating system",
+                  AllocatorStatistics::systemBytes)
+              .attribute(ALLOCATOR, "SystemBytes", BYTES),
           allocator(
-              "native.allocator.used",
-              Type.GAUGE,
-              BYTES,
-              "Memory of the allocator in use, with its overhead for each object",
-              AllocatorStatistics::usedBytes),
+                  "native.allocator.used",
+                  Type.GAUGE,
+                  BYTES,
+                  "Memory of the allocator in use, with its overhead for each object",
+                  AllocatorStatistics::usedBytes)
+              .attribute(ALLOCATOR, "UsedBytes", BYTES),
           allocator(
-              "native.allocator.retained",
-              Type.GAUGE,
-              BYTES,
-              "Free memory that the allocator keeps, resident or not",
-              AllocatorStatistics::retainedBytes),
+                  "native.allocator.retained",
+                  Type.GAUGE,
+                  BYTES,
+                  "Free memory that the allocator keeps, resident or not",
+                  AllocatorStatistics::retainedBytes)
+              .attribute(ALLOCATOR, "RetainedBytes", BYTES),
           allocator(
-              "native.allocator.trimmable",
-              Type.GAUGE,
-              BYTES,
-              "Resident memory that a trim would give back, at least",
-              AllocatorStatistics::trimmableBytes),
+                  "native.allocator.trimmable",
+                  Type.GAUGE,
+                  BYTES,
+                  "Resident memory that a trim would give back, at least",
+                  AllocatorStatistics::trimmableBytes)
+              .attribute(ALLOCATOR, "TrimmableBytes", BYTES),
           allocator(
-              "native.allocator.arenas",
-              Type.GAUGE,
-              NO_UNIT,
-              "Arenas of the allocator",
-              AllocatorStatistics::arenas),
+                  "native.allocator.arenas",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Arenas of the allocator",
+                  AllocatorStatistics::arenas)
+              .attribute(ALLOCATOR, "Arenas", "arenas"),
           allocator(
-              "native.allocator.trims",
-              Type.COUNTER,
-              NO_UNIT,
-              "Trims of the allocator by mallometer",
-              AllocatorStatistics::trims),
+                  "native.allocator.trims",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Trims of the allocator by mallometer",
+                  AllocatorStatistics::trims)
+              .attribute(ALLOCATOR, "Trims", "trims"),
           new Meter(
-              "native.memory.resident",
-              Type.GAUGE,
-              BYTES,
-              "Resident memory by what it is; the parts add up to the resident set",
-              Meter::residentSeries),
+                  "native.memory.resident",
+                  Type.GAUGE,
+                  BYTES,
+                  "Resident memory by what it is; the parts add up to the resident set",
+                  rows("part", Meter::residentParts, ResidentPart::tag))
+              .table(NATIVE_MEMORY, "ResidentParts", BYTES),
           new Meter(
-              "cgroup.memory.charged",
-              Type.GAUGE,
-              BYTES,
-              "Memory charged to the cgroup by what it is; the parts add up to the charge",
-              Meter::chargedSeries),
+                  "cgroup.memory.charged",
+                  Type.GAUGE,
+                  BYTES,
+                  "Memory charged to the cgroup by what it is; the parts add up to the charge",
+                  rows("part", Meter::chargedParts, ChargedPart::tag))
+              .table(NATIVE_MEMORY, "CgroupParts", BYTES),
           cgroup(
-              "cgroup.memory.limit",
-              "The cgroup's memory limit, the lowest in force",
-              CgroupMemory::limitBytes),
+                  "cgroup.memory.limit",
+                  "The cgroup's memory limit, the lowest in force",
+                  CgroupMemory::limitBytes)
+              .attribute(NATIVE_MEMORY, "CgroupLimitBytes", BYTES),
           cgroup(
-              "cgroup.memory.high",
-              "Above this the kernel slows the cgroup down and reclaims",
-              CgroupMemory::highBytes),
+                  "cgroup.memory.high",
+                  "Above this the kernel slows the cgroup down and reclaims",
+                  CgroupMemory::highBytes)
+              .attribute(NATIVE_MEMORY, "CgroupHighBytes", BYTES),
           cgroup(
-              "cgroup.memory.working.set",
-              "Memory charged to the cgroup without inactive files, as Kubernetes evicts by",
-              CgroupMemory::workingSetBytes),
-          cgroup("cgroup.memory.swap", "Memory of the cgroup in swap", CgroupMemory::swapBytes),
+                  "cgroup.memory.working.set",
+                  "Memory charged to the cgroup without inactive files, as Kubernetes evicts by",
+                  CgroupMemory::workingSetBytes)
+              .attribute(NATIVE_MEMORY, "CgroupWorkingSetBytes", BYTES),
+          cgroup("cgroup.memory.swap", "Memory of the cgroup in swap", CgroupMemory::swapBytes)
+              .attribute(NATIVE_MEMORY, "CgroupSwapBytes", BYTES),
           new Meter(
-              "cgroup.memory.events",
-              Type.COUNTER,
-              NO_UNIT,
-              "How often the cgroup reached high or max, ran out of memory, or had a process killed",
-              Meter::eventSeries),
+                  "cgroup.memory.events",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "How often the cgroup reached high or max, ran out of memory, or had a process killed",
+                  rows("event", Meter::cgroupEvents, event -> event))
+              .table(NATIVE_MEMORY, "CgroupEvents", "events"),
           always(
               "mallometer.active",
               Type.GAUGE,
@@ -256,61 +314,173 @@ public record Meter(
               "1 while native allocations are counted, else 0",
               (snapshot, clock) -> snapshot.status().active() ? 1 : 0),
           new Meter(
-              "mallometer.state",
-              Type.GAUGE,
-              NO_UNIT,
-              "1 for the state that mallometer is in, 0 for the others",
-              snapshot -> States.SERIES),
+                  "mallometer.state",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "1 for the state that mallometer is in, 0 for the others",
+                  when(snapshot -> true, states()))
+              .table(NATIVE_MEMORY, "States", NO_UNIT),
           new Meter(
               "mallometer.build",
               Type.GAUGE,
               NO_UNIT,
               "Always 1; the tags say what counts: version, allocator below, way in, unit of bytes",
-              snapshot -> List.of(buildSeries(snapshot.self()))),
+              snapshot -> List.of(build(snapshot.self()))),
           always(
-              "mallometer.snapshot.age",
-              Type.GAUGE,
-              SECONDS,
-              "Time since the counters were read; grows if the poller is stuck",
-              Snapshot::ageSeconds),
+                  "mallometer.snapshot.age",
+                  Type.GAUGE,
+                  SECONDS,
+                  "Time since the counters were read; grows if the poller is stuck",
+                  Snapshot::ageSeconds)
+              .attribute(NATIVE_MEMORY, "SnapshotAge", SECONDS),
           always(
-              "mallometer.overhead",
-              Type.COUNTER,
-              SECONDS,
-              "Time of samples, and of reading, decoding and recording counters; counting is not in it",
-              (snapshot, clock) -> snapshot.self().overheadSeconds()),
+                  "mallometer.overhead",
+                  Type.COUNTER,
+                  SECONDS,
+                  "Time of samples, and of reading, decoding and recording counters; counting is not in it",
+                  (snapshot, clock) -> snapshot.self().overheadSeconds())
+              .attribute(NATIVE_MEMORY, "Overhead", SECONDS),
           always(
-              "mallometer.footprint",
-              Type.GAUGE,
-              BYTES,
-              "Memory that the native library has mapped, resident or not",
-              (snapshot, clock) -> snapshot.self().footprintBytes()),
+                  "mallometer.footprint",
+                  Type.GAUGE,
+                  BYTES,
+                  "Memory that the native library has mapped, resident or not",
+                  (snapshot, clock) -> snapshot.self().footprintBytes())
+              .attribute(NATIVE_MEMORY, "FootprintBytes", BYTES),
           new Meter(
-              "mallometer.overhead.target",
-              Type.GAUGE,
-              RATIO,
-              "Share of one processor's time that samples may take",
-              sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::overheadTarget)))),
+                  "mallometer.overhead.target",
+                  Type.GAUGE,
+                  RATIO,
+                  "Share of one processor's time that samples may take",
+                  sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::overheadTarget))))
+              .attribute(CALL_SITES, "OverheadTarget", RATIO),
           new Meter(
-              "mallometer.samples",
-              Type.COUNTER,
-              NO_UNIT,
-              "Native allocations that were looked at closely",
-              sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::samples)))),
+                  "mallometer.samples",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Native allocations that were looked at closely",
+                  sampling(new Series(List.of(), ofSampling(SelfReport.Sampling::samples))))
+              .attribute(CALL_SITES, "Samples", "samples"),
           new Meter(
-              "mallometer.samples.dropped",
-              Type.COUNTER,
-              NO_UNIT,
-              "What call sites lack for want of room: samples (no-site), their end (not-followed),"
-                  + " and the call paths of allocations (no-path)",
-              sampling(
-                  dropped("no-site", SelfReport.Sampling::withoutSite),
-                  dropped("not-followed", SelfReport.Sampling::notFollowed),
-                  dropped("no-path", SelfReport.Sampling::bySizeOnly))));
+                  "mallometer.samples.dropped",
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "What call sites lack for want of room: samples (no-site), their end (not-followed),"
+                      + " and the call paths of allocations (no-path)",
+                  sampling(
+                      dropped("no-site", SelfReport.Sampling::withoutSite),
+                      dropped("not-followed", SelfReport.Sampling::notFollowed),
+                      dropped("no-path", SelfReport.Sampling::bySizeOnly)))
+              .table(CALL_SITES, "DroppedSamples", "samples"));
+
+  /** Figures that only MBeans show. */
+  private static final List<Meter> OF_MBEANS =
+      List.of(
+          counted(
+                  NO_NAME,
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Successful native allocation calls of up to 4096 bytes",
+                  untagged(NativeCounters::smallAllocations))
+              .attribute(NATIVE_MEMORY, "SmallAllocationCount", "allocations"),
+          counted(
+                  NO_NAME,
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Successful native allocation calls above 4096 bytes",
+                  untagged(NativeCounters::largeAllocations))
+              .attribute(NATIVE_MEMORY, "LargeAllocationCount", "allocations"),
+          counted(
+                  NO_NAME,
+                  Type.COUNTER,
+                  NO_UNIT,
+                  "Successful native allocations of up to each size, under the size",
+                  upToEachSize())
+              .table(NATIVE_MEMORY, "AllocationsUpTo", "allocations"),
+          counted(
+                  NO_NAME,
+                  Type.GAUGE,
+                  BYTES,
+                  "The true peak is at most this much above the reported one",
+                  untagged(NativeCounters::peakErrorBytes))
+              .attribute(NATIVE_MEMORY, "PeakErrorBytes", BYTES),
+          counted(
+                  NO_NAME,
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Threads that have allocated or freed native memory and have not ended",
+                  untagged(NativeCounters::threads))
+              .attribute(NATIVE_MEMORY, "Threads", "threads"),
+          always(
+                  NO_NAME,
+                  Type.GAUGE,
+                  BYTES,
+                  "The resident set of the process",
+                  (snapshot, clock) -> snapshot.memory().residentBytes())
+              .attribute(NATIVE_MEMORY, "ResidentBytes", BYTES),
+          allocator(
+                  NO_NAME,
+                  Type.GAUGE,
+                  BYTES,
+                  "Objects that are mapped singly; part of used",
+                  AllocatorStatistics::mappedBytes)
+              .attribute(ALLOCATOR, "MappedBytes", BYTES),
+          allocator(
+                  NO_NAME,
+                  Type.GAUGE,
+                  BYTES,
+                  "Part of retained: whole pages that a trim would give back, resident or not",
+                  AllocatorStatistics::releasableBytes)
+              .attribute(ALLOCATOR, "ReleasableBytes", BYTES),
+          allocator(
+                  NO_NAME,
+                  Type.GAUGE,
+                  BYTES,
+                  "Resident memory in the allocator's own view",
+                  AllocatorStatistics::residentBytes)
+              .attribute(ALLOCATOR, "ResidentBytes", BYTES),
+          new Meter(
+                  NO_NAME,
+                  Type.GAUGE,
+                  SECONDS,
+                  "Time since these statistics were read",
+                  snapshot ->
+                      snapshot.allocator().isPresent()
+                          ? List.of(new Series(List.of(), Meter::allocatorAge))
+                          : List.of())
+              .attribute(ALLOCATOR, "StatisticsAge", SECONDS));
 
   /** All meters, in the order in which people read them. */
   public static List<Meter> all() {
     return ALL;
+  }
+
+  /** The meters that the MBean shows whose name has this key {@code type}. */
+  public static List<Meter> shownBy(String bean) {
+    return Stream.concat(ALL.stream(), OF_MBEANS.stream())
+        .filter(meter -> meter.attribute().filter(shown -> shown.bean().equals(bean)).isPresent())
+        .toList();
+  }
+
+  private Meter(
+      String name,
+      Type type,
+      String unit,
+      String description,
+      Function<Snapshot, List<Series>> seriesOf) {
+    this(name, type, unit, description, Optional.empty(), seriesOf);
+  }
+
+  private Meter attribute(String bean, String attribute, String units) {
+    return with(new Attribute(bean, attribute, units, false));
+  }
+
+  private Meter table(String bean, String attribute, String units) {
+    return with(new Attribute(bean, attribute, units, true));
+  }
+
+  private Meter with(Attribute shown) {
+    return new Meter(name, type, unit, description, Optional.of(shown), seriesOf);
   }
 
   /**
@@ -320,49 +490,61 @@ public record Meter(
     return seriesOf.apply(snapshot);
   }
 
+  /** Series that are there in some snapshots. */
+  private static Function<Snapshot, List<Series>> when(
+      Predicate<Snapshot> isKnown, Series... series) {
+    List<Series> all = List.of(series);
+    return snapshot -> isKnown.test(snapshot) ? all : List.of();
+  }
+
   private static Meter counted(
       String name, Type type, String unit, String description, Series... series) {
-    List<Series> all = List.of(series);
     return new Meter(
-        name,
-        type,
-        unit,
-        description,
-        snapshot -> snapshot.process().isPresent() ? all : List.of());
+        name, type, unit, description, when(snapshot -> snapshot.process().isPresent(), series));
   }
 
   private static Meter always(
       String name, Type type, String unit, String description, Figure figure) {
-    List<Series> one = List.of(new Series(List.of(), figure));
-    return new Meter(name, type, unit, description, snapshot -> one);
+    return new Meter(
+        name, type, unit, description, when(snapshot -> true, new Series(List.of(), figure)));
   }
 
   private static Series untagged(ToDoubleFunction<NativeCounters> figure) {
-    return new Series(List.of(), ofProcess(figure));
+    return new Series(List.of(), of(Snapshot::process, figure));
   }
 
   private static Series tagged(String key, String value, ToDoubleFunction<NativeCounters> figure) {
-    return new Series(List.of(new Tag(key, value)), ofProcess(figure));
+    return new Series(List.of(new Tag(key, value)), of(Snapshot::process, figure));
   }
 
-  private static Figure ofProcess(ToDoubleFunction<NativeCounters> figure) {
-    return (snapshot, clock) ->
-        snapshot.process().isPresent()
-            ? figure.applyAsDouble(snapshot.process().get())
-            : Double.NaN;
+  /** A figure of a part that a snapshot may lack. */
+  private static <T> Figure of(Function<Snapshot, Optional<T>> part, ToDoubleFunction<T> figure) {
+    return (snapshot, clock) -> {
+      Optional<T> known = part.apply(snapshot);
+      return known.isPresent() ? figure.applyAsDouble(known.get()) : Double.NaN;
+    };
   }
 
-  /** None after an attach, where it can never be known: a sum over processes is to leave it out. */
-  private static List<Series> objectsSeries(Snapshot snapshot) {
-    return snapshot.process().isPresent() && baseline(snapshot).equals(Baseline.NONE)
-        ? OfAttach.OBJECTS
-        : List.of();
+  /** The classes of the histogram of request sizes, each with all that are smaller. */
+  private static Series[] upToEachSize() {
+    return IntStream.range(0, SizeDistribution.CLASSES)
+        .mapToObj(
+            last -> {
+              double bound = SizeDistribution.upperBound(last);
+              String size = Double.isInfinite(bound) ? "+Inf" : Double.toString(bound);
+              return tagged("le", size, counted -> counted.allocationsBySize().upTo(last));
+            })
+        .toArray(Series[]::new);
   }
 
-  /** None without attach, and where it is unknown. */
-  private static List<Series> baselineSeries(Snapshot snapshot) {
-    Baseline baseline = baseline(snapshot);
-    return baseline.equals(Baseline.NONE) || !baseline.known() ? List.of() : OfAttach.BASELINE;
+  /** Not after an attach, where it can never be known: a sum over processes is to leave it out. */
+  private static boolean knowsObjects(Snapshot snapshot) {
+    return snapshot.process().isPresent() && baseline(snapshot).equals(Baseline.NONE);
+  }
+
+  /** Not without attach. */
+  private static boolean knowsBaseline(Snapshot snapshot) {
+    return !baseline(snapshot).equals(Baseline.NONE) && baseline(snapshot).known();
   }
 
   private static Baseline baseline(Snapshot snapshot) {
@@ -376,11 +558,6 @@ public record Meter(
       String unit,
       String description,
       ToDoubleFunction<AllocatorStatistics> figure) {
-    Figure ofSnapshot =
-        (snapshot, clock) ->
-            snapshot.allocator().isPresent()
-                ? figure.applyAsDouble(snapshot.allocator().get())
-                : Double.NaN;
     return new Meter(
         name,
         type,
@@ -390,46 +567,85 @@ public record Meter(
             snapshot
                 .allocator()
                 .filter(statistics -> !Double.isNaN(figure.applyAsDouble(statistics)))
-                .map(
-                    statistics ->
-                        List.of(
-                            new Series(
-                                List.of(new Tag("allocator", statistics.kind().tag())),
-                                ofSnapshot)))
+                .map(statistics -> List.of(new Tag("allocator", statistics.kind().tag())))
+                .map(tags -> List.of(new Series(tags, of(Snapshot::allocator, figure))))
                 .orElse(List.of()));
   }
 
-  private static List<Series> shareSeries(
-      Snapshot snapshot, String key, Function<SiteSummary, List<SiteSummary.Share>> shares) {
-    return snapshot
-        .sites()
-        .map(
-            summary ->
-                shares.apply(summary).stream()
-                    .map(SiteSummary.Share::name)
-                    .sorted()
-                    .map(name -> shareSeries(key, name, shares))
-                    .toList())
-        .orElse(List.of());
+  private static double allocatorAge(Snapshot snapshot, Clock clock) {
+    return snapshot.allocator().map(known -> known.ageSeconds(clock)).orElse(Double.NaN);
   }
 
   /** Sorted by name, so that shares that only change places leave the series as they are. */
-  private static Series shareSeries(
-      String key, String name, Function<SiteSummary, List<SiteSummary.Share>> shares) {
-    return new Series(
-        List.of(new Tag(key, name)),
-        (snapshot, clock) ->
-            snapshot.sites().map(shares).orElse(List.of()).stream()
-                .filter(share -> share.name().equals(name))
-                .mapToDouble(SiteSummary.Share::liveBytes)
-                .findFirst()
-                .orElse(Double.NaN));
+  private static Function<Snapshot, List<Series>> shares(
+      String key, Function<Snapshot, Optional<List<Share>>> shares) {
+    return rows(
+        key, snapshot -> shares.apply(snapshot).map(Meter::byName).orElse(Map.of()), name -> name);
+  }
+
+  private static Map<String, Double> byName(List<Share> shares) {
+    return shares.stream()
+        .collect(Collectors.toMap(Share::name, Share::liveBytes, (first, same) -> first));
+  }
+
+  /** A series for each row of a table, in the order of the keys. */
+  private static <K extends Comparable<? super K>> Function<Snapshot, List<Series>> rows(
+      String tag, Function<Snapshot, Map<K, ? extends Number>> table, Function<K, String> value) {
+    return snapshot -> {
+      Map<K, ? extends Number> known = table.apply(snapshot);
+      return known.isEmpty() // without garbage at each poll
+          ? List.of()
+          : known.keySet().stream()
+              .sorted()
+              .map(key -> new Series(List.of(new Tag(tag, value.apply(key))), cell(table, key)))
+              .toList();
+    };
+  }
+
+  private static <K> Figure cell(Function<Snapshot, Map<K, ? extends Number>> table, K key) {
+    return (snapshot, clock) -> {
+      Number known = table.apply(snapshot).get(key);
+      return known == null ? Double.NaN : known.doubleValue();
+    };
+  }
+
+  private static Series[] sitesByVerdict() {
+    return new Series[] {
+      sites(Verdict.LEAK, LeakSummary::leaking),
+      sites(Verdict.GROWING, LeakSummary::growing),
+      sites(Verdict.POOL, LeakSummary::pools)
+    };
+  }
+
+  private static Series sites(Verdict verdict, ToDoubleFunction<LeakSummary> figure) {
+    return new Series(List.of(new Tag("verdict", verdict.tag())), of(Snapshot::leaks, figure));
+  }
+
+  private static Map<ResidentPart, Long> residentParts(Snapshot snapshot) {
+    return snapshot.memory().resident().map(ResidentMemory::bytes).orElse(Map.of());
+  }
+
+  private static Map<ChargedPart, Long> chargedParts(Snapshot snapshot) {
+    return snapshot.memory().cgroup().map(CgroupMemory::bytes).orElse(Map.of());
+  }
+
+  private static Map<String, Long> cgroupEvents(Snapshot snapshot) {
+    return snapshot.memory().cgroup().map(CgroupMemory::events).orElse(Map.of());
+  }
+
+  private static Series[] states() {
+    return Stream.of(State.values())
+        .map(
+            state ->
+                new Series(
+                    List.of(new Tag("state", state.tag())),
+                    (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0))
+        .toArray(Series[]::new);
   }
 
   /** Series that are there while something is sampled. */
   private static Function<Snapshot, List<Series>> sampling(Series... series) {
-    List<Series> all = List.of(series);
-    return snapshot -> Double.isNaN(snapshot.self().sampling().samples()) ? List.of() : all;
+    return when(snapshot -> !Double.isNaN(snapshot.self().sampling().samples()), series);
   }
 
   private static Series dropped(String reason, ToDoubleFunction<SelfReport.Sampling> figure) {
@@ -442,125 +658,23 @@ public record Meter(
 
   private static Meter cgroup(
       String name, String description, ToDoubleFunction<CgroupMemory> figure) {
-    List<Series> one = List.of(new Series(List.of(), ofCgroup(figure)));
+    List<Series> one =
+        List.of(new Series(List.of(), of(snapshot -> snapshot.memory().cgroup(), figure)));
     return new Meter(
         name,
         Type.GAUGE,
         BYTES,
         description,
         snapshot ->
-            snapshot.memory().cgroup().isPresent()
-                    && !Double.isNaN(figure.applyAsDouble(snapshot.memory().cgroup().get()))
-                ? one
-                : List.of());
+            snapshot
+                .memory()
+                .cgroup()
+                .filter(cgroup -> !Double.isNaN(figure.applyAsDouble(cgroup)))
+                .map(cgroup -> one)
+                .orElse(List.of()));
   }
 
-  private static List<Series> residentSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .resident()
-        .map(
-            resident -> resident.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series partSeries(ResidentPart part) {
-    return new Series(
-        List.of(new Tag("part", part.tag())),
-        (snapshot, clock) ->
-            orUnknown(snapshot.memory().resident().flatMap(resident -> resident.of(part))));
-  }
-
-  private static List<Series> chargedSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(cgroup -> cgroup.bytes().keySet().stream().sorted().map(Meter::partSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series partSeries(ChargedPart part) {
-    return new Series(
-        List.of(new Tag("part", part.tag())),
-        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.bytes().get(part)))));
-  }
-
-  private static List<Series> eventSeries(Snapshot snapshot) {
-    return snapshot
-        .memory()
-        .cgroup()
-        .map(cgroup -> cgroup.events().keySet().stream().sorted().map(Meter::eventSeries).toList())
-        .orElse(List.of());
-  }
-
-  private static Series eventSeries(String event) {
-    return new Series(
-        List.of(new Tag("event", event)),
-        ofCgroup(cgroup -> orUnknown(Optional.ofNullable(cgroup.events().get(event)))));
-  }
-
-  private static Figure ofCgroup(ToDoubleFunction<CgroupMemory> figure) {
-    return (snapshot, clock) ->
-        snapshot.memory().cgroup().isPresent()
-            ? figure.applyAsDouble(snapshot.memory().cgroup().get())
-            : Double.NaN;
-  }
-
-  private static double orUnknown(Optional<Long> value) {
-    return value.isPresent() ? value.get() : Double.NaN;
-  }
-
-  /** Apart for the same reason as {@link States}. */
-  private static final class Leaks {
-    static final List<Series> SITES =
-        List.of(of(Verdict.LEAK), of(Verdict.GROWING), of(Verdict.POOL));
-
-    private static Series of(Verdict verdict) {
-      return new Series(
-          List.of(new Tag("verdict", verdict.tag())),
-          (snapshot, clock) ->
-              orUnknown(snapshot.leaks().map(known -> (long) known.sites(verdict))));
-    }
-
-    static List<Series> suspected(Snapshot snapshot) {
-      return snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
-          .map(SiteSummary.Share::name)
-          .sorted()
-          .map(Leaks::suspected)
-          .toList();
-    }
-
-    private static Series suspected(String name) {
-      return new Series(
-          List.of(new Tag("site", name)),
-          (snapshot, clock) ->
-              snapshot.leaks().map(LeakSummary::suspected).orElse(List.of()).stream()
-                  .filter(share -> share.name().equals(name))
-                  .mapToDouble(SiteSummary.Share::liveBytes)
-                  .findFirst()
-                  .orElse(Double.NaN));
-    }
-  }
-
-  /** Apart for the same reason as {@link States}. */
-  private static final class OfAttach {
-    static final List<Series> OBJECTS = List.of(untagged(NativeCounters::liveObjects));
-    static final List<Series> BASELINE = List.of(untagged(counted -> counted.baseline().bytes()));
-  }
-
-  /** Apart, because the list of meters is built before what follows it in this file. */
-  private static final class States {
-    static final List<Series> SERIES =
-        Arrays.stream(State.values()).map(Meter::stateSeries).toList();
-  }
-
-  private static Series stateSeries(State state) {
-    return new Series(
-        List.of(new Tag("state", state.tag())),
-        (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0);
-  }
-
-  private static Series buildSeries(SelfReport self) {
+  private static Series build(SelfReport self) {
     return new Series(
         List.of(
             new Tag("version", self.build()),

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -68,6 +70,11 @@ public record AllocatorStatistics(
     advice = List.copyOf(advice);
   }
 
+  /** Seconds since they were read; 0 if the clock was set back. */
+  public double ageSeconds(Clock clock) {
+    return Math.max(0, Duration.between(time, clock.instant()).toNanos() / 1e9);
+  }
+
   /**
    * These statistics with {@link #trimmableBytes}.
    *
@@ -88,6 +95,15 @@ public record AllocatorStatistics(
 
   /** These statistics with {@link #trimmableBytes} as given. */
   public AllocatorStatistics withTrimmable(double trimmable) {
+    return with(trimmable, advice);
+  }
+
+  /** These statistics with {@link #advice}. */
+  public AllocatorStatistics withAdvice(List<Advice> given) {
+    return with(trimmableBytes, given);
+  }
+
+  private AllocatorStatistics with(double trimmable, List<Advice> given) {
     return new AllocatorStatistics(
         time,
         kind,
@@ -99,25 +115,6 @@ public record AllocatorStatistics(
         releasableBytes,
         residentBytes,
         trimmable,
-        trims,
-        byArena,
-        advice,
-        costSeconds);
-  }
-
-  /** These statistics with {@link #advice}. */
-  public AllocatorStatistics withAdvice(List<Advice> given) {
-    return new AllocatorStatistics(
-        time,
-        kind,
-        arenas,
-        systemBytes,
-        usedBytes,
-        retainedBytes,
-        mappedBytes,
-        releasableBytes,
-        residentBytes,
-        trimmableBytes,
         trims,
         byArena,
         given,

@@ -44,14 +44,4 @@ public record LeakSummary(
     suspected = List.copyOf(suspected);
     worst = List.copyOf(worst);
   }
-
-  /** How many sites have a verdict. */
-  public int sites(Verdict verdict) {
-    return switch (verdict) {
-      case LEAK -> leaking;
-      case GROWING -> growing;
-      case POOL -> pools;
-      case HEALTHY -> throw new IllegalArgumentException("healthy sites are not counted");
-    };
-  }
 }

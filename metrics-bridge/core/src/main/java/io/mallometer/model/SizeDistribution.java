@@ -72,6 +72,11 @@ public final class SizeDistribution {
     return counts[sizeClass];
   }
 
+  /** Allocations of a class and of all with smaller sizes. */
+  public long upTo(int sizeClass) {
+    return sum(0, sizeClass + 1);
+  }
+
   /** Allocations of all sizes. */
   public long total() {
     return sum(0, CLASSES);

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * What was allocated before mallometer attached. It is part of live bytes until it is freed, and of
  * no call site.
  *
- * @param bytes what was in use at the attach; null if unknown
+ * @param bytes what was in use at the attach
  * @param errorBytes how much more or less that may have been; if it is unknown, the most
- * @param liveBytes what of it is still in use, estimated; null if unknown
+ * @param liveBytes what of it is still in use, estimated
  * @param text the same in words
  */
 public record AllocatedBefore(
-    @Nullable Long bytes, long errorBytes, @Nullable Long liveBytes, String text) {
+    @Whole double bytes, @Whole double errorBytes, @Whole double liveBytes, String text) {
 
   /** Null without attach. */
   static @Nullable AllocatedBefore of(Snapshot snapshot) {
@@ -25,13 +25,9 @@ public record AllocatedBefore(
     }
     Baseline baseline = snapshot.process().map(NativeCounters::baseline).get();
     return new AllocatedBefore(
-        NativeMemoryView.wholeOrNull(baseline.bytes()),
-        (long) baseline.errorBytes(),
-        snapshot
-            .sites()
-            .map(SiteSummary::allocatedBeforeBytes)
-            .map(NativeMemoryView::wholeOrNull)
-            .orElse(null),
+        baseline.bytes(),
+        baseline.errorBytes(),
+        snapshot.sites().map(SiteSummary::allocatedBeforeBytes).orElse(Double.NaN),
         baseline.sentence());
   }
 }

@@ -9,6 +9,12 @@ public sealed interface Answer {
   /** How it went. */
   Outcome outcome();
 
+  /** The media type. */
+  String contentType();
+
+  /** Writes the answer. */
+  Body body();
+
   /** How a request went, with HTTP's number for it. */
   enum Outcome {
     /** As asked. */
@@ -42,6 +48,16 @@ public sealed interface Answer {
    * @param view what
    */
   record Told(Outcome outcome, View view) implements Answer {
+
+    @Override
+    public String contentType() {
+      return "application/json;charset=UTF-8";
+    }
+
+    @Override
+    public Body body() {
+      return view::write;
+    }
 
     static Told ok(View view) {
       return new Told(Outcome.OK, view);

@@ -3,12 +3,13 @@ package io.mallometer.view;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/breakdown} answers: resident memory by what it is. Like {@link
- * NativeMemoryView}, unknown numbers are null.
+ * NativeMemoryView}, unknown numbers are {@code NaN}.
  *
  * @param residentBytes the resident set at the latest poll
  * @param time when the parts were split, in ISO 8601; null until they were
@@ -23,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *     is in no call site; null without attach
  */
 public record BreakdownView(
-    @Nullable Long residentBytes,
-    @Nullable String time,
+    @Whole double residentBytes,
+    @Nullable Instant time,
     @Nullable Long totalBytes,
     List<Part> parts,
     @Nullable Long presumedJvmBytes,
@@ -43,7 +44,7 @@ public record BreakdownView(
   public record Part(String part, long bytes) {}
 
   static BreakdownView of(Snapshot snapshot) {
-    Long resident = NativeMemoryView.wholeOrNull(snapshot.memory().residentBytes());
+    double resident = snapshot.memory().residentBytes();
     AllocatedBefore before = AllocatedBefore.of(snapshot);
     return snapshot
         .memory()
@@ -55,10 +56,10 @@ public record BreakdownView(
   }
 
   private static BreakdownView of(
-      @Nullable Long resident, ResidentMemory split, @Nullable AllocatedBefore before) {
+      double resident, ResidentMemory split, @Nullable AllocatedBefore before) {
     return new BreakdownView(
         resident,
-        split.time().toString(),
+        split.time(),
         split.totalBytes(),
         split.bytes().keySet().stream().sorted().map(part -> part(split, part)).toList(),
         split.presumedBytes(),

@@ -15,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name as in JSON
  * @param isAlwaysThere whether it is {@code null} in JSON while it is unknown
+ * @param isWhole whether its numbers have no fraction in JSON
  * @param accessor takes the record; a handle, as a method that is called often gets a class of its
  *     own on Java 17
  */
-record Component(String name, boolean isAlwaysThere, MethodHandle accessor) {
+record Component(String name, boolean isAlwaysThere, boolean isWhole, MethodHandle accessor) {
 
   private static final MethodType OF_ANY = MethodType.methodType(Object.class, Object.class);
 
@@ -40,6 +41,7 @@ record Component(String name, boolean isAlwaysThere, MethodHandle accessor) {
       return new Component(
           component.getName(),
           component.isAnnotationPresent(View.Always.class),
+          component.isAnnotationPresent(Whole.class),
           MethodHandles.lookup().unreflect(component.getAccessor()).asType(OF_ANY));
     } catch (IllegalAccessException e) {
       throw unreadable(component.getName(), e);

@@ -3,12 +3,13 @@ package io.mallometer.view;
 import io.mallometer.Mallometer;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.Recording;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/history} answers: the last hour at falling resolution. Like {@link
- * NativeMemoryView}, unknown numbers are null.
+ * NativeMemoryView}, unknown numbers are {@code NaN}.
  *
  * @param points oldest first: five minutes as often as is polled, a quarter of an hour by ten
  *     seconds, the rest by the minute
@@ -30,27 +31,27 @@ public record HistoryView(List<Point> points, BlackBox record) implements View {
    * @param limitBytes the cgroup's limit
    */
   public record Point(
-      String time,
-      @Nullable Long liveBytes,
-      @Nullable Long liveObjects,
-      @Nullable Long allocations,
-      @Nullable Long allocatedBytes,
-      @Nullable Long residentBytes,
-      @Nullable Long chargedBytes,
-      @Nullable Long workingSetBytes,
-      @Nullable Long limitBytes) {
+      Instant time,
+      @Whole double liveBytes,
+      @Whole double liveObjects,
+      @Whole double allocations,
+      @Whole double allocatedBytes,
+      @Whole double residentBytes,
+      @Whole double chargedBytes,
+      @Whole double workingSetBytes,
+      @Whole double limitBytes) {
 
     private static Point of(HistoryPoint point) {
       return new Point(
-          point.time().toString(),
-          NativeMemoryView.wholeOrNull(point.liveBytes()),
-          NativeMemoryView.wholeOrNull(point.liveObjects()),
-          NativeMemoryView.wholeOrNull(point.allocations()),
-          NativeMemoryView.wholeOrNull(point.allocatedBytes()),
-          NativeMemoryView.wholeOrNull(point.residentBytes()),
-          NativeMemoryView.wholeOrNull(point.chargedBytes()),
-          NativeMemoryView.wholeOrNull(point.workingSetBytes()),
-          NativeMemoryView.wholeOrNull(point.limitBytes()));
+          point.time(),
+          point.liveBytes(),
+          point.liveObjects(),
+          point.allocations(),
+          point.allocatedBytes(),
+          point.residentBytes(),
+          point.chargedBytes(),
+          point.workingSetBytes(),
+          point.limitBytes());
     }
   }
 

@@ -3,6 +3,7 @@ package io.mallometer.view;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/leaks} answers: an array. Like {@link NativeMemoryView}, unknown numbers
- * are null. Objects that were allocated before an attach are in no verdict; {@link
+ * are {@code NaN}. Objects that were allocated before an attach are in no verdict; {@link
  * NativeMemoryView} says whether and when there was one.
  *
  * @param sites the verdicts, worst first
@@ -52,23 +53,23 @@ public record LeaksView(List<Site> sites) implements View {
       String library,
       int number,
       int stacks,
-      List<String> frames,
+      List<StackFrame> frames,
       String sentence,
-      @Nullable Double confidence,
-      @View.Always @Nullable Long suspectedBytes,
-      @Nullable Long suspectedBytesLow,
-      @Nullable Long suspectedBytesHigh,
-      @Nullable Long suspectedObjects,
-      @Nullable Long liveBytes,
-      @View.Always @Nullable Double growthBytesPerHour,
-      @Nullable Double oldestSeconds,
-      @Nullable Double medianAgeSeconds,
-      @Nullable Double idleSeconds,
-      @Nullable Double thresholdSeconds,
-      @Nullable Double shareOfLimit,
-      @Nullable Double secondsToLimit,
+      double confidence,
+      @View.Always @Whole double suspectedBytes,
+      @Whole double suspectedBytesLow,
+      @Whole double suspectedBytesHigh,
+      @Whole double suspectedObjects,
+      @Whole double liveBytes,
+      @View.Always double growthBytesPerHour,
+      double oldestSeconds,
+      double medianAgeSeconds,
+      double idleSeconds,
+      double thresholdSeconds,
+      double shareOfLimit,
+      double secondsToLimit,
       String evidence,
-      String since,
+      Instant since,
       Use lastAccess,
       Use lastWrite,
       boolean acknowledged) {
@@ -80,34 +81,26 @@ public record LeaksView(List<Site> sites) implements View {
           verdict.site().library(),
           verdict.site().number(),
           verdict.site().stacks(),
-          SiteQuery.frames(verdict.site().frames()),
+          verdict.site().frames(),
           verdict.sentence(),
-          known(verdict.grounds().confidence()),
-          whole(verdict.suspected().bytes().value()),
-          whole(verdict.suspected().bytes().low()),
-          whole(verdict.suspected().bytes().high()),
-          whole(verdict.suspected().objects().value()),
-          whole(verdict.growth().liveBytes()),
-          known(verdict.growth().bytesPerHour()),
-          known(verdict.suspected().oldestSeconds()),
-          known(verdict.suspected().medianAgeSeconds()),
-          known(verdict.suspected().idleSeconds()),
-          known(verdict.suspected().thresholdSeconds()),
-          known(verdict.growth().shareOfLimit()),
-          known(verdict.growth().secondsToLimit()),
+          verdict.grounds().confidence(),
+          Math.rint(verdict.suspected().bytes().value()),
+          Math.rint(verdict.suspected().bytes().low()),
+          Math.rint(verdict.suspected().bytes().high()),
+          Math.rint(verdict.suspected().objects().value()),
+          Math.rint(verdict.growth().liveBytes()),
+          verdict.growth().bytesPerHour(),
+          verdict.suspected().oldestSeconds(),
+          verdict.suspected().medianAgeSeconds(),
+          verdict.suspected().idleSeconds(),
+          verdict.suspected().thresholdSeconds(),
+          verdict.growth().shareOfLimit(),
+          verdict.growth().secondsToLimit(),
           verdict.grounds().evidence().tag(),
-          verdict.since().toString(),
+          verdict.since(),
           Use.of(verdict.grounds().lastAccess()),
           Use.of(verdict.grounds().lastWrite()),
           verdict.acknowledged());
-    }
-
-    private static @Nullable Long whole(double value) {
-      return Double.isFinite(value) ? (Long) Math.round(value) : null;
-    }
-
-    private static @Nullable Double known(double value) {
-      return Double.isFinite(value) ? (Double) value : null;
     }
   }
 
@@ -120,18 +113,14 @@ public record LeaksView(List<Site> sites) implements View {
    * @param unavailable why nothing is known; null if something is
    */
   public record Use(
-      @Nullable String time,
+      @Nullable Instant time,
       @Nullable String thread,
-      @Nullable List<String> frames,
+      @Nullable List<StackFrame> frames,
       @Nullable String unavailable) {
 
     private static Use of(LastUse use) {
       return use.time().isPresent()
-          ? new Use(
-              use.time().map(Instant::toString).get(),
-              use.thread(),
-              SiteQuery.frames(use.frames()),
-              null)
+          ? new Use(use.time().get(), use.thread(), use.frames(), null)
           : new Use(null, null, null, use.unavailable());
     }
   }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     is counted
  * @param remedy what to do about it; empty if there is nothing to do
  * @param time when the counters were read, in ISO 8601
- * @param ageSeconds how long ago that was; null if there is nothing to read
+ * @param ageSeconds how long ago that was; {@code NaN} if there is nothing to read
  * @param counters what was counted since {@link Self#since()}; null unless active
  * @param allocatedBefore what was allocated before that; null without attach
  * @param holders who holds most of the live memory; null if call sites are not recorded
@@ -34,8 +34,8 @@ public record NativeMemoryView(
     String state,
     String reason,
     String remedy,
-    String time,
-    @Nullable Double ageSeconds,
+    Instant time,
+    double ageSeconds,
     @Nullable Counters counters,
     @Nullable AllocatedBefore allocatedBefore,
     @Nullable Holders holders,
@@ -53,13 +53,14 @@ public record NativeMemoryView(
    * @param requestedBytes bytes asked for
    * @param allocatedBytes bytes handed out
    * @param freedBytes bytes given back
-   * @param liveBytes bytes in use; null if counting was off for some time, or began with an attach
-   *     that could not tell what was in use
-   * @param liveObjects objects in use; null if counting was off for some time, or began with an
-   *     attach
-   * @param peakBytes the most bytes in use so far; null if live bytes are
+   * @param liveBytes bytes in use; {@code NaN} if counting was off for some time, or began with an
+   *     attach that could not tell what was in use
+   * @param liveObjects objects in use; {@code NaN} if counting was off for some time, or began with
+   *     an attach
+   * @param peakBytes the most bytes in use so far; {@code NaN} if live bytes are
    * @param peakErrorBytes the true peak is at most this much above
-   * @param largestRequestBytes the largest successful request; null until one exceeded 32 KiB
+   * @param largestRequestBytes the largest successful request; {@code NaN} until one exceeded 32
+   *     KiB
    * @param hugeAllocations allocations above {@link Self#hugeThresholdBytes()}
    * @param threads threads that have counted something and have not ended
    * @param requestSizes allocations by requested size, smallest first
@@ -71,11 +72,11 @@ public record NativeMemoryView(
       long requestedBytes,
       long allocatedBytes,
       long freedBytes,
-      @Nullable Long liveBytes,
-      @Nullable Long liveObjects,
-      @Nullable Long peakBytes,
-      @Nullable Long peakErrorBytes,
-      @Nullable Long largestRequestBytes,
+      @Whole double liveBytes,
+      @Whole double liveObjects,
+      @Whole double peakBytes,
+      @Whole double peakErrorBytes,
+      @Whole double largestRequestBytes,
       long hugeAllocations,
       int threads,
       List<SizeClass> requestSizes) {
@@ -89,11 +90,11 @@ public record NativeMemoryView(
           counted.requestedBytes(),
           counted.allocatedBytes(),
           counted.freedBytes(),
-          wholeOrNull(counted.liveBytes()),
-          wholeOrNull(counted.liveObjects()),
-          wholeOrNull(counted.peakBytes()),
-          wholeOrNull(counted.peakErrorBytes()),
-          wholeOrNull(counted.largestRequestBytes()),
+          counted.liveBytes(),
+          counted.liveObjects(),
+          counted.peakBytes(),
+          counted.peakErrorBytes(),
+          counted.largestRequestBytes(),
           counted.hugeAllocations(),
           counted.threads(),
           IntStream.range(0, SizeDistribution.CLASSES)
@@ -114,14 +115,13 @@ public record NativeMemoryView(
   /**
    * Allocations of one size class.
    *
-   * @param upToBytes the largest size in the class; null for the last, which is open
+   * @param upToBytes the largest size in the class; infinite for the last, which is open
    * @param allocations successful allocations of such sizes
    */
-  public record SizeClass(@Nullable Long upToBytes, long allocations) {
+  public record SizeClass(@Whole double upToBytes, long allocations) {
 
     private static SizeClass of(SizeDistribution sizes, int sizeClass) {
-      return new SizeClass(
-          wholeOrNull(SizeDistribution.upperBound(sizeClass)), sizes.count(sizeClass));
+      return new SizeClass(SizeDistribution.upperBound(sizeClass), sizes.count(sizeClass));
     }
   }
 
@@ -132,11 +132,10 @@ public record NativeMemoryView(
    * @param libraries by the library that asked for it, most first, the last being {@code other}
    * @param sites by the code that asked for it, most first, the last being {@code other}
    */
-  public record Holders(String time, List<Share> libraries, List<Share> sites) {
+  public record Holders(Instant time, List<Share> libraries, List<Share> sites) {
 
     private static Holders of(SiteSummary summary) {
-      return new Holders(
-          summary.time().toString(), shares(summary.libraries()), shares(summary.sites()));
+      return new Holders(summary.time(), shares(summary.libraries()), shares(summary.sites()));
     }
 
     private static List<Share> shares(List<SiteSummary.Share> shares) {
@@ -155,7 +154,7 @@ public record NativeMemoryView(
   public record Share(String name, long liveBytes) {}
 
   /**
-   * What was looked at closely. All null while nothing is sampled.
+   * What was looked at closely. All {@code NaN} while nothing is sampled.
    *
    * @param intervalBytes how many bytes are allocated for each sample, on average
    * @param samples allocations that were looked at
@@ -165,21 +164,21 @@ public record NativeMemoryView(
    * @param overheadTarget the share of one processor's time that samples may take
    */
   public record Sampling(
-      @Nullable Long intervalBytes,
-      @Nullable Long samples,
-      @Nullable Long withoutSite,
-      @Nullable Long notFollowed,
-      @Nullable Long bySizeOnly,
-      @Nullable Double overheadTarget) {
+      @Whole double intervalBytes,
+      @Whole double samples,
+      @Whole double withoutSite,
+      @Whole double notFollowed,
+      @Whole double bySizeOnly,
+      double overheadTarget) {
 
     private static Sampling of(SelfReport.Sampling sampling) {
       return new Sampling(
-          wholeOrNull(sampling.intervalBytes()),
-          wholeOrNull(sampling.samples()),
-          wholeOrNull(sampling.withoutSite()),
-          wholeOrNull(sampling.notFollowed()),
-          wholeOrNull(sampling.bySizeOnly()),
-          knownOrNull(sampling.overheadTarget()));
+          sampling.intervalBytes(),
+          sampling.samples(),
+          sampling.withoutSite(),
+          sampling.notFollowed(),
+          sampling.bySizeOnly(),
+          sampling.overheadTarget());
     }
   }
 
@@ -190,7 +189,7 @@ public record NativeMemoryView(
    * @param allocator the object that serves the allocations
    * @param mode how the library came to count: {@code preload}, {@code attached}, {@code
    *     relaunched} or {@code none}
-   * @param since when counting began, in ISO 8601; null if it did not
+   * @param since when counting began, in ISO 8601; empty if it did not
    * @param attachment how an attach went; null if there was none
    * @param byteUnit what one byte of allocated, freed, live and peak means
    * @param footprintBytes memory that the native library occupies at most
@@ -208,14 +207,14 @@ public record NativeMemoryView(
       String build,
       String allocator,
       String mode,
-      @Nullable String since,
+      Optional<Instant> since,
       @Nullable Attached attachment,
       String byteUnit,
-      @Nullable Long footprintBytes,
-      @Nullable Double overheadSeconds,
-      @Nullable Double pollSeconds,
-      @Nullable Long threadsWithoutBlock,
-      @Nullable Long hugeThresholdBytes,
+      @Whole double footprintBytes,
+      double overheadSeconds,
+      double pollSeconds,
+      @Whole double threadsWithoutBlock,
+      @Whole double hugeThresholdBytes,
       Sampling sampling,
       List<String> missing,
       String remark) {
@@ -225,14 +224,14 @@ public record NativeMemoryView(
           self.build(),
           self.allocator(),
           self.mode(),
-          self.since().map(Instant::toString).orElse(null),
+          self.since(),
           self.attachment().map(Attached::of).orElse(null),
           self.byteUnit().tag(),
-          wholeOrNull(self.footprintBytes()),
-          knownOrNull(self.overheadSeconds()),
-          knownOrNull(self.pollSeconds()),
-          wholeOrNull(self.threadsWithoutBlock()),
-          wholeOrNull(self.hugeThresholdBytes()),
+          self.footprintBytes(),
+          self.overheadSeconds(),
+          self.pollSeconds(),
+          self.threadsWithoutBlock(),
+          self.hugeThresholdBytes(),
           Sampling.of(self.sampling()),
           self.missing(),
           self.remark());
@@ -303,11 +302,11 @@ public record NativeMemoryView(
       String method,
       long epochs,
       long voidEpochs,
-      @Nullable Double epochSeconds,
+      double epochSeconds,
       double cpuSeconds,
       long residentBytes,
       long limitBytes,
-      List<Slots> slots,
+      List<Observation.Slots> slots,
       long placed,
       long notPlaced,
       long tooLarge,
@@ -322,11 +321,11 @@ public record NativeMemoryView(
           observation.method(),
           observation.epochs(),
           observation.voidEpochs(),
-          knownOrNull(observation.epochSeconds()),
+          observation.epochSeconds(),
           observation.cpuSeconds(),
           observation.residentBytes(),
           observation.limitBytes(),
-          observation.slots().stream().map(Slots::of).toList(),
+          observation.slots(),
           observation.placed(),
           observation.notPlaced(),
           observation.tooLarge(),
@@ -350,39 +349,17 @@ public record NativeMemoryView(
     }
   }
 
-  /**
-   * Slots of one size.
-   *
-   * @param bytes their size
-   * @param count how many there are
-   * @param inUse how many of them hold an object
-   */
-  public record Slots(long bytes, int count, int inUse) {
-
-    private static Slots of(Observation.Slots slots) {
-      return new Slots(slots.bytes(), slots.count(), slots.inUse());
-    }
-  }
-
   static NativeMemoryView of(Snapshot snapshot, Clock clock, Observation observation) {
     return new NativeMemoryView(
         snapshot.status().state().name(),
         snapshot.status().reason(),
         snapshot.status().remedy(),
-        snapshot.time().toString(),
-        knownOrNull(snapshot.ageSeconds(clock)),
+        snapshot.time(),
+        snapshot.ageSeconds(clock),
         snapshot.process().map(Counters::of).orElse(null),
         AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),
         Leaks.of(observation, snapshot.leaks()),
         Self.of(snapshot.self()));
-  }
-
-  static @Nullable Long wholeOrNull(double value) {
-    return Double.isFinite(value) ? (Long) (long) value : null;
-  }
-
-  static @Nullable Double knownOrNull(double value) {
-    return Double.isNaN(value) ? null : value;
   }
 }

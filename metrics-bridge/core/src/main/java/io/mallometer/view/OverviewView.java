@@ -8,8 +8,8 @@ import io.mallometer.report.ReportFormat;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/overview} answers: everything that changes with each poll, in one body,
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record OverviewView(
     long pid,
-    @Nullable String started,
+    Optional<Instant> started,
     int askAgainSeconds,
     boolean trimAllowed,
     DiagnosisView diagnosis,
@@ -75,8 +75,7 @@ public record OverviewView(
 
   private static final ProcessHandle SELF = ProcessHandle.current();
 
-  private static final @Nullable String STARTED =
-      SELF.info().startInstant().map(Instant::toString).orElse(null);
+  private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
     Snapshot snapshot = mallometer.snapshot();

@@ -2,20 +2,21 @@ package io.mallometer.view;
 
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteChanges;
+import io.mallometer.model.StackFrame;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/sites?from=} answers. Unknown numbers are null.
+ * What {@code nativememory/sites?from=} answers. Unknown numbers are {@code NaN}.
  *
  * @param from the first moment, the nearest to the one asked for, in ISO 8601
  * @param to the second moment, likewise
  * @param matching how many sites changed, of which {@link #changes()} are the first
  * @param changes what changed
  */
-public record SiteChangesView(String from, String to, int matching, List<Change> changes)
+public record SiteChangesView(Instant from, Instant to, int matching, List<Change> changes)
     implements View {
 
   /**
@@ -37,28 +38,28 @@ public record SiteChangesView(String from, String to, int matching, List<Change>
       int number,
       String name,
       String library,
-      @Nullable Long liveBytesBefore,
-      @Nullable Long liveBytesAfter,
-      @Nullable Long liveBytesGrowth,
-      @Nullable Long liveObjectsBefore,
-      @Nullable Long liveObjectsAfter,
-      @Nullable Long liveObjectsGrowth,
-      @Nullable Long allocatedBytes,
-      List<String> frames) {
+      @Whole double liveBytesBefore,
+      @Whole double liveBytesAfter,
+      @Whole double liveBytesGrowth,
+      @Whole double liveObjectsBefore,
+      @Whole double liveObjectsAfter,
+      @Whole double liveObjectsGrowth,
+      @Whole double allocatedBytes,
+      List<StackFrame> frames) {
 
     private static Change of(SiteChange change) {
       return new Change(
           change.number(),
           change.name(),
           change.library(),
-          NativeMemoryView.wholeOrNull(change.liveBytesBefore()),
-          NativeMemoryView.wholeOrNull(change.liveBytesAfter()),
-          NativeMemoryView.wholeOrNull(change.liveBytesGrowth()),
-          NativeMemoryView.wholeOrNull(change.liveObjectsBefore()),
-          NativeMemoryView.wholeOrNull(change.liveObjectsAfter()),
-          NativeMemoryView.wholeOrNull(change.liveObjectsGrowth()),
-          NativeMemoryView.wholeOrNull(change.allocatedBytes()),
-          SiteQuery.frames(change.frames()));
+          change.liveBytesBefore(),
+          change.liveBytesAfter(),
+          change.liveBytesGrowth(),
+          change.liveObjectsBefore(),
+          change.liveObjectsAfter(),
+          change.liveObjectsGrowth(),
+          change.allocatedBytes(),
+          change.frames());
     }
   }
 
@@ -74,8 +75,8 @@ public record SiteChangesView(String from, String to, int matching, List<Change>
     }
     List<SiteChange> matching = changes.changes().stream().filter(wanted).sorted(order).toList();
     return new SiteChangesView(
-        changes.from().orElseThrow().toString(),
-        changes.to().orElseThrow().toString(),
+        changes.from().orElseThrow(),
+        changes.to().orElseThrow(),
         matching.size(),
         SiteQuery.rows(matching, most, Change::of));
   }

@@ -1,15 +1,14 @@
 package io.mallometer.view;
 
 import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteOrder;
-import io.mallometer.view.SitesView.Interval;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code nativememory/sites?group=} answers. Unknown numbers are null.
+ * What {@code nativememory/sites?group=} answers. Unknown numbers are {@code NaN}.
  *
  * @param reading of which reading the sites are
  * @param grouping by what they are taken together
@@ -35,22 +34,22 @@ public record SiteGroupsView(
       String key,
       int sites,
       long samples,
-      Interval liveBytes,
-      Interval liveObjects,
-      Interval allocatedBytes,
-      Interval allocatedObjects,
-      @Nullable Double bytesPerSecond) {
+      Estimate liveBytes,
+      Estimate liveObjects,
+      Estimate allocatedBytes,
+      Estimate allocatedObjects,
+      double bytesPerSecond) {
 
     private static Group of(SiteGroup group) {
       return new Group(
           group.key(),
           group.sites(),
           group.samples(),
-          Interval.of(group.liveBytes()),
-          Interval.of(group.liveObjects()),
-          Interval.of(group.allocatedBytes()),
-          Interval.of(group.allocatedObjects()),
-          NativeMemoryView.knownOrNull(group.bytesPerSecond()));
+          group.liveBytes(),
+          group.liveObjects(),
+          group.allocatedBytes(),
+          group.allocatedObjects(),
+          group.bytesPerSecond());
     }
   }
 

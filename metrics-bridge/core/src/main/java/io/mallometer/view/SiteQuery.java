@@ -6,7 +6,6 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteOrder;
-import io.mallometer.model.StackFrame;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;
@@ -155,10 +154,5 @@ public record SiteQuery(
   /** At most so many rows. */
   static <T, R> List<R> rows(List<T> all, int most, Function<T, R> row) {
     return new MappedRows<>(all.subList(0, Math.min(most, all.size())), row);
-  }
-
-  /** The site's stack, innermost frame first. */
-  static List<String> frames(List<StackFrame> frames) {
-    return frames.stream().map(StackFrame::toString).toList();
   }
 }

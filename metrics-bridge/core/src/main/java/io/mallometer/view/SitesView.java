@@ -4,13 +4,15 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteOrder;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
- * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are null.
+ * What {@code nativememory/sites} answers. Like {@link NativeMemoryView}, unknown numbers are
+ * {@code NaN}.
  *
  * @param reading of which reading the sites are
  * @param matching how many sites there are, of which {@link #sites()} are the first
@@ -27,33 +29,31 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * @param byteUnit what one byte is
    * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
    * @param mode how the library came to count
-   * @param since when counting began, in ISO 8601: allocations before are in no site; null if it
+   * @param since when counting began, in ISO 8601: allocations before are in no site; empty if it
    *     did not
    * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
-   *     estimated; null without attach or if unknown
+   *     estimated; {@code NaN} without attach or if unknown
    */
   public record Reading(
-      String time,
+      Instant time,
       long samples,
       Map<String, Long> droppedSamples,
       String byteUnit,
       String reason,
       String mode,
-      @Nullable String since,
-      @Nullable Long allocatedBeforeBytes) {
+      Optional<Instant> since,
+      @Whole double allocatedBeforeBytes) {
 
     static Reading of(CallSites sites) {
       return new Reading(
-          sites.time().toString(),
+          sites.time(),
           sites.samples(),
           sites.dropped(),
           sites.byteUnit().tag(),
           sites.reason(),
           sites.origin().mode(),
-          sites.origin().since().map(Instant::toString).orElse(null),
-          sites.origin().attached()
-              ? NativeMemoryView.wholeOrNull(sites.origin().allocatedBeforeBytes())
-              : null);
+          sites.origin().since(),
+          sites.origin().attached() ? sites.origin().allocatedBeforeBytes() : Double.NaN);
     }
   }
 
@@ -94,15 +94,15 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
       String name,
       String library,
       long samples,
-      Interval liveBytes,
-      Interval liveObjects,
-      Interval allocatedBytes,
-      Interval allocatedObjects,
-      @Nullable Double bytesPerSecond,
-      @Nullable Double medianAgeSeconds,
-      @Nullable Double ninetyPercentAgeSeconds,
-      @Nullable Double oldestAgeSeconds,
-      List<String> frames) {
+      Estimate liveBytes,
+      Estimate liveObjects,
+      Estimate allocatedBytes,
+      Estimate allocatedObjects,
+      double bytesPerSecond,
+      double medianAgeSeconds,
+      double ninetyPercentAgeSeconds,
+      double oldestAgeSeconds,
+      List<StackFrame> frames) {
 
     private static Site of(CallSite site) {
       return new Site(
@@ -110,15 +110,15 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
           site.name(),
           site.library(),
           site.samples(),
-          Interval.of(site.liveBytes()),
-          Interval.of(site.liveObjects()),
-          Interval.of(site.allocatedBytes()),
-          Interval.of(site.allocatedObjects()),
-          NativeMemoryView.knownOrNull(site.bytesPerSecond()),
-          NativeMemoryView.knownOrNull(site.ages().median()),
-          NativeMemoryView.knownOrNull(site.ages().ninetyPercent()),
-          NativeMemoryView.knownOrNull(site.ages().oldest()),
-          SiteQuery.frames(site.frames()));
+          site.liveBytes(),
+          site.liveObjects(),
+          site.allocatedBytes(),
+          site.allocatedObjects(),
+          site.bytesPerSecond(),
+          site.ages().median(),
+          site.ages().ninetyPercent(),
+          site.ages().oldest(),
+          site.frames());
     }
   }
 

@@ -5,17 +5,17 @@ import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/timeline} answers: the last hour in columns, for charts. All columns
- * under one list of times are as long as that; what is unknown is null.
+ * under one list of times are as long as that; what is unknown is {@code NaN} or null.
  *
  * @param memory where the memory was
  * @param malloc what was counted
@@ -34,18 +34,18 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
    */
   public record Memory(
       List<Long> times,
-      List<@Nullable Long> limitBytes,
-      List<@Nullable Long> residentBytes,
-      List<@Nullable Long> chargedBytes,
+      @Whole List<Double> limitBytes,
+      @Whole List<Double> residentBytes,
+      @Whole List<Double> chargedBytes,
       List<Column> resident,
       List<Column> charged) {
 
     private static Memory of(List<MemoryMoment> moments) {
       return new Memory(
           moments.stream().map(moment -> moment.time().toEpochMilli()).toList(),
-          whole(moments, MemoryMoment::limitBytes),
-          whole(moments, moment -> sum(moment.resident())),
-          whole(moments, moment -> sum(moment.charged())),
+          figures(moments, MemoryMoment::limitBytes),
+          figures(moments, moment -> sum(moment.resident())),
+          figures(moments, moment -> sum(moment.charged())),
           Arrays.stream(ResidentPart.values())
               .filter(part -> moments.stream().anyMatch(one -> one.resident().containsKey(part)))
               .map(part -> column(part.tag(), moments, moment -> moment.resident().get(part)))
@@ -89,18 +89,18 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
    */
   public record Malloc(
       List<Long> times,
-      List<@Nullable Long> liveBytes,
-      List<@Nullable Long> liveObjects,
-      List<@Nullable Long> residentBytes,
-      List<@Nullable Long> allocationsPerSecond,
-      List<@Nullable Long> allocatedBytesPerSecond) {
+      @Whole List<Double> liveBytes,
+      @Whole List<Double> liveObjects,
+      @Whole List<Double> residentBytes,
+      @Whole List<Double> allocationsPerSecond,
+      @Whole List<Double> allocatedBytesPerSecond) {
 
     private static Malloc of(List<HistoryPoint> points) {
       return new Malloc(
           points.stream().map(point -> point.time().toEpochMilli()).toList(),
-          whole(points, HistoryPoint::liveBytes),
-          whole(points, HistoryPoint::liveObjects),
-          whole(points, HistoryPoint::residentBytes),
+          figures(points, HistoryPoint::liveBytes),
+          figures(points, HistoryPoint::liveObjects),
+          figures(points, HistoryPoint::residentBytes),
           perSecond(points, HistoryPoint::allocations),
           perSecond(points, HistoryPoint::allocatedBytes));
     }
@@ -110,26 +110,21 @@ public record TimelineView(Memory memory, Malloc malloc) implements View {
     return new TimelineView(Memory.of(moments), Malloc.of(points));
   }
 
-  private static <T> List<@Nullable Long> whole(List<T> points, ToDoubleFunction<T> figure) {
-    return points.stream()
-        .map(point -> NativeMemoryView.wholeOrNull(figure.applyAsDouble(point)))
+  private static <T> List<Double> figures(List<T> points, ToDoubleFunction<T> figure) {
+    return points.stream().mapToDouble(figure).boxed().toList();
+  }
+
+  private static List<Double> perSecond(
+      List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> counter) {
+    return IntStream.range(0, points.size())
+        .mapToObj(i -> i == 0 ? Double.NaN : rate(points.get(i - 1), points.get(i), counter))
         .toList();
   }
 
-  /** Unknown at the first point, and where the clock was set back. */
-  private static List<@Nullable Long> perSecond(
-      List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> counter) {
-    List<@Nullable Long> rates = new ArrayList<>();
-    for (int i = 0; i < points.size(); i++) {
-      rates.add(i == 0 ? null : rate(points.get(i - 1), points.get(i), counter));
-    }
-    return rates;
-  }
-
-  private static @Nullable Long rate(
+  private static double rate(
       HistoryPoint before, HistoryPoint after, ToDoubleFunction<HistoryPoint> counter) {
     double seconds = Duration.between(before.time(), after.time()).toNanos() / 1e9;
     double rate = (counter.applyAsDouble(after) - counter.applyAsDouble(before)) / seconds;
-    return NativeMemoryView.wholeOrNull(seconds > 0 && rate >= 0 ? Math.rint(rate) : Double.NaN);
+    return seconds > 0 && rate >= 0 ? Math.rint(rate) : Double.NaN;
   }
 }

@@ -1,10 +1,11 @@
 package io.mallometer.view;
 
 import io.mallometer.model.CallSite;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteTrends;
+import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code nativememory/trends} answers: what libraries and sites held in the last hour, those
@@ -34,21 +35,21 @@ public record TrendsView(List<Long> times, List<Group> libraries, List<Group> si
    */
   public record Group(
       String name,
-      SitesView.Interval liveBytes,
-      SitesView.Interval liveObjects,
-      @Nullable Double bytesPerSecond,
-      @Nullable Long growthBytes,
-      List<@Nullable Long> history,
+      Estimate liveBytes,
+      Estimate liveObjects,
+      double bytesPerSecond,
+      @Whole double growthBytes,
+      @Whole List<Double> history,
       List<Stack> stacks) {
 
     private static Group of(SiteTrends.Group group) {
       return new Group(
           group.figures().key(),
-          SitesView.Interval.of(group.figures().liveBytes()),
-          SitesView.Interval.of(group.figures().liveObjects()),
-          NativeMemoryView.knownOrNull(group.figures().bytesPerSecond()),
-          NativeMemoryView.wholeOrNull(group.growthBytes()),
-          group.liveBytes().stream().map(NativeMemoryView::wholeOrNull).toList(),
+          group.figures().liveBytes(),
+          group.figures().liveObjects(),
+          group.figures().bytesPerSecond(),
+          group.growthBytes(),
+          group.liveBytes(),
           group.largest().stream().map(Stack::of).toList());
     }
   }
@@ -67,18 +68,18 @@ public record TrendsView(List<Long> times, List<Group> libraries, List<Group> si
       int number,
       String library,
       long liveBytes,
-      @Nullable Double medianAgeSeconds,
-      @Nullable Double oldestAgeSeconds,
-      List<String> frames) {
+      double medianAgeSeconds,
+      double oldestAgeSeconds,
+      List<StackFrame> frames) {
 
     private static Stack of(CallSite site) {
       return new Stack(
           site.number(),
           site.library(),
           Math.round(site.liveBytes().value()),
-          NativeMemoryView.knownOrNull(site.ages().median()),
-          NativeMemoryView.knownOrNull(site.ages().oldest()),
-          SiteQuery.frames(site.frames()));
+          site.ages().median(),
+          site.ages().oldest(),
+          site.frames());
     }
   }
 

@@ -2,10 +2,10 @@ package io.mallometer.view;
 
 import io.mallometer.model.TrimReport;
 import java.time.Instant;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
- * What a POST to {@code nativememory/trim} answers. Unknown numbers are null, all of them if
+ * What a POST to {@code nativememory/trim} answers. Unknown numbers are {@code NaN}, all of them if
  * nothing was trimmed.
  *
  * @param outcome {@code DONE}, {@code REFUSED} or {@code UNSUPPORTED}
@@ -15,29 +15,29 @@ import org.jspecify.annotations.Nullable;
  * @param residentAfterBytes the same after
  * @param returnedBytes by how much it shrank; negative if others took more meanwhile
  * @param tookSeconds how long it took
- * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; null if
+ * @param nextPossible from when on another trim is not refused as too early, in ISO 8601; empty if
  *     unknown
  */
 public record TrimView(
     String outcome,
     String explanation,
-    String time,
-    @Nullable Long residentBeforeBytes,
-    @Nullable Long residentAfterBytes,
-    @Nullable Long returnedBytes,
-    @Nullable Double tookSeconds,
-    @Nullable String nextPossible)
+    Instant time,
+    @Whole double residentBeforeBytes,
+    @Whole double residentAfterBytes,
+    @Whole double returnedBytes,
+    double tookSeconds,
+    Optional<Instant> nextPossible)
     implements View {
 
   static TrimView of(TrimReport report) {
     return new TrimView(
         report.outcome().name(),
         report.explanation(),
-        report.time().toString(),
-        NativeMemoryView.wholeOrNull(report.residentBeforeBytes()),
-        NativeMemoryView.wholeOrNull(report.residentAfterBytes()),
-        NativeMemoryView.wholeOrNull(report.returnedBytes()),
-        NativeMemoryView.knownOrNull(report.seconds()),
-        report.nextPossible().map(Instant::toString).orElse(null));
+        report.time(),
+        report.residentBeforeBytes(),
+        report.residentAfterBytes(),
+        report.returnedBytes(),
+        report.seconds(),
+        report.nextPossible());
   }
 }

@@ -1,11 +1,5 @@
 package io.mallometer.view;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.OutputStreamWriter;
-import java.io.UncheckedIOException;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +42,7 @@ final class WrittenOnce {
     byte @Nullable [] known = bytes;
     // A clock that was set back must not keep what is old.
     if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
-      known = written(view.get());
+      known = view.get().json();
       bytes = known;
       of = latest;
       writtenAt = now;
@@ -63,15 +57,5 @@ final class WrittenOnce {
       }
     }
     return true;
-  }
-
-  private static byte[] written(View view) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (Writer writer = new OutputStreamWriter(out, StandardCharsets.UTF_8)) {
-      view.write(writer);
-    } catch (IOException e) {
-      throw new UncheckedIOException("memory takes all that is written to it", e);
-    }
-    return out.toByteArray();
   }
 }

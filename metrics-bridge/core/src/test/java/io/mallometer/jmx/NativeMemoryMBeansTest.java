@@ -1,10 +1,14 @@
 package io.mallometer.jmx;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Logged;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.stream.Stream;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanFeatureInfo;
@@ -16,6 +20,8 @@ import javax.management.openmbean.CompositeData;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NativeMemoryMBeansTest {
 
@@ -108,6 +114,33 @@ class NativeMemoryMBeansTest {
         .filteredOn(attribute -> attribute.getName().endsWith("Bytes"))
         .isNotEmpty()
         .allSatisfy(attribute -> assertThat(units(attribute)).isEqualTo("bytes"));
+  }
+
+  /** A getter whose attribute has gone, or has another type, throws. */
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
+        NativeMemoryMXBean.class,
+        AllocatorMXBean.class,
+        CallSitesMXBean.class,
+        LeakDetectorMXBean.class
+      })
+  void typedClientsReadEachAttribute(Class<?> contract) throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    String type = contract.getSimpleName().replace("MXBean", "");
+    ObjectName bean = new ObjectName("io.mallometer:type=" + type);
+    Object proxy = JMX.newMXBeanProxy(server, bean, contract);
+    List<Method> getters =
+        Stream.of(contract.getMethods())
+            .filter(method -> method.getName().matches("(get|is)[A-Z].*"))
+            .toList();
+
+    assertThat(getters)
+        .isNotEmpty()
+        .allSatisfy(
+            getter -> assertThatCode(() -> getter.invoke(proxy)).doesNotThrowAnyException());
+    assertThat(server.getMBeanInfo(bean).getDescriptor().getFieldValue("interfaceClassName"))
+        .isEqualTo(contract.getName());
   }
 
   @Test

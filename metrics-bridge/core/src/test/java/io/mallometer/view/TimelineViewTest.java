@@ -25,7 +25,7 @@ class TimelineViewTest {
 
     TimelineView.Memory memory = TimelineView.of(List.of(before, after), List.of()).memory();
 
-    assertThat(memory.residentBytes()).containsExactly(null, 16L);
-    assertThat(memory.chargedBytes()).containsExactly(null, 6L);
+    assertThat(memory.residentBytes()).containsExactly(Double.NaN, 16.0);
+    assertThat(memory.chargedBytes()).containsExactly(Double.NaN, 6.0);
   }
 }

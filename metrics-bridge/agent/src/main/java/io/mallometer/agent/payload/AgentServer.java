@@ -13,16 +13,11 @@ import io.mallometer.view.Answer.Told;
 import io.mallometer.view.ParameterNames;
 import io.mallometer.view.RefusalView;
 import io.mallometer.view.RequestOrigin;
-import io.mallometer.view.View;
 import io.mallometer.view.Views;
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +51,6 @@ final class AgentServer implements AutoCloseable {
   /** Another site cannot make a browser send it without asking us first, which we refuse. */
   private static final String OWN_HEADER = "X-Mallometer";
 
-  private static final String JSON = "application/json;charset=UTF-8";
   private static final String ROOT = "nativememory";
   private static final String METRICS = "metrics";
 
@@ -301,11 +295,7 @@ final class AgentServer implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       answer = wrong(e);
     }
-    if (answer instanceof Answer.Exported export) {
-      send(exchange, Outcome.OK.status(), export.contentType(), export.body());
-    } else {
-      tell(exchange, (Told) answer);
-    }
+    tell(exchange, answer);
   }
 
   private static Told wrong(IllegalArgumentException e) {
@@ -335,14 +325,8 @@ final class AgentServer implements AutoCloseable {
         request.header("Host"));
   }
 
-  private static void tell(Exchange exchange, Told told) throws IOException {
-    send(exchange, told.outcome().status(), JSON, out -> write(told.view(), out));
-  }
-
-  private static void write(View view, OutputStream out) throws IOException {
-    Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
-    view.write(text);
-    text.flush();
+  private static void tell(Exchange exchange, Answer answer) throws IOException {
+    send(exchange, answer.outcome().status(), answer.contentType(), answer.body());
   }
 
   private static void send(Exchange exchange, int status, String type, Answer.Body body)

@@ -10,8 +10,6 @@ import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -66,8 +64,7 @@ final class Inquiry {
   private static void get(String asked, String version, OutputStream out) throws IOException {
     String[] parts = asked.split("\\?", 2);
     if (parts[0].equals("facts")) {
-      head(200, JSON, version, out);
-      write(Facts.ofThisJvm(observed()), out);
+      tell(Facts.ofThisJvm(observed()), version, out);
       return;
     }
     Views views = new Views(mallometer());
@@ -75,12 +72,7 @@ final class Inquiry {
         parts[0].equals(ROOT)
             ? new Told(Answer.Outcome.OK, views.nativeMemory())
             : views.answer(parts[0], Parameters.of(parts.length > 1 ? parts[1] : null));
-    if (answer instanceof Answer.Exported export) {
-      head(answer.outcome().status(), export.contentType(), version, out);
-      export.body().writeTo(out);
-    } else {
-      tell((Told) answer, version, out);
-    }
+    tell(answer, version, out);
   }
 
   private static void post(String asked, String version, OutputStream out) throws IOException {
@@ -112,8 +104,7 @@ final class Inquiry {
     if (!counted && !observed()) {
       attached = Optional.of(Entry.open());
     }
-    head(200, JSON, version, out);
-    write(Counting.of(mallometer.snapshot()), out);
+    tell(Counting.of(mallometer.snapshot()), version, out);
   }
 
   private static synchronized void detach(String version, OutputStream out) throws IOException {
@@ -136,8 +127,7 @@ final class Inquiry {
     }
     attached.ifPresent(Mallometer::close);
     attached = Optional.empty();
-    head(200, JSON, version, out);
-    write(before.ended(), out);
+    tell(before.ended(), version, out);
   }
 
   private static void refuse(String reason, String version, OutputStream out) throws IOException {
@@ -145,21 +135,19 @@ final class Inquiry {
     out.write((reason + "\n").getBytes(StandardCharsets.UTF_8));
   }
 
-  private static void tell(Told told, String version, OutputStream out) throws IOException {
-    head(told.outcome().status(), JSON, version, out);
-    write(told.view(), out);
+  private static void tell(Answer answer, String version, OutputStream out) throws IOException {
+    head(answer.outcome().status(), answer.contentType(), version, out);
+    answer.body().writeTo(out);
+  }
+
+  private static void tell(View view, String version, OutputStream out) throws IOException {
+    tell(new Told(Answer.Outcome.OK, view), version, out);
   }
 
   private static void head(int status, String type, String version, OutputStream out)
       throws IOException {
     String line = status + "\t" + type + "\t" + version + "\n";
     out.write(line.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static void write(View view, OutputStream out) throws IOException {
-    Writer text = new OutputStreamWriter(out, StandardCharsets.UTF_8);
-    view.write(text);
-    text.flush();
   }
 
   private static synchronized void close(String version, OutputStream out) throws IOException {

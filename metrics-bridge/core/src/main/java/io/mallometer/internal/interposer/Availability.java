@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -310,21 +312,18 @@ final class Availability {
   }
 
   private static Optional<String> missingClass(Throwable failure) {
-    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof ClassNotFoundException) {
-        return Optional.ofNullable(cause.getMessage());
-      }
-    }
-    return Optional.empty();
+    return causes(failure)
+        .filter(ClassNotFoundException.class::isInstance)
+        .findFirst()
+        .map(Throwable::getMessage);
   }
 
   private static boolean hasCause(Throwable failure, Class<? extends Throwable> type) {
-    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (type.isInstance(cause)) {
-        return true;
-      }
-    }
-    return false;
+    return causes(failure).anyMatch(type::isInstance);
+  }
+
+  private static Stream<Throwable> causes(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause);
   }
 
   private static String preloadVariable() {

@@ -65,12 +65,7 @@ final class LoadedModules implements Modules {
   }
 
   private boolean overlapsKnown(RecordedModule module) {
-    for (RecordedModule other : known) {
-      if (overlap(other, module)) {
-        return true;
-      }
-    }
-    return false;
+    return known.stream().anyMatch(other -> overlap(other, module));
   }
 
   @Override

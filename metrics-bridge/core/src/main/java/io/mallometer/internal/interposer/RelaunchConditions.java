@@ -242,12 +242,7 @@ final class RelaunchConditions {
   }
 
   private static boolean begins(String option, List<String> beginnings) {
-    for (String beginning : beginnings) {
-      if (option.startsWith(beginning)) {
-        return true;
-      }
-    }
-    return false;
+    return beginnings.stream().anyMatch(option::startsWith);
   }
 
   private static boolean isOwn(String option, @Nullable Path own) {

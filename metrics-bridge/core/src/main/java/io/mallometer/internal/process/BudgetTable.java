@@ -66,10 +66,7 @@ final class BudgetTable {
     if (cgroup.isPresent()) {
       table.addBeside(cgroup.get(), configuration.sharedHeapBytes());
     }
-    double total = 0;
-    for (Line line : table.lines) {
-      total += line.bytes();
-    }
+    double total = table.lines.stream().mapToDouble(Line::bytes).sum();
     double limit = cgroup.isPresent() ? cgroup.get().limitBytes() : Double.NaN;
     return new MemoryBudget(table.lines, total, limit, verdict(total, held(resident), limit));
   }

@@ -23,12 +23,10 @@ final class HotSpot {
     private Beans() {}
 
     private static @Nullable BufferPoolMXBean directBuffers() {
-      for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
-        if (pool.getName().equals("direct")) {
-          return pool;
-        }
-      }
-      return null;
+      return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+          .filter(pool -> pool.getName().equals("direct"))
+          .findFirst()
+          .orElse(null);
     }
   }
 

@@ -170,11 +170,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   private static long residentBytes(List<Mapping> mappings) {
-    long sum = 0;
-    for (Mapping mapping : mappings) {
-      sum += mapping.residentBytes();
-    }
-    return sum;
+    return mappings.stream().mapToLong(Mapping::residentBytes).sum();
   }
 
   private ResidentSplit divide(List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
@@ -212,12 +208,7 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   private static boolean isOtherAllocator(String name) {
-    for (String allocator : OTHER_ALLOCATORS) {
-      if (name.contains(allocator)) {
-        return true;
-      }
-    }
-    return false;
+    return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
   }
 
   /** Of the calling thread; elapsed time where the JVM does not measure it, which is more. */

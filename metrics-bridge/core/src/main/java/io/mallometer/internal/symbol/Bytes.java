@@ -1,7 +1,5 @@
 package io.mallometer.internal.symbol;
 
-import java.io.IOException;
-
 /** The bytes of a file by their offset, or those of a process by their address. */
 public interface Bytes extends AutoCloseable {
 
@@ -15,6 +13,7 @@ public interface Bytes extends AutoCloseable {
    */
   boolean read(long position, byte[] into, int length);
 
+  /** Never throws: what was read is known. */
   @Override
-  default void close() throws IOException {}
+  default void close() {}
 }

@@ -19,7 +19,7 @@ import java.util.Optional;
  *
  * <p>One pass without a step back, so the time is linear; depth and length are bounded.
  */
-final class ItaniumName {
+final class ItaniumName extends MangledName {
 
   /** Longer symbols are not read. The longest in libjvm and RocksDB has 623 characters. */
   private static final int MOST_CHARACTERS = 1 << 13;
@@ -70,37 +70,20 @@ final class ItaniumName {
       if (scope.isEmpty()) {
         return this;
       }
-      if (scope.length() + text.length() > MOST_TEXT) {
-        throw new Unreadable();
-      }
+      require(scope.length() + text.length() <= MOST_TEXT);
       return new Name(scope + "::" + text, last);
     }
 
     Name followedBy(String suffix) {
-      if (text.length() + suffix.length() > MOST_TEXT) {
-        throw new Unreadable();
-      }
+      require(text.length() + suffix.length() <= MOST_TEXT);
       return new Name(text + suffix, last);
     }
   }
 
-  /** The symbol is not what this class reads. */
-  private static final class Unreadable extends RuntimeException {
-
-    private static final long serialVersionUID = 1;
-
-    Unreadable() {
-      super(null, null, false, false);
-    }
-  }
-
-  private final String symbol;
   private final List<Name> substitutions = new ArrayList<>();
-  private int at;
-  private int depth;
 
   private ItaniumName(String symbol) {
-    this.symbol = symbol;
+    super(symbol);
   }
 
   /** The name of the function; empty if this is not a mangled symbol, or cannot be read. */
@@ -108,10 +91,8 @@ final class ItaniumName {
     if (!symbol.startsWith("_Z") || symbol.length() > MOST_CHARACTERS) {
       return Optional.empty();
     }
-    ItaniumName reader = new ItaniumName(symbol);
-    reader.at = 2;
     try {
-      return Optional.of(withoutParameters(reader.encoding(false)));
+      return Optional.of(withoutParameters(new ItaniumName(symbol).encoding(false)));
     } catch (Unreadable e) {
       return Optional.empty();
     }
@@ -142,15 +123,6 @@ final class ItaniumName {
 
   // Characters.
 
-  private char peek() {
-    return peek(0);
-  }
-
-  /** A character further on; 0 behind the end. */
-  private char peek(int ahead) {
-    return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
-  }
-
   /** The characters that come next, fewer at the end. */
   private String next(int length) {
     int start = Math.min(at, symbol.length());
@@ -161,30 +133,12 @@ final class ItaniumName {
     return symbol.startsWith(text, at);
   }
 
-  private boolean skip(char c) {
-    if (peek() != c) {
-      return false;
-    }
-    at++;
-    return true;
-  }
-
   private boolean skip(String text) {
     if (!startsWith(text)) {
       return false;
     }
     at += text.length();
     return true;
-  }
-
-  private void expect(char c) {
-    if (!skip(c)) {
-      throw new Unreadable();
-    }
-  }
-
-  private static boolean isDigit(char c) {
-    return c >= '0' && c <= '9';
   }
 
   private static boolean isLower(char c) {
@@ -196,14 +150,10 @@ final class ItaniumName {
   }
 
   private int number() {
-    if (!isDigit(peek())) {
-      throw new Unreadable();
-    }
+    require(isDigit(peek()));
     int value = 0;
     for (; isDigit(peek()); at++) {
-      if (value > 100_000_000) {
-        throw new Unreadable();
-      }
+      require(value <= 100_000_000);
       value = value * 10 + peek() - '0';
     }
     return value;
@@ -222,9 +172,7 @@ final class ItaniumName {
   }
 
   private void enter() {
-    if (++depth > MOST_DEPTH) {
-      throw new Unreadable();
-    }
+    require(++depth <= MOST_DEPTH);
   }
 
   private void leave() {
@@ -257,36 +205,31 @@ final class ItaniumName {
   /** What the compiler makes: thunks are functions, the rest is data. */
   private String special(boolean within) {
     at++;
-    char kind = peek();
-    at++;
-    switch (kind) {
-      case 'h', 'v':
+    char kind = next();
+    return switch (kind) {
+      case 'h', 'v' -> {
         callOffset(kind);
-        return encoding(within);
-      case 'c':
+        yield encoding(within);
+      }
+      case 'c' -> {
         callOffset();
         callOffset();
-        return encoding(within);
-      case 'V':
-        return "vtable for " + type().text();
-      case 'T':
-        return "VTT for " + type().text();
-      case 'I':
-        return "typeinfo for " + type().text();
-      case 'S':
-        return "typeinfo name for " + type().text();
-      case 'C':
+        yield encoding(within);
+      }
+      case 'V' -> "vtable for " + type().text();
+      case 'T' -> "VTT for " + type().text();
+      case 'I' -> "typeinfo for " + type().text();
+      case 'S' -> "typeinfo name for " + type().text();
+      case 'C' -> {
         Name derived = type();
         number();
         expect('_');
-        return "construction vtable for " + type().text() + "-in-" + derived.text();
-      case 'H':
-        return "TLS init function for " + name("").text();
-      case 'W':
-        return "TLS wrapper function for " + name("").text();
-      default:
-        throw new Unreadable();
-    }
+        yield "construction vtable for " + type().text() + "-in-" + derived.text();
+      }
+      case 'H' -> "TLS init function for " + name("").text();
+      case 'W' -> "TLS wrapper function for " + name("").text();
+      default -> throw new Unreadable();
+    };
   }
 
   private String guard(boolean within) {
@@ -297,26 +240,21 @@ final class ItaniumName {
     if (skip('R')) {
       return "reference temporary for " + name("").text();
     }
-    if (skip('A') || skip("Tt") || skip("Tn")) {
-      return encoding(within);
-    }
-    throw new Unreadable();
+    require(skip('A') || skip("Tt") || skip("Tn"));
+    return encoding(within);
   }
 
   private void callOffset() {
-    char kind = peek();
-    at++;
-    callOffset(kind);
+    callOffset(next());
   }
 
   private void callOffset(char kind) {
     signedNumber();
     expect('_');
+    require(kind == 'v' || kind == 'h');
     if (kind == 'v') {
       signedNumber();
       expect('_');
-    } else if (kind != 'h') {
-      throw new Unreadable();
     }
   }
 
@@ -329,9 +267,7 @@ final class ItaniumName {
       name = local().in(scope);
     } else if (peek() == 'S' && peek(1) != 't') {
       name = substitution(false);
-      if (peek() == 'I') {
-        templateArguments();
-      }
+      skipTemplateArguments();
     } else {
       String inner = skip("St") ? "std" : "";
       name = unqualified("").in(inner).in(scope);
@@ -358,9 +294,7 @@ final class ItaniumName {
         substitutions.add(prefix);
       }
     }
-    if (prefix.text().isEmpty()) {
-      throw new Unreadable();
-    }
+    require(!prefix.text().isEmpty());
     return prefix;
   }
 
@@ -446,9 +380,7 @@ final class ItaniumName {
 
   private Name sourceName() {
     int length = number();
-    if (length == 0 || length > symbol.length() - at) {
-      throw new Unreadable();
-    }
+    require(length > 0 && length <= symbol.length() - at);
     String text = symbol.substring(at, at + length);
     at += length;
     boolean anonymous = text.startsWith("_GLOBAL_") && text.startsWith("N", 9);
@@ -465,9 +397,7 @@ final class ItaniumName {
     if (skip("Ut")) {
       return new Name("{unnamed type#" + (compactNumber() + 1) + "}");
     }
-    if (!skip("Ul")) {
-      throw new Unreadable();
-    }
+    require(skip("Ul"));
     while (!skip('E')) {
       if (isTemplateParameterDeclaration()) {
         templateParameterDeclaration();
@@ -489,9 +419,7 @@ final class ItaniumName {
     boolean destructor = peek() == 'D';
     at++;
     boolean inherited = !destructor && skip('I');
-    if (scope.isEmpty() || !isDigit(peek())) {
-      throw new Unreadable();
-    }
+    require(!scope.isEmpty() && isDigit(peek()));
     at++;
     if (inherited) {
       type();
@@ -541,9 +469,7 @@ final class ItaniumName {
       at++;
       index++;
     }
-    if (index >= substitutions.size()) {
-      throw new Unreadable();
-    }
+    require(index < substitutions.size());
     return substitutions.get(index);
   }
 
@@ -573,9 +499,7 @@ final class ItaniumName {
       } else {
         text.append(c);
       }
-      if (text.length() > MOST_TEXT) {
-        throw new Unreadable();
-      }
+      require(text.length() <= MOST_TEXT);
     }
     return text.length() == name.text().length() ? name : new Name(text.toString(), name.last());
   }
@@ -594,34 +518,40 @@ final class ItaniumName {
     return arguments;
   }
 
+  private void skipTemplateArguments() {
+    if (peek() == 'I') {
+      templateArguments();
+    }
+  }
+
   private String templateArgument() {
     while (isTemplateParameterDeclaration()) {
       templateParameterDeclaration();
     }
     switch (peek()) {
-      case 'X':
+      case 'X' -> {
         at++;
         expression();
         expect('E');
-        return "";
-      case 'L':
-        literal();
-        return "";
-      case 'I', 'J':
+      }
+      case 'L' -> literal();
+      case 'I', 'J' -> {
         enter();
         at++;
         while (!skip('E')) {
           templateArgument();
         }
         leave();
-        return "";
-      case 'Q':
+      }
+      case 'Q' -> {
         at++;
         expression();
-        return "";
-      default:
+      }
+      default -> {
         return type().text();
+      }
     }
+    return "";
   }
 
   private boolean isTemplateParameterDeclaration() {
@@ -642,8 +572,8 @@ final class ItaniumName {
       while (!skip('E')) {
         templateParameterDeclaration();
       }
-    } else if (kind != 'y') {
-      throw new Unreadable();
+    } else {
+      require(kind == 'y');
     }
     leave();
   }
@@ -708,56 +638,39 @@ final class ItaniumName {
     if (isDigit(c) || startsWith("Ul") || startsWith("Ut")) {
       return name("");
     }
-    switch (c) {
-      case 'N', 'Z', 'S':
-        return name("");
-      case 'r', 'V', 'K':
-        String qualifiers = qualifiers();
-        return isFunctionType() ? functionType() : type(takesArguments).followedBy(qualifiers);
-      case 'P':
-        at++;
-        return type(takesArguments).followedBy("*");
-      case 'R':
-        at++;
-        return type(takesArguments).followedBy("&");
-      case 'O':
-        at++;
-        return type(takesArguments).followedBy("&&");
-      case 'C', 'G':
-        at++;
-        return type(takesArguments);
-      case 'F':
-        return functionType();
-      case 'A':
-        return arrayType();
-      case 'M':
-        at++;
-        Name owner = type();
-        return type().followedBy(" " + owner.text() + "::*");
-      case 'T':
-        if (skip("Ts") || skip("Tu") || skip("Te")) {
-          return name("");
-        }
-        return templateParameter();
-      case 'D':
-        return newerType();
-      case 'U':
-        at++;
-        sourceName();
-        if (peek() == 'I') {
-          templateArguments();
-        }
-        return type(takesArguments);
-      case 'u':
-        at++;
-        Name vendors = sourceName();
-        if (peek() == 'I') {
-          templateArguments();
-        }
-        return vendors;
-      default:
-        throw new Unreadable();
+    if (isOneOf(c, "PROCGMUu")) {
+      at++;
     }
+    return switch (c) {
+      case 'N', 'Z', 'S' -> name("");
+      case 'r', 'V', 'K' -> {
+        String qualifiers = qualifiers();
+        yield isFunctionType() ? functionType() : type(takesArguments).followedBy(qualifiers);
+      }
+      case 'P' -> type(takesArguments).followedBy("*");
+      case 'R' -> type(takesArguments).followedBy("&");
+      case 'O' -> type(takesArguments).followedBy("&&");
+      case 'C', 'G' -> type(takesArguments);
+      case 'F' -> functionType();
+      case 'A' -> arrayType();
+      case 'M' -> {
+        Name owner = type();
+        yield type().followedBy(" " + owner.text() + "::*");
+      }
+      case 'T' -> skip("Ts") || skip("Tu") || skip("Te") ? name("") : templateParameter();
+      case 'D' -> newerType();
+      case 'U' -> {
+        sourceName();
+        skipTemplateArguments();
+        yield type(takesArguments);
+      }
+      case 'u' -> {
+        Name vendors = sourceName();
+        skipTemplateArguments();
+        yield vendors;
+      }
+      default -> throw new Unreadable();
+    };
   }
 
   private Name newerType() {
@@ -784,9 +697,7 @@ final class ItaniumName {
   }
 
   private Name decltype() {
-    if (!skip("Dt") && !skip("DT")) {
-      throw new Unreadable();
-    }
+    require(skip("Dt") || skip("DT"));
     expression();
     expect('E');
     return new Name("decltype");
@@ -801,9 +712,7 @@ final class ItaniumName {
     } else {
       expression();
     }
-    if (!skip('_') && !(real && (skip('x') || skip('b')))) {
-      throw new Unreadable();
-    }
+    require(skip('_') || real && (skip('x') || skip('b')));
     return new Name(real ? "_Float" : "_BitInt");
   }
 
@@ -851,9 +760,7 @@ final class ItaniumName {
   private String qualifiers() {
     String text = "";
     for (; isOneOf(peek(), "rVK"); at++) {
-      if (text.length() > MOST_TEXT) {
-        throw new Unreadable();
-      }
+      require(text.length() <= MOST_TEXT);
       text =
           switch (peek()) {
                 case 'r' -> " restrict";
@@ -888,81 +795,65 @@ final class ItaniumName {
   private void operation(String code) {
     at += 2;
     switch (code) {
-      case "cl", "cp", "il", "mc":
-        expressionsToEnd();
-        break;
-      case "tl":
+      case "cl", "cp", "il", "mc" -> expressionsToEnd();
+      case "tl" -> {
         type();
         expressionsToEnd();
-        break;
-      case "cv":
+      }
+      case "cv" -> {
         type();
         if (skip('_')) {
           expressionsToEnd();
         } else {
           expression();
         }
-        break;
-      case "nw", "na":
-        newExpression();
-        break;
-      case "dc", "sc", "cc", "rc":
+      }
+      case "nw", "na" -> newExpression();
+      case "dc", "sc", "cc", "rc" -> {
         type();
         expression();
-        break;
-      case "ti", "st", "at":
-        type();
-        break;
-      case "dt", "pt":
+      }
+      case "ti", "st", "at" -> type();
+      case "dt", "pt" -> {
         expression();
         unresolvedName();
-        break;
-      case "sZ", "te", "sz", "az", "nx", "sp", "tw", "dl", "da":
-        expression();
-        break;
-      case "sP":
+      }
+      case "sZ", "te", "sz", "az", "nx", "sp", "tw", "dl", "da" -> expression();
+      case "ps", "ng", "ad", "de", "co", "nt", "aw" -> expression();
+      case "sP" -> {
         while (!skip('E')) {
           templateArgument();
         }
-        break;
-      case "tr":
-        break;
-      case "fl", "fr":
+      }
+      case "tr" -> {}
+      case "fl", "fr" -> {
         at += 2;
         expression();
-        break;
-      case "fL", "fR":
+      }
+      case "fL", "fR" -> {
         at += 2;
-        expression();
-        expression();
-        break;
-      case "di":
+        expressions(2);
+      }
+      case "di" -> {
         sourceName();
         expression();
-        break;
-      case "dx", "ds":
-        expression();
-        expression();
-        break;
-      case "dX", "qu":
-        expression();
-        expression();
-        expression();
-        break;
-      case "pp", "mm":
+      }
+      case "dx", "ds" -> expressions(2);
+      case "dX", "qu" -> expressions(3);
+      case "pp", "mm" -> {
         skip('_');
         expression();
-        break;
-      case "ps", "ng", "ad", "de", "co", "nt", "aw":
-        expression();
-        break;
-      default:
-        if (!OPERATORS.containsKey(code)) {
-          throw new Unreadable();
-        }
-        expression();
-        expression();
-        break;
+      }
+      default -> {
+        require(OPERATORS.containsKey(code));
+        expressions(2);
+      }
+    }
+  }
+
+  private void expressions(int count) {
+    for (int i = 0; i < count; i++) {
+      expression();
     }
   }
 
@@ -1040,9 +931,7 @@ final class ItaniumName {
       sourceName();
     }
     abiTags();
-    if (peek() == 'I') {
-      templateArguments();
-    }
+    skipTemplateArguments();
   }
 
   private void literal() {

@@ -1,6 +1,5 @@
 package io.mallometer.internal.symbol;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,9 +35,7 @@ public final class MappedModules {
   public static List<RecordedModule> in(String maps, ModuleImages images) {
     Optional<Bytes> memory = images.memory();
     List<RecordedModule> modules = in(maps, memory);
-    if (memory.isPresent()) {
-      closeQuietly(memory.get());
-    }
+    memory.ifPresent(Bytes::close);
     return modules;
   }
 
@@ -103,13 +100,5 @@ public final class MappedModules {
     boolean fixed =
         memory.isPresent() && memory.get().read(begin + TYPE, type, 2) && type[0] == FIXED;
     return fixed ? 0 : begin;
-  }
-
-  private static void closeQuietly(Bytes bytes) {
-    try {
-      bytes.close();
-    } catch (IOException e) {
-      // Nothing was written.
-    }
   }
 }

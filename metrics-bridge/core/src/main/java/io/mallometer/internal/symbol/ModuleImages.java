@@ -9,16 +9,24 @@ public interface ModuleImages {
    * The file that a module was loaded from; empty if none is known. Its contents tell whether it
    * still is that.
    */
-  Optional<String> file(RecordedModule module);
+  default Optional<String> file(RecordedModule module) {
+    return Optional.empty();
+  }
 
   /** Another name for that file, whatever has become of the first; empty if there is none. */
-  Optional<String> mappedFile(RecordedModule module);
+  default Optional<String> mappedFile(RecordedModule module) {
+    return Optional.empty();
+  }
 
   /** Opens a file; empty if it cannot be read. The caller closes it. */
-  Optional<Bytes> open(String file);
+  default Optional<Bytes> open(String file) {
+    return Optional.empty();
+  }
 
   /** This process' memory; empty if it cannot be read. The caller closes it. */
-  Optional<Bytes> memory();
+  default Optional<Bytes> memory() {
+    return Optional.empty();
+  }
 
   /** Of this process, through {@code /proc}. */
   static ModuleImages ofThisProcess() {
@@ -27,26 +35,6 @@ public interface ModuleImages {
 
   /** Of a process whose modules cannot be read. */
   static ModuleImages none() {
-    return new ModuleImages() {
-      @Override
-      public Optional<String> file(RecordedModule module) {
-        return Optional.empty();
-      }
-
-      @Override
-      public Optional<String> mappedFile(RecordedModule module) {
-        return Optional.empty();
-      }
-
-      @Override
-      public Optional<Bytes> open(String file) {
-        return Optional.empty();
-      }
-
-      @Override
-      public Optional<Bytes> memory() {
-        return Optional.empty();
-      }
-    };
+    return new ModuleImages() {};
   }
 }

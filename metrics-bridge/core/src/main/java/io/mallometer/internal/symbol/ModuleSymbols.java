@@ -1,6 +1,5 @@
 package io.mallometer.internal.symbol;
 
-import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -63,11 +62,7 @@ final class ModuleSymbols {
 
   /** What the tables take of the heap, about. */
   long bytes() {
-    long bytes = 0;
-    for (Entry entry : entries.values()) {
-      bytes += entry.bytes();
-    }
-    return bytes;
+    return entries.values().stream().mapToLong(Entry::bytes).sum();
   }
 
   private Entry load(RecordedModule module, @Nullable Entry previous) {
@@ -111,7 +106,7 @@ final class ModuleSymbols {
           memory.isPresent() ? ElfImage.ofMemory(memory.get(), module).orElse(null) : null;
       return read(module, file, path, mapped);
     } finally {
-      close(memory);
+      memory.ifPresent(Bytes::close);
     }
   }
 
@@ -142,7 +137,7 @@ final class ModuleSymbols {
       Entry entry = entry(image.get(), path);
       return entry.table().get() == EMPTY ? null : entry;
     } finally {
-      close(opened);
+      opened.ifPresent(Bytes::close);
     }
   }
 
@@ -168,15 +163,5 @@ final class ModuleSymbols {
   private static Entry unread(String path) {
     return new Entry(
         LibraryName.of(Optional.empty(), path), false, new SoftReference<>(EMPTY), EMPTY.bytes());
-  }
-
-  private static void close(Optional<Bytes> opened) {
-    try {
-      if (opened.isPresent()) {
-        opened.get().close();
-      }
-    } catch (IOException e) {
-      // Nothing was written to it.
-    }
   }
 }

@@ -102,8 +102,12 @@ final class OwnImages implements ModuleImages {
     }
 
     @Override
-    public void close() throws IOException {
-      file.close();
+    public void close() {
+      try {
+        file.close();
+      } catch (IOException e) {
+        return; // it was only read
+      }
     }
   }
 }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * paths or built in are an underscore. References back are read again where they are met, so the
  * steps are bounded as well as the depth.
  */
-final class RustName {
+final class RustName extends MangledName {
 
   private static final int MOST_STEPS = 5_000;
   private static final int MOST_DEPTH = 100;
@@ -23,23 +23,10 @@ final class RustName {
           ("i8 bool char f64 str f32 u8 isize usize i32 u32 i128 u128 i16 u16 () ... i64 u64 !")
               .split(" "));
 
-  /** The symbol is not what this class reads. */
-  private static final class Unreadable extends RuntimeException {
-
-    private static final long serialVersionUID = 1;
-
-    Unreadable() {
-      super(null, null, false, false);
-    }
-  }
-
-  private final String symbol;
-  private int at = 2;
   private int steps;
-  private int depth;
 
   private RustName(String symbol) {
-    this.symbol = symbol;
+    super(symbol);
   }
 
   /** The path of the function; empty if this is not such a symbol, or cannot be read. */
@@ -55,35 +42,13 @@ final class RustName {
     }
   }
 
-  private char peek() {
-    return at < symbol.length() ? symbol.charAt(at) : 0;
-  }
-
-  private char next() {
-    char c = peek();
-    at++;
-    return c;
-  }
-
-  private boolean skip(char c) {
-    if (peek() != c) {
-      return false;
-    }
-    at++;
-    return true;
-  }
-
   private void enter() {
-    if (++depth > MOST_DEPTH || ++steps > MOST_STEPS) {
-      throw new Unreadable();
-    }
+    require(++depth <= MOST_DEPTH && ++steps <= MOST_STEPS);
   }
 
   private String left(String text) {
     depth--;
-    if (text.length() > MOST_TEXT) {
-      throw new Unreadable();
-    }
+    require(text.length() <= MOST_TEXT);
     return text;
   }
 
@@ -147,16 +112,14 @@ final class RustName {
     long number = peek() == 's' ? disambiguator() : 0;
     skip('u');
     int length = 0;
-    while (peek() >= '0' && peek() <= '9' && length < MOST_TEXT) {
+    while (isDigit(peek()) && length < MOST_TEXT) {
       length = length * 10 + next() - '0';
       if (length == 0) {
         break;
       }
     }
     skip('_');
-    if (at + length > symbol.length()) {
-      throw new Unreadable();
-    }
+    require(at + length <= symbol.length());
     at += length;
     return new Identifier(number, symbol.substring(at - length, at));
   }
@@ -181,7 +144,7 @@ final class RustName {
   }
 
   private static int digit(char c) {
-    if (c >= '0' && c <= '9') {
+    if (isDigit(c)) {
       return c - '0';
     }
     if (c >= 'a' && c <= 'z') {
@@ -197,9 +160,7 @@ final class RustName {
   private int reference() {
     int start = at - 1;
     long target = number();
-    if (target < 0 || target > MOST_NUMBER || target + 2 >= start) {
-      throw new Unreadable();
-    }
+    require(target >= 0 && target <= MOST_NUMBER && target + 2 < start);
     int end = at;
     at = (int) target + 2;
     return end;
@@ -231,47 +192,46 @@ final class RustName {
   }
 
   private String compoundType() {
-    switch (peek()) {
-      case 'A':
-        at++;
+    char kind = peek();
+    if ("ASTRQPOFDB".indexOf(kind) < 0) {
+      return path();
+    }
+    at++;
+    return switch (kind) {
+      case 'A' -> {
         String element = type();
         constant();
-        return "[" + element + "]";
-      case 'S':
-        at++;
-        return "[" + type() + "]";
-      case 'T':
-        at++;
+        yield "[" + element + "]";
+      }
+      case 'S' -> "[" + type() + "]";
+      case 'T' -> {
         List<String> members = new ArrayList<>();
         while (!skip('E')) {
           members.add(type());
         }
-        return "(" + String.join(", ", members) + ")";
-      case 'R', 'Q':
-        at++;
+        yield "(" + String.join(", ", members) + ")";
+      }
+      case 'R', 'Q' -> {
         if (skip('L')) {
           number();
         }
-        return "&" + type();
-      case 'P', 'O':
-        at++;
-        return "*" + type();
-      case 'F':
-        at++;
+        yield "&" + type();
+      }
+      case 'P', 'O' -> "*" + type();
+      case 'F' -> {
         functionType();
-        return "_";
-      case 'D':
-        at++;
-        return traits();
-      case 'B':
-        at++;
-        int end = reference();
-        String repeated = type();
-        at = end;
-        return repeated;
-      default:
-        return path();
-    }
+        yield "_";
+      }
+      case 'D' -> traits();
+      default -> repeatedType();
+    };
+  }
+
+  private String repeatedType() {
+    int end = reference();
+    String repeated = type();
+    at = end;
+    return repeated;
   }
 
   private void functionType() {
@@ -300,9 +260,7 @@ final class RustName {
         type();
       }
     }
-    if (!skip('L')) {
-      throw new Unreadable();
-    }
+    require(skip('L'));
     number();
     return "dyn " + String.join(" + ", traits);
   }

@@ -4,6 +4,7 @@ import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -132,8 +133,9 @@ public final class SiteNaming {
    * @param frames its stack, innermost first
    */
   public String name(List<StackFrame> frames) {
-    StackFrame naming = applicationPackages.isEmpty() ? null : firstOfApplication(frames);
-    naming = naming == null ? firstNotPlumbing(frames) : naming;
+    StackFrame naming =
+        applicationPackages.isEmpty() ? null : firstOfJava(frames, this::isApplication);
+    naming = naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
     return naming == null ? UNKNOWN : shortName(naming);
@@ -160,18 +162,10 @@ public final class SiteNaming {
     return innermost.kind() == StackFrame.Kind.JAVA ? JAVA : printable(innermost.owner());
   }
 
-  private @Nullable StackFrame firstOfApplication(List<StackFrame> frames) {
+  private static @Nullable StackFrame firstOfJava(
+      List<StackFrame> frames, Predicate<StackFrame> isWanted) {
     for (StackFrame frame : frames) {
-      if (frame.kind() == StackFrame.Kind.JAVA && isApplication(frame)) {
-        return frame;
-      }
-    }
-    return null;
-  }
-
-  private static @Nullable StackFrame firstNotPlumbing(List<StackFrame> frames) {
-    for (StackFrame frame : frames) {
-      if (frame.kind() == StackFrame.Kind.JAVA && !isPlumbing(frame)) {
+      if (frame.kind() == StackFrame.Kind.JAVA && isWanted.test(frame)) {
         return frame;
       }
     }

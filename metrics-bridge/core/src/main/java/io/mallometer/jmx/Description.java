@@ -7,17 +7,17 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import javax.management.DescriptorKey;
 
-/** What an operation's parameter is: JMX clients such as JConsole show it. */
+/** Describes an attribute, an operation or its parameter: JMX clients such as JConsole show it. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
-@Target(ElementType.PARAMETER)
-public @interface Argument {
-
-  /** The name. */
-  @DescriptorKey("parameterName")
-  String name();
+@Target({ElementType.METHOD, ElementType.PARAMETER})
+public @interface Description {
 
   /** One sentence. */
   @DescriptorKey("meaning")
   String value();
+
+  /** The name of a parameter. */
+  @DescriptorKey("parameterName")
+  String name() default "";
 }

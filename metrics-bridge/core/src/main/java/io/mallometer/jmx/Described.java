@@ -1,0 +1,221 @@
+package io.mallometer.jmx;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attributes and operations of the MBeans beside the figures of the list of meters, with their
+ * descriptions. JMX accepts public interfaces only.
+ */
+final class Described {
+
+  private Described() {}
+
+  /** Those of {@link NativeMemoryMXBean}. */
+  public interface OfNativeMemory {
+
+    @Description("Sizes that successful native allocations asked for, by class; empty if unknown")
+    List<SizeClass> getSizeDistribution();
+
+    @Description("What the configuration may come to need, line by line; empty if unknown")
+    List<BudgetLine> getBudget();
+
+    @Description("Whether the limit is large enough for the configuration; empty if unknown")
+    String getBudgetVerdict();
+
+    @Description("The last hour, oldest first: by the second, ten seconds, the minute")
+    List<HistoryRow> getHistory();
+
+    @Description("The file that the last hour is recorded in; empty if there is none")
+    String getRecordPath();
+
+    @Description("Why there is no such file although one was asked for; empty otherwise")
+    String getRecordFailure();
+
+    @Description("Whether native allocations are counted now")
+    boolean isActive();
+
+    @Description("ACTIVE, DISABLED or UNAVAILABLE")
+    String getStatus();
+
+    @Description("What counts, in one text for exporters: version, allocator, mode, accounting")
+    String getIdentity();
+
+    @Description("How the library came in, or why nothing is counted")
+    String getReason();
+
+    @Description("What to do if nothing is counted: a command or a setting")
+    String getRemedy();
+
+    @Description("Version of the native library")
+    String getBuild();
+
+    @Description("What serves the allocations below mallometer")
+    String getAllocator();
+
+    @Description("How the library came to count: preload, attached, relaunched or none")
+    String getMode();
+
+    @Description(
+        "When counting began: the start of the process, or the attach, ISO 8601; empty if not")
+    String getSince();
+
+    @Description("How the attach went, and what was allocated before; null without attach")
+    @Nullable AttachmentFigures getAttachment();
+
+    @Description("What one byte of allocated, freed and live means: usable, chunk or requested")
+    String getByteUnit();
+
+    @Description("What the library says about itself, such as what is off and why")
+    String getRemark();
+
+    @Description("Opens this MBean's bracket now; one that is open is dropped")
+    void hook();
+
+    @Description("Closes this MBean's bracket and returns what was counted in it; null if unknown")
+    @Nullable Statistics unhook();
+
+    @Description("What was counted in this MBean's bracket up to now; null if unknown")
+    @Nullable Statistics statistics();
+  }
+
+  /** Those of {@link AllocatorMXBean}. */
+  public interface OfAllocator {
+
+    @Description("Whose malloc serves: glibc, jemalloc, tcmalloc, mimalloc or unknown")
+    String getKind();
+
+    @Description("The same with its version, as far as it tells")
+    String getAllocator();
+
+    @Description("The figures that follow, under the kind; for exporters of JMX. Empty if unknown")
+    Map<String, AllocatorMXBean.Figures> getByKind();
+
+    @Description("The arenas one by one, where the allocator tells; empty if unknown")
+    List<AllocatorMXBean.Arena> getArenaTable();
+
+    @Description("The latest requests above the size MALLOMETER_HUGE, oldest first")
+    List<AllocatorMXBean.LargeRequest> getLargeAllocations();
+
+    @Description("What could be done about memory that the allocator keeps; empty if all is well")
+    List<AllocatorMXBean.AdviceLine> getAdvice();
+
+    @Description(
+        "Asks the allocator to give free memory back; tells what came back, or why not now")
+    AllocatorMXBean.Trim trim();
+  }
+
+  /** Those of {@link CallSitesMXBean}. */
+  public interface OfCallSites {
+
+    @Description("When the call sites were read, ISO 8601")
+    String getTime();
+
+    @Description(
+        "Why there are no call sites, or no Java frames in them; empty if nothing is missing")
+    String getReason();
+
+    @Description("The 20 call sites, by their whole stack, with most live bytes, most first")
+    List<CallSitesMXBean.Site> getTopSites();
+
+    @Description("The 20 libraries with most live bytes, most first")
+    List<CallSitesMXBean.Group> getTopLibraries();
+
+    /**
+     * Call sites taken together.
+     *
+     * @throws IllegalArgumentException if an argument is none of those that it may be
+     */
+    @Description("Call sites taken together, largest first")
+    List<CallSitesMXBean.Group> groups(
+        @Description(name = "grouping", value = "By what: site, library, frame or package")
+            String grouping,
+        @Description(
+                name = "sort",
+                value = "live, live-objects, allocated, allocated-objects or rate")
+            String sort,
+        @Description(name = "limit", value = "How many at most, 1 to 10000") int limit);
+
+    /**
+     * The stack of a site.
+     *
+     * @throws IllegalArgumentException if there is no such site
+     */
+    @Description("The stack of a call site, innermost frame first")
+    List<String> stack(@Description(name = "number", value = "The site's number") int number);
+
+    /**
+     * A report as text.
+     *
+     * @throws IllegalArgumentException if there is no such format or metric, or the format is not
+     *     text
+     * @throws IOException if the report cannot be written
+     */
+    @Description("A report of all call sites as text")
+    String export(
+        @Description(name = "format", value = "collapsed, flamegraph, dhat or table") String format,
+        @Description(name = "metric", value = "live, live-objects, allocated or allocated-objects")
+            String metric)
+        throws IOException;
+
+    /**
+     * Writes a report into a new file of this machine that only its owner may read.
+     *
+     * @return the file's absolute path and its size
+     * @throws IllegalArgumentException if there is no such format or metric, or the file exists
+     * @throws IOException if the file cannot be written
+     */
+    @Description("Writes a report of all call sites into a new file that only its owner may read")
+    String exportTo(
+        @Description(name = "format", value = "collapsed, flamegraph, pprof, dhat or table")
+            String format,
+        @Description(name = "metric", value = "live, live-objects, allocated or allocated-objects")
+            String metric,
+        @Description(name = "file", value = "The path of a file that does not exist yet")
+            String file)
+        throws IOException;
+  }
+
+  /** Those of {@link LeakDetectorMXBean}. */
+  public interface OfLeakDetector {
+
+    @Description("When the sites were judged, ISO 8601")
+    String getTime();
+
+    @Description("Whether the use of objects is observed: off, starting, on or failed")
+    String getState();
+
+    @Description("What of the observation is off and why; empty if nothing is")
+    String getReason();
+
+    @Description("Epochs of observation that ended")
+    long getEpochs();
+
+    @Description("Those of them that say nothing, because the kernel itself cleared accessed bits")
+    long getVoidEpochs();
+
+    @Description(
+        "The call sites that leak, grow or keep a pool, worst first, at most 100; objects that were"
+            + " allocated before an attach are in none")
+    List<LeakDetectorMXBean.Site> getVerdicts();
+
+    /**
+     * The stack of a site that has a verdict.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    @Description("The allocation stack of a call site that has a verdict, innermost frame first")
+    List<String> stack(@Description(name = "number", value = "The site's number") int number);
+
+    /** Says that a site is fine, or takes that back; for longer where a file keeps the names. */
+    @Description("Says that a call site is fine, or takes that back, as long as names are kept")
+    void acknowledge(
+        @Description(
+                name = "site",
+                value = "Its name; one that ends in * is the beginning of a name")
+            String site,
+        @Description(name = "fine", value = "Whether it is fine") boolean fine);
+  }
+}

@@ -1,0 +1,116 @@
+package io.mallometer.jmx;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.SiteVerdict;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import javax.management.MBeanNotificationInfo;
+import javax.management.Notification;
+import javax.management.NotificationBroadcasterSupport;
+import javax.management.openmbean.SimpleType;
+
+/**
+ * Sends an MBean's notifications until it is closed. What they carry is open data, which clients
+ * understand without classes of mallometer.
+ */
+final class Notifications extends NotificationBroadcasterSupport implements AutoCloseable {
+
+  private static final OpenRow REQUEST =
+      new OpenRow(
+          "LargeAllocation",
+          "A huge request for native memory",
+          new String[] {"number", "time", "bytes", "threadId", "threadName", "missedBefore"},
+          SimpleType.LONG,
+          SimpleType.STRING,
+          SimpleType.LONG,
+          SimpleType.INTEGER,
+          SimpleType.STRING,
+          SimpleType.LONG);
+
+  private static final OpenRow LEAK =
+      new OpenRow(
+          "Leak",
+          "A call site that leaks",
+          new String[] {"site", "library", "number", "suspectedBytes", "confidence"},
+          SimpleType.STRING,
+          SimpleType.STRING,
+          SimpleType.INTEGER,
+          SimpleType.LONG,
+          SimpleType.DOUBLE);
+
+  private final AtomicLong leaks = new AtomicLong();
+  private final Mallometer.Subscription subscription;
+
+  private Notifications(
+      String type,
+      String description,
+      Function<Notifications, Mallometer.Subscription> subscription) {
+    super(
+        new MBeanNotificationInfo(new String[] {type}, Notification.class.getName(), description));
+    this.subscription = subscription.apply(this);
+  }
+
+  /** One for each huge request. */
+  static Notifications ofHugeAllocations(Mallometer mallometer) {
+    return new Notifications(
+        AllocatorMXBean.HUGE_ALLOCATION,
+        "A request above the size MALLOMETER_HUGE",
+        sender -> mallometer.allocator().onHugeAllocation(sender::send));
+  }
+
+  /** One for each site that becomes a leak; its message is the verdict's sentence. */
+  static Notifications ofLeaks(Mallometer mallometer) {
+    return new Notifications(
+        LeakDetectorMXBean.LEAK,
+        "A call site has become a leak",
+        sender -> mallometer.leaks().onLeak(sender::send));
+  }
+
+  private void send(HugeAllocation allocation, long missedBefore) {
+    Notification notification =
+        new Notification(
+            AllocatorMXBean.HUGE_ALLOCATION,
+            Registration.objectName(NativeMemoryMBeans.ALLOCATOR_NAME),
+            allocation.number(),
+            allocation.time().toEpochMilli(),
+            String.format(
+                Locale.ROOT,
+                "%s asked for %.1f MiB",
+                allocation.threadName(),
+                allocation.bytes() / (double) (1 << 20)));
+    notification.setUserData(
+        REQUEST.of(
+            allocation.number(),
+            allocation.time().toString(),
+            allocation.bytes(),
+            allocation.threadId(),
+            allocation.threadName(),
+            missedBefore));
+    sendNotification(notification);
+  }
+
+  private void send(SiteVerdict leak) {
+    Notification notification =
+        new Notification(
+            LeakDetectorMXBean.LEAK,
+            Registration.objectName(NativeMemoryMBeans.LEAK_DETECTOR_NAME),
+            leaks.incrementAndGet(),
+            leak.since().toEpochMilli(),
+            leak.sentence());
+    notification.setUserData(
+        LEAK.of(
+            leak.site().name(),
+            leak.site().library(),
+            leak.site().number(),
+            Math.round(leak.suspected().bytes().value()),
+            leak.grounds().confidence()));
+    sendNotification(notification);
+  }
+
+  @Override
+  public void close() {
+    subscription.close();
+  }
+}

@@ -1,0 +1,37 @@
+package io.mallometer.jmx;
+
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.CompositeDataSupport;
+import javax.management.openmbean.CompositeType;
+import javax.management.openmbean.OpenDataException;
+import javax.management.openmbean.OpenType;
+
+/** A kind of composite data, which clients understand without classes of mallometer. */
+final class OpenRow {
+
+  private final String[] items;
+  private final CompositeType type;
+
+  /** Composite data with items of these names and types. */
+  OpenRow(String name, String description, String[] items, OpenType<?>... types) {
+    this.items = items;
+    try {
+      type = new CompositeType(name, description, items, items, types);
+    } catch (OpenDataException e) {
+      throw new IllegalStateException("a constant type is valid", e);
+    }
+  }
+
+  CompositeType type() {
+    return type;
+  }
+
+  /** A row; the values are in the order of the items. */
+  CompositeData of(Object... values) {
+    try {
+      return new CompositeDataSupport(type, items, values);
+    } catch (OpenDataException e) {
+      throw new IllegalStateException("the values are those of the type", e);
+    }
+  }
+}
