@@ -81,7 +81,7 @@ static void row_sizes_are_those_of_the_library(const struct mallometer_report *r
     CHECK(report->size <= offsetof(struct mallometer_report, event_bytes));
     return;
   }
-  CHECK(report->size >= offsetof(struct mallometer_report, reserved_rows));
+  CHECK(report->size >= offsetof(struct mallometer_report, sought_bytes));
   int64_t more = more_bytes(library);
   CHECK_EQUAL(report->event_bytes, (int64_t)sizeof(struct mallometer_event) + more);
   CHECK_EQUAL(report->arena_bytes, (int64_t)sizeof(struct mallometer_arena) + more);
