@@ -1,4 +1,4 @@
-/* A sorted table of ranges behind a set of bits. See sought.h. */
+/* A sorted table of ranges behind a set of hashes. See sought.h. */
 #include "leak/sought.h"
 
 #include <string.h>
@@ -9,10 +9,14 @@
 #include "sample/live_samples.h"
 
 #define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
-#define GRANULE_SHIFT 16
-#define FILTER_BITS 17
-#define FILTER_WORDS ((size_t)1 << (FILTER_BITS - 6))
+#define FILTER_BITS 15 /* of bytes, which fit the processor's nearest cache */
+#define FILTER_BYTES ((size_t)1 << FILTER_BITS)
+#define SMALLEST_GRANULE_BITS 16u
+#define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
+/* Slots, the heap that begins behind the program, and mappings lie far apart. */
+#define MOST_SPANS 4u
+#define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
 struct sought {
   uintptr_t begin, end;
@@ -22,13 +26,17 @@ struct sought {
   bool freed;
 };
 
+/* No address of an object is anywhere else for long: what lies here is not searched. */
 static struct memory {
   struct sought objects[MOST_SOUGHT]; /* by address */
-  uint64_t filter[FILTER_WORDS];
+  uint8_t filter[FILTER_BYTES];
+  struct span {
+    uintptr_t begin, end;
+  } spans[MOST_SPANS];
   uint32_t of_site[MOST_SOUGHT_SITES];
 } * memory;
 
-static uint32_t chosen;
+static uint32_t chosen, span_count, granule_bits;
 static uint64_t salt;
 
 bool sought_start(void) {
@@ -42,18 +50,9 @@ uint32_t sought_count(void) { return chosen; }
 
 /* ---- Choosing ------------------------------------------------------------------------------------------ */
 
-static size_t bit_of(uintptr_t address) {
-  uintptr_t granule = address >> GRANULE_SHIFT;
-  return (granule ^ granule >> FILTER_BITS) & (((size_t)1 << FILTER_BITS) - 1);
-}
-
 static void choose(const void *object, const struct live_sample *sample) {
   uintptr_t begin = (uintptr_t)object & ADDRESS_MASK, end = begin + (sample->bytes > 0 ? sample->bytes : 1);
   memory->objects[chosen++] = (struct sought){.begin = begin, .end = end, .object = object, .sample = *sample};
-  for (uintptr_t at = begin >> GRANULE_SHIFT; at <= (end - 1) >> GRANULE_SHIFT; at++) {
-    size_t bit = bit_of(at << GRANULE_SHIFT);
-    memory->filter[bit / 64] |= (uint64_t)1 << bit % 64;
-  }
 }
 
 /* False if the site is one of them and has no room left. */
@@ -83,13 +82,47 @@ static void sort(void) {
   }
 }
 
+static size_t hash_of(uintptr_t word) {
+  uint32_t granule = (uint32_t)((word & ADDRESS_MASK) >> granule_bits);
+  return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
+}
+
+/* False if so much of it is set that it stops too little. */
+static bool fill_filter(void) {
+  size_t set = 0;
+  memset(memory->filter, 0, sizeof memory->filter);
+  for (uint32_t i = 0; i < chosen; i++) {
+    const struct sought *object = &memory->objects[i];
+    for (uintptr_t at = object->begin >> granule_bits; at <= (object->end - 1) >> granule_bits; at++) {
+      uint8_t *place = &memory->filter[hash_of(at << granule_bits)];
+      set += !*place;
+      *place = 1;
+    }
+  }
+  return set < FILTER_BYTES / 32;
+}
+
+static void choose_granules(void) {
+  granule_bits = SMALLEST_GRANULE_BITS;
+  while (!fill_filter() && granule_bits < LARGEST_GRANULE_BITS) granule_bits += 2;
+}
+
+static void find_spans(void) {
+  span_count = 0;
+  for (uint32_t i = 0; i < chosen; i++) {
+    const struct sought *object = &memory->objects[i];
+    bool is_far = span_count == 0 || object->begin - memory->spans[span_count - 1].end > GAP_BETWEEN_SPANS;
+    if (is_far && span_count < MOST_SPANS) memory->spans[span_count++].begin = object->begin;
+    memory->spans[span_count - 1].end = object->end;
+  }
+}
+
 uint32_t sought_choose(const uint32_t *sites, uint32_t count) {
   uint32_t left_out = 0;
   const void *object;
   struct live_sample sample;
   struct slot_object slot;
   chosen = 0;
-  memset(memory->filter, 0, sizeof memory->filter);
   memset(memory->of_site, 0, sizeof memory->of_site);
   if (salt == 0) random_bytes(&salt, sizeof salt);
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
@@ -99,10 +132,20 @@ uint32_t sought_choose(const uint32_t *sites, uint32_t count) {
     left_out += !take(object, &sample, sites, count);
   }
   sort();
+  choose_granules();
+  find_spans();
   return left_out;
 }
 
 /* ---- Comparing ----------------------------------------------------------------------------------------- */
+
+static bool is_near(uintptr_t address) {
+  for (uint32_t i = 0; i < span_count; i++) {
+    const struct span *span = &memory->spans[i];
+    if (address - span->begin < span->end - span->begin) return true;
+  }
+  return false;
+}
 
 static struct sought *object_at(uintptr_t address) {
   uint32_t low = 0, high = chosen;
@@ -126,16 +169,15 @@ static void count_reference(uintptr_t to, uintptr_t from) {
 
 static void compare(uintptr_t word, uintptr_t from) {
   uintptr_t address = word & ADDRESS_MASK;
-  size_t bit = bit_of(address);
-  if (memory->filter[bit / 64] >> bit % 64 & 1) count_reference(address, from);
+  if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from);
 }
 
-/* Much of memory is zero. */
+/* Several words take one branch. */
 void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
   size_t i = 0;
   for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {
-    uintptr_t any = 0;
-    for (size_t j = 0; j < WORDS_AT_ONCE; j++) any |= words[i + j];
+    unsigned any = 0;
+    for (size_t j = 0; j < WORDS_AT_ONCE; j++) any |= memory->filter[hash_of(words[i + j])];
     for (size_t j = 0; any && j < WORDS_AT_ONCE; j++) compare(words[i + j], address + (i + j) * sizeof *words);
   }
   for (; i < count; i++) compare(words[i], address + i * sizeof *words);

@@ -6,8 +6,9 @@
  * address behind the last byte does not: it is another object's, or the allocator's. Nor does a word that lies in the
  * object itself, such as an empty list's head. Words are looked for where the processor aligns them.
  *
- * Nearly all words of a process point at none. A set of bits, one for each hash of 64 KiB of addresses, tells so of
- * most of them; the others are looked up in a sorted table.
+ * Nearly all words of a process point at none. A set of hashes, one for each 64 KiB of addresses or more, tells so of
+ * most of them. Of the others many, such as pairs of Java references of 32 bits, are in no part of the address space
+ * where any object is; the rest is looked up in a sorted table.
  */
 #ifndef MALLOMETER_LEAK_SOUGHT_H
 #define MALLOMETER_LEAK_SOUGHT_H
