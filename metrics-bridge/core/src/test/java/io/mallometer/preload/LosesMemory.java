@@ -4,6 +4,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SoughtObject;
 import io.mallometer.model.CallSite;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.zip.Deflater;
@@ -24,6 +25,9 @@ public final class LosesMemory {
 
   /** Runs. */
   public static void main(String[] arguments) throws Throwable {
+    Interposer library = Interposer.ofThisProcess();
+    library.nameMethods(); // stacks have Java frames from here on
+    library.observeUse(Duration.ofMillis(200));
     for (int i = 0; i < OBJECTS; i++) {
       lose();
       keep(i);
@@ -32,7 +36,6 @@ public final class LosesMemory {
     Thread churn = new Thread(LosesMemory::churn);
     churn.setDaemon(true);
     churn.start();
-    Interposer library = Interposer.ofThisProcess();
     for (String method : List.of("lose", "keep", "deflaters")) {
       print(method, search(library, method));
     }
@@ -58,7 +61,7 @@ public final class LosesMemory {
   private static MemorySearch search(Interposer library, String method) throws Exception {
     List<Integer> sites =
         library.callSites(Instant.now(), List.of()).sites().stream()
-            .filter(site -> leadsThrough(site, method))
+            .filter(site -> leadsThrough(site, method) && site.liveBytes().value() >= BYTES)
             .map(CallSite::number)
             .toList();
     String refusal = library.searchMemory(sites, Long.MAX_VALUE);
