@@ -251,6 +251,10 @@ CASE(without_thread_memory_or_mappings_there_is_no_result) {
   search_up_to(UINT64_MAX);
   CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_FAILED);
   CHECK(strstr(searched.reason, "mappings"));
+  given_shortage = "too little";
+  search_up_to(UINT64_MAX);
+  CHECK(strcmp(searched.reason, "too little") == 0);
+  given_shortage = NULL;
   refuse_memory_request(1);
   search_up_to(UINT64_MAX);
   CHECK(strstr(searched.reason, "no memory"));

@@ -27,6 +27,8 @@
 #define BYTES_BETWEEN_MAPPINGS ((uint64_t)256 << 20)
 /* Mappings that nobody can fill, such as a sanitizer's shadow, would take seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
+/* More than the objects, the buffer and the rows of mappings are. */
+#define MOST_RESERVED ((size_t)16 << 20)
 /* An epoch lasts a minute at most, unless slots cannot be read. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
@@ -138,10 +140,10 @@ static bool is_searched(const struct mapping *row) {
   return mapping_is_readable(row) && mapping_is_writable(row) && !row->is_device;
 }
 
-/* From an address on; NULL if there is none. */
-static const struct mapping *next_mapping(const struct mappings *mappings, uintptr_t from) {
-  for (size_t i = 0; i < mappings->count; i++) {
-    if (mappings->rows[i].end > from && is_searched(&mappings->rows[i])) return &mappings->rows[i];
+/* From a row and an address on; NULL if there is none. */
+static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
+  for (; *row < mappings->count; ++*row) {
+    if (mappings->rows[*row].end > from && is_searched(&mappings->rows[*row])) return &mappings->rows[*row];
   }
   return NULL;
 }
@@ -149,7 +151,8 @@ static const struct mapping *next_mapping(const struct mappings *mappings, uintp
 static const char *compare_mappings(struct mappings *mappings) {
   uint64_t passed = 0, read_at = 0;
   const struct mapping *row;
-  for (uintptr_t from = 0; (row = next_mapping(mappings, from));) {
+  size_t next = 0;
+  for (uintptr_t from = 0; (row = next_mapping(mappings, &next, from));) {
     uint64_t begin_cpu_ns = thread_cpu_ns();
     uintptr_t begin = row->begin > from ? row->begin : from;
     size_t pages = (row->end - begin) / memory_page_bytes();
@@ -163,6 +166,7 @@ static const char *compare_mappings(struct mappings *mappings) {
     compare_pages(begin, pages, true);
     if (get(&searched) - read_at < BYTES_BETWEEN_MAPPINGS) continue;
     read_at = get(&searched);
+    next = 0;
     mappings_forget(mappings);
     if (!mappings_read(mappings)) return "the mappings of the process can no longer be read";
   }
@@ -190,7 +194,8 @@ static const char *find_way_to_copy(void) {
 }
 
 static const char *look(void) {
-  const char *why = find_way_to_copy();
+  const char *why = memory_shortage(MOST_RESERVED);
+  if (!why) why = find_way_to_copy();
   if (why) return why;
   left_out = sought_choose(wanted, wanted_count);
   buffer = memory_reserve(sizeof *buffer);
