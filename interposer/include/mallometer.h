@@ -826,7 +826,7 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
 
 /*
  * Searches the process's memory once for addresses of live samples of these call sites, 1 to 64, in a thread of the
- * library that takes a tenth of one processor, about 0.3 s of its time for each GiB; memory beyond `most_bytes` is not
+ * library that takes a tenth of one processor, about 0.35 s of its time for each GiB; memory beyond `most_bytes` is not
  * read. Objects without references are lost, unless their address is in a register, was moved meanwhile, is encoded,
  * not aligned, swapped out, or known to the kernel alone; so only several of a site, in two searches, prove anything.
  * Lost objects that point to each other have references. While use is observed the search begins when the present epoch

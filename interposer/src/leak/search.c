@@ -19,9 +19,11 @@
 #include "platform/wait.h"
 
 #define SECOND UINT64_C(1000000000)
-/* The thread sleeps for so many times what a piece took, less one. */
+#define MILLISECOND UINT64_C(1000000)
+/* The thread sleeps for so many times the processor time since it last slept, less one. */
 #define TIMES_COST 10u
-#define COPIED_AT_ONCE ((size_t)256 << 10)
+#define WORK_BETWEEN_PAUSES (2 * MILLISECOND)
+#define COPIED_AT_ONCE ((size_t)128 << 10)
 #define PAGES_AT_ONCE ((size_t)32768)
 /* New mappings are noticed after so much. */
 #define BYTES_BETWEEN_MAPPINGS ((uint64_t)256 << 20)
@@ -38,6 +40,7 @@ static const char *reason = "";
 static uint32_t number, left_out, wanted_count;
 static uint32_t wanted[MOST_SOUGHT_SITES];
 static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, cpu_before_ns, searched, resident, swapped;
+static uint64_t rested_cpu_ns; /* processor time of the thread when it last slept */
 static size_t stack_bytes, buffer_bytes;
 static enum memory_copying copying;
 static uint32_t slots_were_read; /* the thread waits for a change */
@@ -55,22 +58,24 @@ static void add(uint64_t *figure, uint64_t more) { set(figure, get(figure) + mor
 
 /* ---- Pieces -------------------------------------------------------------------------------------------- */
 
-static void pause_after(uint64_t begin_cpu_ns) {
-  uint64_t now = thread_cpu_ns();
+/* Each pause costs time too: what the processor's caches held is gone after it. */
+static void pause_when_due(void) {
+  uint64_t now = thread_cpu_ns(), took = now - rested_cpu_ns;
   set(&cpu_ns, now);
-  wait_until(monotonic_ns() + (TIMES_COST - 1) * (now - begin_cpu_ns));
+  if (took < WORK_BETWEEN_PAUSES) return;
+  wait_until(monotonic_ns() + (TIMES_COST - 1) * took);
+  rested_cpu_ns = thread_cpu_ns();
 }
 
 /* Pages in memory. What is gone by now is passed over. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
-    uint64_t begin_cpu_ns = thread_cpu_ns();
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;
     size_t copied = memory_copy(copying, begin, buffer->words, wanted_bytes);
     sought_compare(buffer->words, copied / sizeof *buffer->words, begin);
     add(&searched, copied);
     begin += copied == wanted_bytes ? copied : copied / memory_page_bytes() * memory_page_bytes() + memory_page_bytes();
-    if (pauses) pause_after(begin_cpu_ns);
+    if (pauses) pause_when_due();
   }
 }
 
@@ -153,7 +158,6 @@ static const char *compare_mappings(struct mappings *mappings) {
   const struct mapping *row;
   size_t next = 0;
   for (uintptr_t from = 0; (row = next_mapping(mappings, &next, from));) {
-    uint64_t begin_cpu_ns = thread_cpu_ns();
     uintptr_t begin = row->begin > from ? row->begin : from;
     size_t pages = (row->end - begin) / memory_page_bytes();
     if (pages > PAGES_AT_ONCE) pages = PAGES_AT_ONCE;
@@ -162,7 +166,7 @@ static const char *compare_mappings(struct mappings *mappings) {
     if (passed > MOST_ADDRESSES) return "the program may write more than 4 TiB of addresses";
     if (!page_states(begin, pages, buffer->states)) return "the kernel does not tell which pages are in memory";
     leave_out_own(begin, pages);
-    pause_after(begin_cpu_ns);
+    pause_when_due();
     compare_pages(begin, pages, true);
     if (get(&searched) - read_at < BYTES_BETWEEN_MAPPINGS) continue;
     read_at = get(&searched);
@@ -210,6 +214,7 @@ static const char *look(void) {
 
 static void *search(void *unused) {
   own_thread_begins("mallometer-search");
+  rested_cpu_ns = thread_cpu_ns();
   const char *why = look();
   reason = why ? why : "";
   set(&ended_ns, monotonic_ns());

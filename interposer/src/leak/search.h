@@ -4,8 +4,8 @@
  * An object of which no address exists is lost: nobody can use it or free it. So all memory that the program may write
  * and that is in memory is read once, word by word, and each word that points into one of the objects is counted
  * (sought.h). Nothing stops meanwhile, and nothing is locked: a thread of the library reads copies that the kernel
- * makes (platform/resident_memory.h), a few hundred KiB at a time, and sleeps for nine times as long as that took, so
- * that it uses a tenth of one processor.
+ * makes (platform/resident_memory.h), 128 KiB at a time, and sleeps for 18 ms after each 2 ms of its processor time: a
+ * tenth of one processor.
  *
  * The answer errs on the side of "held": old values on stacks and in freed memory count as addresses, and objects that
  * are lost but point to each other hold each other. "Lost" can be wrong where an address is in a register or moves from

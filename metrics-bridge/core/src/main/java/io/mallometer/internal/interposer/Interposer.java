@@ -138,7 +138,7 @@ public interface Interposer {
 
   /**
    * Searches the process's memory once for addresses of the live samples of call sites, in a thread
-   * of the library: at most a tenth of one processor, 0.3 to 0.5 s of its time for each GiB. Never
+   * of the library: at most a tenth of one processor, about 0.35 s of its time for each GiB. Never
    * throws.
    *
    * @param sites their numbers, at most {@link #MOST_SOUGHT_SITES}
