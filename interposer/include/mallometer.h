@@ -727,10 +727,10 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
 
 /*
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
- * mallometer_objects, mallometer_modules, mallometer_leaks_start or mallometer_jvm_attach, and where MALLOMETER_STACKS
- * or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from the first call of one of
- * these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or RLIMIT_DATA leaves less
- * than 64 times as much; it is tried again at each call.
+ * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, and
+ * where MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from
+ * the first call of one of these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or
+ * RLIMIT_DATA leaves less than 64 times as much; it is tried again at each call.
  *
  * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size

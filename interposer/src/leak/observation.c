@@ -306,6 +306,7 @@ static void observe_for_good(void) {
     }
     sampler_measure();
     uint64_t begin = thread_cpu_ns();
+    cpu_of_reader_ns = 0;
     if (has_failed_for_good(end_epoch())) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
