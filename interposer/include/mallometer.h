@@ -33,8 +33,8 @@
  * library cuts its rows to that size, or fills them up with zeros. mallometer_report tells the sizes of the library's
  * own rows (event_bytes and so on): fields beyond those are unknown. A library without these fields has the rows of its
  * time, and takes no others: struct mallometer_event of 176 bytes, arena 40, site 88, module 1088, object 48,
- * site_evidence 624, access 560. These are also the smallest that any library takes. What is part of rows (site_sums,
- * durations) never grows.
+ * site_evidence 624, access 560, sought 48. These are also the smallest that any library takes. What is part of rows
+ * (site_sums, durations) never grows.
  *
  * Functions that a library lacks are found to be missing when they are looked up (mallometer_optional.h). Enums may
  * have values that the program does not know.
@@ -248,7 +248,7 @@ struct mallometer_report {
   uint32_t object_bytes;
   uint32_t evidence_bytes;
   uint32_t access_bytes;
-  uint32_t reserved_rows;
+  uint32_t sought_bytes;
   /* enum mallometer_mode */
   uint32_t mode;
   /* After mallometer_attach(): words of loaded objects that led to malloc and its relatives and lead to the library. */
@@ -568,6 +568,63 @@ struct mallometer_access {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
 };
 
+/* How a search for lost objects goes (mallometer_search_start). */
+enum mallometer_search_state {
+  /* None was started. */
+  MALLOMETER_SEARCH_NONE = 0,
+  MALLOMETER_SEARCH_RUNNING = 1,
+  MALLOMETER_SEARCH_DONE = 2,
+  /* The latest one ended without a result; `reason` says why. */
+  MALLOMETER_SEARCH_FAILED = 3
+};
+
+/* The latest search. Times are nanoseconds, those of moments CLOCK_MONOTONIC. */
+struct mallometer_searched {
+  uint32_t size;
+  uint32_t version;
+  /* enum mallometer_search_state */
+  uint32_t state;
+  /* 1 for the process's first. */
+  uint32_t number;
+  uint64_t began_ns;
+  /* 0 while it runs. */
+  uint64_t ended_ns;
+  /* Processor time of the library's threads; part of mallometer_report.overhead_ns. */
+  uint64_t cpu_ns;
+  /*
+   * Bytes that were read, and those that were to be: in memory, and writable for the program; all without the library's
+   * own tables. If more than a few pages were not read (the limit was reached), objects without references may have
+   * some in the rest. The same holds for swapped bytes, which cannot be read.
+   */
+  uint64_t searched_bytes;
+  uint64_t resident_bytes;
+  uint64_t swapped_bytes;
+  /* Rows there are, and live samples of the sites for which there was no room: 8,192, evenly for each site. */
+  uint32_t objects;
+  uint32_t left_out;
+  /* NUL-terminated. */
+  char reason[160];
+};
+
+/* A sampled object that was live when the search began. An array element. */
+struct mallometer_sought {
+  /* The same in each search of this process, and no other object's. Says nothing of the address. */
+  uint64_t id;
+  /* As in mallometer_object. */
+  uint64_t bytes;
+  double probability;
+  uint64_t born_ns;
+  uint32_t site;
+  /*
+   * Words in memory that point into the object, those in the object itself left out: aligned, with any upper 16 bits.
+   * 0: no address of it was found.
+   */
+  uint32_t references;
+  /* 1 if it was no longer live at the end of the search: its references mean nothing. */
+  uint32_t freed;
+  uint32_t reserved;
+};
+
 /* What mallometer_configure() changes. */
 enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
@@ -598,8 +655,8 @@ enum mallometer_option {
  * -EALREADY: it counts already by preload, or another copy of it does; -EBUSY: another thread attaches or detaches, or
  * threads fork without a pause; -ECHILD: in the child of a fork, which has loaded nothing itself; -EPERM: the
  * environment forbids it (MALLOMETER_ATTACH=off, or a value that is not known; MALLOMETER_ENABLED=false;
- * MALLOMETER_ONLY; MALLOMETER_ACCOUNTING=header); -ENOTSUP: not over this C library or this malloc; -EACCES: the system does not let
- * words change. Allocates, and enters the loader. Not for signal handlers.
+ * MALLOMETER_ONLY; MALLOMETER_ACCOUNTING=header); -ENOTSUP: not over this C library or this malloc; -EACCES: the system
+ * does not let words change. Allocates, and enters the loader. Not for signal handlers.
  */
 MALLOMETER_API int mallometer_attach(void);
 
@@ -652,8 +709,8 @@ MALLOMETER_API int mallometer_reset(void);
 
 /*
  * Stops counting in every thread, until mallometer_enable() or a mallometer_attach() after a detach. Live and peak
- * bytes are unknown from then on, also after mallometer_enable(). A thread that is in the middle of an event may count that event.
- * -ENODATA: not preloaded, excluded or unsupported.
+ * bytes are unknown from then on, also after mallometer_enable(). A thread that is in the middle of an event may count
+ * that event. -ENODATA: not preloaded, excluded or unsupported.
  */
 MALLOMETER_API int mallometer_disable(void);
 
@@ -670,10 +727,10 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t e
 
 /*
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
- * mallometer_objects, mallometer_modules, mallometer_leaks_start or mallometer_jvm_attach, and where MALLOMETER_STACKS
- * or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from the first call of one of
- * these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or RLIMIT_DATA leaves less
- * than 64 times as much; it is tried again at each call.
+ * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, and
+ * where MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from
+ * the first call of one of these functions on. They need 10 MiB, which are not reserved before, nor where RLIMIT_AS or
+ * RLIMIT_DATA leaves less than 64 times as much; it is tried again at each call.
  *
  * Copies the call sites whose numbers are `first` and above, at most `capacity`; at most 16,384 are known. `site_size`
  * is sizeof(struct mallometer_site) of the caller. Returns how many were copied; -EINVAL: sites is NULL, or site_size
@@ -766,6 +823,26 @@ MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
  * 560; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size, uint32_t capacity);
+
+/*
+ * Searches the process's memory once for addresses of live samples of these call sites, 1 to 64, in a thread of the
+ * library that takes a tenth of one processor, about 0.35 s of its time for each GiB; memory beyond `most_bytes` is not
+ * read. Objects without references are lost, unless their address is in a register, was moved meanwhile, is encoded,
+ * not aligned, swapped out, or known to the kernel alone; so only several of a site, in two searches, prove anything.
+ * Lost objects that point to each other have references. While use is observed the search begins when the present epoch
+ * ends, which is void then: slots are read, too. Starts a thread; not for signal handlers.
+ * -EINVAL: sites is NULL, or count is not 1 to 64; -EBUSY: a search runs; -ENODATA: call sites are not recorded;
+ * -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
+ */
+MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
+
+/*
+ * Reads how the latest search goes and, when it is done, copies its objects, at most `capacity` (`rows` may be NULL if
+ * it is 0). `row_size` is sizeof(struct mallometer_sought) of the caller. Returns how many were copied; -EINVAL: out is
+ * NULL or its size is below 8, row_size is below 48, or rows is NULL.
+ */
+MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
+                                     uint32_t capacity);
 
 /* Changes an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);

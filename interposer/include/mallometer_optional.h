@@ -33,6 +33,8 @@ extern "C" {
 #pragma weak mallometer_evidence
 #pragma weak mallometer_watch
 #pragma weak mallometer_accesses
+#pragma weak mallometer_search_start
+#pragma weak mallometer_search
 #pragma weak mallometer_jvm_attach
 #pragma weak mallometer_method_name
 #pragma weak mallometer_configure

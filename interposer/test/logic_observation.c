@@ -274,6 +274,58 @@ CASE(a_void_epoch_is_not_counted) {
   CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
 }
 
+static void *object_to_read;
+static unsigned readings_of_slots;
+
+static void reads_slots(void) {
+  if (object_to_read) given_use(object_to_read, SIZE);
+  readings_of_slots++;
+}
+
+/* What the library reads is no use of the object; what the program has used before is one. */
+CASE(slots_are_read_by_the_library_after_a_look) {
+  void *object = object_to_read = object_in_slot();
+  time_passes(3 * EPOCH);
+  uint64_t written = last_access(object), end = described().epoch_end_ns;
+  observation_read_slots(reads_slots);
+  time_passes(EPOCH / 2);
+  CHECK(readings_of_slots == 0 && observation_looks());
+  time_passes(EPOCH / 2);
+  CHECK_EQUAL(readings_of_slots, 1);
+  CHECK(!observation_does_not_read_slots());
+  CHECK_EQUAL(described().void_epochs, 1);
+  CHECK_EQUAL(described().epoch_end_ns, end);
+  time_passes(3 * EPOCH);
+  CHECK_EQUAL(readings_of_slots, 1);
+  CHECK_EQUAL(described().void_epochs, 1);
+  CHECK_EQUAL(described().epoch_end_ns, in_units(given_monotonic_ns));
+  CHECK_EQUAL(last_access(object), written);
+  CHECK_EQUAL(gaps(), 0);
+  given_use(object, SIZE);
+  observation_read_slots(reads_slots);
+  time_passes(EPOCH);
+  CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
+}
+
+CASE(slots_are_read_at_once_while_the_thread_rests) {
+  CHECK(!observation_looks());
+  object_in_slot();
+  CHECK_EQUAL(observation_stop(), 0);
+  time_passes(0);
+  observation_read_slots(reads_slots);
+  time_passes(0);
+  CHECK_EQUAL(readings_of_slots, 1);
+}
+
+CASE(a_reading_of_slots_is_taken_back) {
+  start();
+  observation_read_slots(reads_slots);
+  CHECK(observation_does_not_read_slots());
+  time_passes(2 * EPOCH);
+  CHECK_EQUAL(readings_of_slots, 0);
+  CHECK_EQUAL(described().void_epochs, 0);
+}
+
 static const void *object_to_replace, *fresh;
 
 /* While the thread looks. */
@@ -623,6 +675,9 @@ int main(int argc, char **argv) {
   RUN(one_of_many_is_told_from_the_others);
   RUN(an_object_that_is_used_again_has_a_gap);
   RUN(a_void_epoch_is_not_counted);
+  RUN(slots_are_read_by_the_library_after_a_look);
+  RUN(slots_are_read_at_once_while_the_thread_rests);
+  RUN(a_reading_of_slots_is_taken_back);
   RUN(a_new_object_is_not_taken_for_the_one_before_in_its_slot);
   RUN(an_object_whose_pages_are_gone_is_retired);
   RUN(an_object_whose_use_cannot_be_seen_is_nothing_known_of);

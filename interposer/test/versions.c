@@ -81,7 +81,7 @@ static void row_sizes_are_those_of_the_library(const struct mallometer_report *r
     CHECK(report->size <= offsetof(struct mallometer_report, event_bytes));
     return;
   }
-  CHECK(report->size >= offsetof(struct mallometer_report, reserved_rows));
+  CHECK(report->size >= offsetof(struct mallometer_report, sought_bytes));
   int64_t more = more_bytes(library);
   CHECK_EQUAL(report->event_bytes, (int64_t)sizeof(struct mallometer_event) + more);
   CHECK_EQUAL(report->arena_bytes, (int64_t)sizeof(struct mallometer_arena) + more);
@@ -90,6 +90,7 @@ static void row_sizes_are_those_of_the_library(const struct mallometer_report *r
   CHECK_EQUAL(report->object_bytes, (int64_t)sizeof(struct mallometer_object) + more);
   CHECK_EQUAL(report->evidence_bytes, (int64_t)sizeof(struct mallometer_site_evidence) + more);
   CHECK_EQUAL(report->access_bytes, (int64_t)sizeof(struct mallometer_access) + more);
+  CHECK_EQUAL(report->sought_bytes, (int64_t)sizeof(struct mallometer_sought) + more);
 }
 #else
 static void row_sizes_are_those_of_the_library(const struct mallometer_report *report) { (void)report; }
@@ -204,6 +205,35 @@ static void objects(uint32_t site, uint64_t before_ns, uint64_t after_ns) {
   ENDS_AT(rows, count);
   CHECK_EQUAL(mallometer_objects(rows, 47, ROWS), -EINVAL);
 }
+
+#ifdef HAS_ROW_SIZES
+/* The previous library has no such functions. */
+static void search(uint32_t site) {
+  if (!mallometer_search_start) return;
+  CHECK_EQUAL(mallometer_search_start(&site, 1, UINT64_MAX), 0);
+  UNTOUCHED_ROWS(sought, rows, FEW_ROWS);
+  UNTOUCHED_STRUCT(searched, searched);
+  int count;
+  while ((count = mallometer_search(&searched, rows, sizeof *rows, FEW_ROWS)) == 0) {
+    CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_RUNNING);
+    searched.size = sizeof searched;
+    usleep(1000);
+  }
+  IS_FILLED(searched, offsetof(struct mallometer_searched, reason) + 160);
+  CHECK(searched.state == MALLOMETER_SEARCH_DONE && searched.number == 1);
+  CHECK(count == KEPT && searched.objects == KEPT);
+  for (int i = 0; i < count; i++) {
+    CHECK_EQUAL(rows[i].site, site);
+    CHECK(rows[i].bytes >= SIZE && rows[i].bytes < SIZE + 64 && rows[i].probability == 1);
+    CHECK(rows[i].references > 0 && !rows[i].freed);
+    IS_UNKNOWN(&rows[i]);
+  }
+  ENDS_AT(rows, count);
+  CHECK_EQUAL(mallometer_search(&searched, rows, 47, FEW_ROWS), -EINVAL);
+}
+#else
+static void search(uint32_t site) { (void)site; }
+#endif
 
 /* ---- Rows of what is observed ------------------------------------------------------------------------- */
 
@@ -320,6 +350,7 @@ int main(int argc, char **argv) {
   uint32_t site = sites();
   modules();
   objects(site, before, after);
+  search(site);
   if (argc > 1 && strcmp(argv[1], "observes") == 0) observe();
   for (int i = 0; i < KEPT; i++) free(kept[i]);
   return 0;

@@ -2,6 +2,8 @@
 #include "account/own_thread.h"
 
 #include "account/thread_block.h"
+#include "platform/memory.h"
+#include "platform/own_stack.h"
 #include "platform/thread.h"
 
 #define STACK_BYTES ((size_t)128 << 10)
@@ -13,7 +15,16 @@ size_t own_thread_start(void *(*run)(void *)) {
   return stack;
 }
 
+static bool find_stack(struct own_stack *stack) { return own_stack_holds((uintptr_t)&stack, stack); }
+
 void own_thread_begins(const char *name) {
+  struct own_stack stack;
   thread_block_leave();
   thread_set_name(name);
+  if (find_stack(&stack)) memory_own_add(stack.begin, stack.end - stack.begin);
+}
+
+void own_thread_ends(void) {
+  struct own_stack stack;
+  if (find_stack(&stack)) memory_own_remove(stack.begin);
 }

@@ -13,4 +13,7 @@ size_t own_thread_start(void *(*run)(void *));
 
 void own_thread_begins(const char *name);
 
+/* The last that it does, if it ends before the process. */
+void own_thread_ends(void);
+
 #endif

@@ -20,7 +20,9 @@
 #include "jvm/attach.h"
 #include "leak/evidence.h"
 #include "leak/observation.h"
+#include "leak/search.h"
 #include "leak/slots.h"
+#include "leak/sought.h"
 #include "leak/watch.h"
 #include "mallometer.h"
 #include "platform/clock.h"
@@ -112,7 +114,8 @@ enum {
   FIRST_MODULE_BYTES = 1088,
   FIRST_OBJECT_BYTES = 48,
   FIRST_EVIDENCE_BYTES = 624,
-  FIRST_ACCESS_BYTES = 560
+  FIRST_ACCESS_BYTES = 560,
+  FIRST_SOUGHT_BYTES = 48
 };
 
 int mallometer_events(struct mallometer_event *events, uint32_t event_size, uint32_t capacity, uint64_t after) {
@@ -190,6 +193,24 @@ int mallometer_accesses(struct mallometer_access *accesses, uint32_t access_size
   if (!accesses || access_size < FIRST_ACCESS_BYTES) return -EINVAL;
   if (!observation_has_evidence()) return -ENODATA;
   return (int)watch_accesses(&(struct rows){accesses, access_size, capacity});
+}
+
+int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes) {
+  if (!sites || count == 0 || count > MOST_SOUGHT_SITES) return -EINVAL;
+  if (!process_has_call_sites()) return -ENODATA;
+  int saved_errno = errno;
+  int result = search_start(sites, count, most_bytes);
+  errno = saved_errno;
+  return result;
+}
+
+int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t row_size,
+                      uint32_t capacity) {
+  if (row_size < FIRST_SOUGHT_BYTES || (!rows && capacity > 0)) return -EINVAL;
+  struct mallometer_searched current = {0};
+  int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
+  int result = deliver(out, &current, sizeof current);
+  return result ? result : copied;
 }
 
 int mallometer_jvm_attach(void) {
@@ -295,9 +316,10 @@ int mallometer_self(struct mallometer_report *self) {
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() +
-                            black_box_footprint() + call_sites_footprint() + observation_footprint() + jvm_footprint();
-  current.overhead_ns =
-      __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() + observation_overhead_ns();
+                            black_box_footprint() + call_sites_footprint() + observation_footprint() +
+                            search_footprint() + jvm_footprint();
+  current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +
+                        observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();
   current.huge_threshold_bytes = huge_threshold;
   struct sampler_totals sampled = sampler_totals();
@@ -330,6 +352,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.object_bytes = sizeof(struct mallometer_object);
   current.evidence_bytes = sizeof(struct mallometer_site_evidence);
   current.access_bytes = sizeof(struct mallometer_access);
+  current.sought_bytes = sizeof(struct mallometer_sought);
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
   process_reason(current.reason, sizeof current.reason);

@@ -143,6 +143,7 @@ static void *record_until_the_end(void *unused) {
   }
   snprintf(failure, sizeof failure, "the file was truncated, or its file system failed");
   __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
+  own_thread_ends();
   return unused;
 }
 

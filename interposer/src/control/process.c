@@ -21,6 +21,7 @@
 #include "hooks/state.h"
 #include "jvm/attach.h"
 #include "leak/observation.h"
+#include "leak/search.h"
 #include "leak/trial.h"
 #include "mallometer.h"
 #include "platform/clock.h"
@@ -122,9 +123,9 @@ bool process_has_call_sites(void) {
 }
 
 static bool is_of_call_sites(const char *function) {
-  static const char *const functions[] = {"mallometer_sites",   "mallometer_site_stack",  "mallometer_objects",
-                                          "mallometer_modules", "mallometer_leaks_start", "mallometer_jvm_attach",
-                                          "JNI_CreateJavaVM"};
+  static const char *const functions[] = {"mallometer_sites",        "mallometer_site_stack",  "mallometer_objects",
+                                          "mallometer_modules",      "mallometer_leaks_start", "mallometer_jvm_attach",
+                                          "mallometer_search_start", "JNI_CreateJavaVM"};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     if (strcmp(function, functions[i]) == 0) return true;
   }
@@ -226,6 +227,7 @@ static void in_forked_child(void) {
   black_box_forked();
   jvm_forked();
   observation_forked();
+  search_forked();
 }
 
 static void start_stacks(void) {

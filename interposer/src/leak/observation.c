@@ -42,6 +42,8 @@ static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* starts that were not taken back */
 static uint32_t changes; /* of all these and of what is watched; a sleeping thread waits for one */
+static void (*slot_reader)(void);
+static uint64_t cpu_of_reader_ns; /* in this epoch */
 
 static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* the thread, while there are no wishes */
@@ -152,12 +154,24 @@ static bool read_uses(void) {
   return read;
 }
 
-/* False, with errno, if nothing can be read; the epoch goes on then. */
+static bool reads_slots(void) {
+  uint64_t begin = thread_cpu_ns();
+  void (*read)(void) = __atomic_exchange_n(&slot_reader, NULL, __ATOMIC_ACQ_REL);
+  if (read) read();
+  cpu_of_reader_ns = thread_cpu_ns() - begin;
+  return read != NULL;
+}
+
+/*
+ * False, with errno, if nothing can be read; the epoch goes on then. The uses of an object while slots are read by the
+ * library are lost with those of its own: they belong to this epoch, which is void.
+ */
 static bool end_epoch(void) {
   note_objects();
   if (!read_uses()) return false;
-  bool valid = scan_is_valid();
-  scan_cool();
+  bool valid = scan_is_valid(), were_read = reads_slots();
+  if (were_read) valid = false;
+  scan_cool(were_read);
   uint64_t end = coarse_monotonic_ns() >> SLOT_TIME_SHIFT;
   judge(end, valid);
   if (valid) {
@@ -253,7 +267,7 @@ static void open_slots(uint64_t needed_ns) {
 static void begin_to_observe(void) {
   note_objects();
   read_uses();
-  scan_cool();
+  scan_cool(true);
   uint64_t now = monotonic_ns() >> SLOT_TIME_SHIFT;
   for (uint32_t i = 0; i < SLOTS; i++) {
     if (before[i].used) slot_touched(&before[i].object, now);
@@ -274,6 +288,7 @@ static void rest(void) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
     watch_sites(NULL, 0); /* nobody looks after the signal */
+    reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
   begin_to_observe();
@@ -291,6 +306,7 @@ static void observe_for_good(void) {
     }
     sampler_measure();
     uint64_t begin = thread_cpu_ns();
+    cpu_of_reader_ns = 0;
     if (has_failed_for_good(end_epoch())) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
@@ -298,7 +314,7 @@ static void observe_for_good(void) {
       watch_sites(NULL, 0); /* nobody looks after the signal any more */
       return;
     }
-    of_look = thread_cpu_ns() - begin;
+    of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;
     look_for_room();
     set(&cpu_ns, thread_cpu_ns());
   }
@@ -309,6 +325,7 @@ static void *observe(void *unused) {
   const char *why = prepare();
   if (why) {
     fail(why);
+    own_thread_ends();
     return unused;
   }
   reason = "";
@@ -316,6 +333,7 @@ static void *observe(void *unused) {
   begin_to_observe();
   __atomic_store_n(&state, MALLOMETER_LEAKS_ON, __ATOMIC_RELEASE);
   observe_for_good();
+  own_thread_ends();
   return unused;
 }
 
@@ -420,6 +438,18 @@ int observation_watch(const uint32_t *sites, uint32_t count) {
   tell_thread();
   return why ? -ENOTSUP : 0;
 }
+
+void observation_read_slots(void (*read)(void)) {
+  __atomic_store_n(&slot_reader, read, __ATOMIC_RELEASE);
+  tell_thread();
+}
+
+bool observation_looks(void) {
+  int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+  return now == MALLOMETER_LEAKS_STARTING || now == MALLOMETER_LEAKS_ON;
+}
+
+bool observation_does_not_read_slots(void) { return __atomic_exchange_n(&slot_reader, NULL, __ATOMIC_ACQ_REL) != NULL; }
 
 size_t observation_footprint(void) {
   size_t own = before ? memory_whole_pages(SLOTS * sizeof *before) : 0;

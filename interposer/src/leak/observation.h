@@ -54,6 +54,18 @@ bool observation_spend(uint64_t looks_in_an_epoch);
 /* As mallometer_watch(), for numbers that were checked. */
 int observation_watch(const uint32_t *sites, uint32_t count);
 
+/*
+ * Has the thread that looks at slots call this once, right after a look, while slots may be read: they are cooled again
+ * after it, and the epoch is void. While the thread rests it calls at once. One user at a time.
+ */
+void observation_read_slots(void (*read)(void));
+
+/* Whether there is such a thread, or about to be. If not, slots may be read at any time. */
+bool observation_looks(void);
+
+/* Takes that back. False if it has been called, or is. */
+bool observation_does_not_read_slots(void);
+
 /* Whether there is evidence to read. */
 bool observation_has_evidence(void);
 

@@ -68,7 +68,7 @@ static void touch(uint32_t number) {
   }
 }
 
-void scan_cool(void) {
+void scan_cool(bool all) {
   cold_failed = false;
   if (clear_by == MALLOMETER_LEAKS_BY_CLEAR_REFS) {
     if (!page_use_clear_all()) cold_failed = true;
@@ -77,7 +77,7 @@ void scan_cool(void) {
       if (!page_use_clear(canary(i), memory_page_bytes())) cold_failed = true;
     }
     for (uint32_t i = 0; i < SLOTS; i++) {
-      if (seen[i] != SLOT_TOUCHED) continue;
+      if (seen[i] != SLOT_TOUCHED && !(all && seen[i] == SLOT_IDLE)) continue;
       if (!page_use_clear((char *)slot_address(i), slot_opened(i))) seen[i] = SLOT_HOT;
     }
   }
@@ -128,7 +128,7 @@ static const char *try_scan(void) {
   renew_canaries();
   if (!scan_read()) return cannot_read();
   errno = 0;
-  scan_cool();
+  scan_cool(false);
   if (cold_failed) return cannot_clear();
   if (!scan_read()) return cannot_read();
   if (!scan_is_valid()) return "a page that is touched does not read as touched";

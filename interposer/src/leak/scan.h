@@ -33,14 +33,17 @@ enum slot_seen {
   SLOT_HOT
 };
 
-/* Reads what was touched since the last scan_cool(). False, with errno, if that cannot be read. */
+/* Reads what was touched since the last time that all was cooled. False, with errno, if that cannot be read. */
 bool scan_read(void);
 
 /* What the reading says of a slot, and whether of slots that were not touched it says anything. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
-/* Cools what was touched, as far as that is possible, and touches the canaries. */
-void scan_cool(void);
+/*
+ * Cools what was touched, as far as that is possible, and touches the canaries. `all`: the library itself has touched
+ * slots since they were read.
+ */
+void scan_cool(bool all);
 
 #endif

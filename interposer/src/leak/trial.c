@@ -22,6 +22,7 @@
 
 /* The argument that asks for the other trial. */
 #define TRIAL_OF_WATCH "watch"
+static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
 /* What changes how glibc allocates, and where it is. */
 #define REMEMBERED 2
@@ -80,12 +81,23 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
+/* What is there is copied, and what is not there is told. */
+static bool memory_can_be_copied(enum memory_copying by) {
+  static char from[] = "some text", to[sizeof from];
+  return memory_copy(by, (uintptr_t)from, to, sizeof from) == sizeof from && memcmp(from, to, sizeof from) == 0 &&
+         memory_copy(by, 0, to, sizeof from) == 0;
+}
+
 /* `stack` as a program finds it: how many arguments, then they. */
 __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
   char *const *arguments = stack + 1;
   child_leaves_no_core();
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
     _exit(FIRST_OF_WATCH + (int)watch_self_test());
+  for (int by = COPY_BY_READV; stack[0] && arguments[1] && by <= COPY_BY_PIPE; by++) {
+    if (strcmp(arguments[1], trials_of_copying[by]) == 0)
+      _exit(memory_can_be_copied((enum memory_copying)by) ? PASSED : EXIT_FAILURE);
+  }
   _exit(slots_can_be_freed() ? PASSED : EXIT_FAILURE);
 }
 
@@ -123,6 +135,19 @@ const char *trial_of_watch(void) {
       return watch_trial_means(WATCH_KERNEL_IS_OLD);
     default:
       return "whether watchpoints work cannot be tested: no program can be executed";
+  }
+}
+
+const char *trial_of_copying(enum memory_copying by) {
+  switch (run(trials_of_copying[by])) {
+    case PASSED:
+      return NULL;
+    case CHILD_NOT_STARTED:
+    case CHILD_NOT_EXECUTED:
+    case 127: /* the loader's */
+      return "whether memory can be read cannot be tested: no program can be executed";
+    default:
+      return "the process may not read its own memory: process_vm_readv and pipes are refused";
   }
 }
 

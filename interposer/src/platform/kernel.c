@@ -75,6 +75,17 @@ struct process_memory process_memory(void) {
   return (struct process_memory){.addresses = bytes[SIZE], .resident = bytes[RESIDENT], .data = bytes[DATA]};
 }
 
+uint64_t process_swapped_bytes(void) {
+  static const char name[] = "VmSwap:";
+  char text[1536];
+  kernel_text("/proc/self/status", text, sizeof text);
+  const char *at = strstr(text, name);
+  if (!at) return 0;
+  at += sizeof name - 1;
+  uint64_t kibibytes = number_at(at + strspn(at, " \t"));
+  return kibibytes == UNKNOWN ? 0 : kibibytes << 10;
+}
+
 bool process_is_traced(void) {
   static const char name[] = "TracerPid:\t";
   char text[1536];

@@ -48,6 +48,9 @@ struct process_memory {
 /* What this process has now. */
 struct process_memory process_memory(void);
 
+/* Bytes of this process's pages that are swapped out; 0 if the kernel does not tell. */
+uint64_t process_swapped_bytes(void);
+
 /* Whether a debugger is attached; true as well if the kernel does not tell. */
 bool process_is_traced(void);
 

@@ -2,6 +2,7 @@
 #include "platform/mappings.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "platform/memory.h"
@@ -10,17 +11,31 @@
 /* A process may have 65,530 mappings by default; databases raise that to 262,144 (vm.max_map_count). */
 #define MOST_ROWS ((size_t)262144)
 
-/* A line is "begin-end rwxp offset device inode ...": proc(5). Device and inode are 0 where there is no file. */
+/*
+ * A line is "begin-end rwxp offset device inode name": proc(5). Device and inode are 0 where there is no file. As much
+ * of the name is kept as tells what kind it is.
+ */
 struct parser {
   struct mappings *mappings;
   struct mapping row;
-  enum { BEGIN, END, PROTECTION, OFFSET, DEVICE, INODE, REST } part;
+  enum { BEGIN, END, PROTECTION, OFFSET, DEVICE, INODE, NAME } part;
+  char name[16];
+  size_t length;
 };
+
+static bool begins_with(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
+
+/* Of the files below /dev some are memory. */
+static bool is_device(const char *name) {
+  if (begins_with(name, "anon_inode:")) return true;
+  return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&
+         !begins_with(name, "/dev/hugepages/");
+}
 
 static bool add(struct mappings *mappings, const struct mapping *row) {
   struct mapping *last = mappings->count > 0 ? &mappings->rows[mappings->count - 1] : NULL;
   if (last && last->end == row->begin && last->protection == row->protection &&
-      last->is_anonymous == row->is_anonymous) {
+      last->is_anonymous == row->is_anonymous && last->is_device == row->is_device) {
     last->end = row->end;
     return true;
   }
@@ -36,6 +51,7 @@ static uintptr_t with_digit(uintptr_t number, char digit) {
 static bool feed(struct parser *parser, char c) {
   struct mapping *row = &parser->row;
   if (c == '\n') {
+    row->is_device = is_device(parser->name);
     bool added = add(parser->mappings, row);
     *parser = (struct parser){.mappings = parser->mappings};
     return added;
@@ -70,10 +86,12 @@ static bool feed(struct parser *parser, char c) {
       if (c != '0' && c != ':' && c != ' ') row->is_anonymous = false;
       break;
     case INODE:
-      if (c == ' ') parser->part = REST;
+      if (c == ' ') parser->part = NAME;
       if (c != '0' && c != ' ') row->is_anonymous = false;
       break;
-    default:
+    case NAME:
+      if ((c != ' ' || parser->length > 0) && parser->length < sizeof parser->name - 1)
+        parser->name[parser->length++] = c;
       break;
   }
   return true;
@@ -124,3 +142,7 @@ int mappings_protection(const struct mappings *mappings, uintptr_t address) {
   }
   return low < mappings->count && mappings->rows[low].begin <= address ? mappings->rows[low].protection : -1;
 }
+
+bool mapping_is_readable(const struct mapping *mapping) { return mapping->protection & PROT_READ; }
+
+bool mapping_is_writable(const struct mapping *mapping) { return mapping->protection & PROT_WRITE; }

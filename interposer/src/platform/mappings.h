@@ -14,12 +14,16 @@ struct mapping {
   uintptr_t begin, end;
   int protection;    /* bits of mmap(2) */
   bool is_anonymous; /* private, and of no file or device */
+  bool is_device;    /* what is read there may be no memory, and reading it may do something */
 };
 
 struct mappings {
   struct mapping *rows; /* in ascending order; equal neighbours are one */
   size_t count;
 };
+
+bool mapping_is_readable(const struct mapping *mapping);
+bool mapping_is_writable(const struct mapping *mapping);
 
 /*
  * Reads all of them; 20 us for each hundred. False, with errno, if the kernel does not tell or there is no memory:

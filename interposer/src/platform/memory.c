@@ -18,6 +18,40 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+/* ---- The library's own --------------------------------------------------------------------------------- */
+
+static struct own_range {
+  uintptr_t begin; /* 0: none, 1: being written */
+  uintptr_t end;
+} own_ranges[MOST_OWN_RANGES];
+
+bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
+  *begin = __atomic_load_n(&own_ranges[number].begin, __ATOMIC_ACQUIRE);
+  *end = own_ranges[number].end;
+  return *begin > 1;
+}
+
+void memory_own_add(uintptr_t begin, size_t bytes) {
+  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+    uintptr_t none = 0;
+    if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      continue;
+    own_ranges[i].end = begin + bytes;
+    __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
+    return;
+  }
+}
+
+void memory_own_remove(uintptr_t begin) {
+  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+    uintptr_t expected = begin;
+    if (__atomic_compare_exchange_n(&own_ranges[i].begin, &expected, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+      return;
+  }
+}
+
+/* ---- Mappings ------------------------------------------------------------------------------------------ */
+
 /* Locked pages cannot be dropped. What is dropped here holds nothing. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
@@ -29,12 +63,16 @@ void *memory_reserve(size_t bytes) {
   if (outer == MAP_FAILED) return NULL;
   madvise(outer, all, MADV_NOHUGEPAGE);
   if (is_locked(outer, all)) munlock(outer, all);
-  if (mprotect(outer + page, inner, PROT_READ | PROT_WRITE) == 0) return outer + page;
-  munmap(outer, all);
-  return NULL;
+  if (mprotect(outer + page, inner, PROT_READ | PROT_WRITE) != 0) {
+    munmap(outer, all);
+    return NULL;
+  }
+  memory_own_add((uintptr_t)outer + page, inner);
+  return outer + page;
 }
 
 void memory_give_back(void *memory, size_t bytes) {
+  memory_own_remove((uintptr_t)memory);
   munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
 }
 

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of a page, a power of two. Makes no system call; keeps errno. */
 size_t memory_page_bytes(void);
@@ -33,6 +34,15 @@ void memory_give_back(void *memory, size_t bytes);
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
+
+/*
+ * Ranges that hold nothing of the program's: what memory_reserve() has given out, and what is added. They are numbered
+ * from 0, below MOST_OWN_RANGES; of those beyond nobody knows. From any thread.
+ */
+#define MOST_OWN_RANGES 32u
+bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end);
+void memory_own_add(uintptr_t begin, size_t bytes);
+void memory_own_remove(uintptr_t begin);
 
 /* Whether it is certain that the process has no mapping at this page. May change errno. */
 bool memory_is_unmapped(const void *page);

@@ -147,17 +147,37 @@ struct mallometer_object live_sample_row(const struct live_sample *sample) {
                                     .site = sample->site};
 }
 
-/* An entry that is the same object's before and after its copy was whole. */
-uint32_t live_samples_copy(const struct rows *objects, uint32_t first) {
-  uint32_t copied = first;
-  for (size_t i = 0; __atomic_load_n(&table, __ATOMIC_ACQUIRE) && i < PLACES && copied < objects->capacity; i++) {
-    const struct live *entry = &table->entries[i];
+/* What is there of the object at this address; NO_LIVE_SAMPLE if it is another's before the copy is whole. */
+static struct live_sample copy(const struct live *entry, uintptr_t address) {
+  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
+}
+
+struct live_sample live_sample_look(const void *object) {
+  const struct live *entry = find((uintptr_t)object);
+  return entry ? copy(entry, (uintptr_t)object) : NO_LIVE_SAMPLE;
+}
+
+bool live_samples_next(size_t *place, const void **object, struct live_sample *sample) {
+  while (__atomic_load_n(&table, __ATOMIC_ACQUIRE) && *place < PLACES) {
+    const struct live *entry = &table->entries[(*place)++];
     uintptr_t address = __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE);
     if (address == EMPTY || address == BEING_WRITTEN || address == GONE) continue;
-    struct mallometer_object row =
-        live_sample_row(&(struct live_sample){entry->site, entry->born, entry->probability, entry->bytes});
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address) rows_write(objects, copied++, &row, sizeof row);
+    *object = (const void *)address;
+    *sample = copy(entry, address);
+    if (sample->site != NO_SITE) return true;
+  }
+  return false;
+}
+
+uint32_t live_samples_copy(const struct rows *objects, uint32_t first) {
+  uint32_t copied = first;
+  const void *object;
+  struct live_sample sample;
+  for (size_t place = 0; copied < objects->capacity && live_samples_next(&place, &object, &sample);) {
+    struct mallometer_object row = live_sample_row(&sample);
+    rows_write(objects, copied++, &row, sizeof row);
   }
   return copied;
 }

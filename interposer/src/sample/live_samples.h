@@ -48,6 +48,12 @@ void live_samples_remove_all(void (*removed)(struct live_sample sample));
 
 uint32_t live_samples_count(void);
 
+/* The object's as it is; NO_LIVE_SAMPLE if it is none. Others may free it meanwhile. */
+struct live_sample live_sample_look(const void *object);
+
+/* The next one from a place on, which begins at 0 and moves on. False if there is none. */
+bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
+
 /* Writes rows from `first` on; returns up to which. */
 uint32_t live_samples_copy(const struct rows *objects, uint32_t first);
 

@@ -12,10 +12,12 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/kernel.h"
+#include "platform/mappings.h"
 #include "platform/memory.h"
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 #include "platform/readable_memory.h"
+#include "platform/resident_memory.h"
 #include "platform/thread.h"
 #include "platform/wait.h"
 
@@ -98,6 +100,29 @@ size_t memory_page_bytes(void) { return given_page_bytes; }
 
 size_t memory_whole_pages(size_t bytes) { return (bytes + given_page_bytes - 1) / given_page_bytes * given_page_bytes; }
 
+static struct { uintptr_t begin, end; } own_ranges[MOST_OWN_RANGES];
+
+bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
+  *begin = own_ranges[number].begin;
+  *end = own_ranges[number].end;
+  return *begin != 0;
+}
+
+void memory_own_add(uintptr_t begin, size_t bytes) {
+  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+    if (own_ranges[i].begin != 0) continue;
+    own_ranges[i].begin = begin;
+    own_ranges[i].end = begin + bytes;
+    return;
+  }
+}
+
+void memory_own_remove(uintptr_t begin) {
+  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+    if (own_ranges[i].begin == begin) own_ranges[i].begin = 0;
+  }
+}
+
 void *memory_reserve(size_t bytes) {
   size_t whole = memory_whole_pages(bytes);
   if (refuses()) return NULL;
@@ -105,6 +130,7 @@ void *memory_reserve(size_t bytes) {
   char *begin = array + array_end;
   array_end += whole;
   array_taken += whole;
+  memory_own_add((uintptr_t)begin, whole);
   return begin;
 }
 
@@ -114,6 +140,7 @@ void memory_give_back(void *memory, size_t bytes) {
   size_t whole = memory_whole_pages(bytes);
   CHECK(begin >= array && (size_t)(begin - array) % given_page_bytes == 0 && whole <= array_taken);
   memset(begin, 0, whole);
+  memory_own_remove((uintptr_t)begin);
   array_taken -= whole;
   if (begin + whole == array + array_end) array_end -= whole;
 }
@@ -137,6 +164,52 @@ bool memory_is_locked(void) { return given_lock_of_all; }
 struct process_memory process_memory(void) {
   return (struct process_memory){.resident = given_resident_bytes};
 }
+
+/* ---- All memory ---------------------------------------------------------------------------------------- */
+
+const struct mapping *given_rows;
+size_t given_row_count;
+uint8_t (*given_page_state)(uintptr_t address);
+void (*given_while_copying)(void);
+const char *given_trials_of_copying[2];
+int given_copying = -1;
+
+bool mappings_read(struct mappings *mappings) {
+  *mappings = (struct mappings){(struct mapping *)(uintptr_t)given_rows, given_row_count};
+  return given_rows != NULL;
+}
+
+void mappings_forget(struct mappings *mappings) { *mappings = (struct mappings){0}; }
+
+bool mapping_is_readable(const struct mapping *mapping) { return mapping->protection & 1; }
+
+bool mapping_is_writable(const struct mapping *mapping) { return mapping->protection & 2; }
+
+bool page_states(uintptr_t begin, size_t count, uint8_t states[]) {
+  for (size_t i = 0; i < count; i++) {
+    uintptr_t page = begin + i * given_page_bytes;
+    states[i] = given_page_state ? given_page_state(page) : (uint8_t)PAGE_IN_MEMORY;
+  }
+  return true;
+}
+
+bool page_states_tell_swapped(void) { return true; }
+
+size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
+  given_copying = (int)by;
+  if (given_while_copying) given_while_copying();
+  memcpy(to, (const void *)from, bytes);
+  return bytes;
+}
+
+bool random_bytes(void *to, size_t bytes) {
+  memset(to, 0x5a, bytes);
+  return true;
+}
+
+uint64_t process_swapped_bytes(void) { return 0; }
+
+const char *trial_of_copying(enum memory_copying by) { return given_trials_of_copying[by]; }
 
 /* ---- A range of pages ---------------------------------------------------------------------------------- */
 
@@ -329,7 +402,7 @@ static void *runs_step_by_step(void *unused) {
 
 size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   if (given_threads_refused) return 0;
-  CHECK(thread.state == NOT_STARTED);
+  CHECK(thread.state == NOT_STARTED || thread.state == ENDED);
   thread.run = run;
   thread.state = STARTED;
   return memory_whole_pages(stack_bytes);

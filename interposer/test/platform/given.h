@@ -45,6 +45,19 @@ bool memory_was_refused(void);
 /* Bytes of all arrays that are in use. */
 size_t memory_taken(void);
 
+/* What mappings_read() tells; NULL: nothing. Only what lies in them can be copied. */
+struct mapping;
+extern const struct mapping *given_rows;
+extern size_t given_row_count;
+/* Called for each page that is asked for, to say in which enum page_state it is; NULL: all are in memory. */
+extern uint8_t (*given_page_state)(uintptr_t address);
+/* Called before each copy. */
+extern void (*given_while_copying)(void);
+/* What trial_of_copying() answers for either way. */
+extern const char *given_trials_of_copying[2];
+/* The way in which memory was last copied. */
+extern int given_copying;
+
 /* ---- The range of pages, and their use ----------------------------------------------------------------- */
 
 /* The most that page_range_reserve() gives: at first enough for all slots with pages of 4 and 16 KiB. */

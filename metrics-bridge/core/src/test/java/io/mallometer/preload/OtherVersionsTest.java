@@ -56,10 +56,10 @@ class OtherVersionsTest {
     assertThat(output.lines())
         .contains(FIGURES)
         .contains(
-            "missing [samples_without_stack]",
+            "missing [samples_without_stack, mallometer_search_start, mallometer_search]",
             "remark the library (0.1.0-SNAPSHOT) is older than this bridge and lacks"
-                + " samples_without_stack, so some figures are unknown; preload the library of the"
-                + " bridge's version",
+                + " samples_without_stack, mallometer_search_start, mallometer_search, so some"
+                + " figures are unknown; preload the library of the bridge's version",
             "dropped [no-java, no-method, no-module, no-site, not-followed, truncated]");
   }
 

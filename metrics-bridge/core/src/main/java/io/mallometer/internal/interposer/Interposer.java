@@ -21,6 +21,9 @@ public interface Interposer {
   /** As many call sites can be watched at once. */
   int MOST_WATCHED = 4;
 
+  /** Objects of as many call sites can be searched for at once. */
+  int MOST_SOUGHT_SITES = 64;
+
   /** Whether there is a library that can be polled. Once there is, there always will be. */
   boolean present();
 
@@ -131,6 +134,24 @@ public interface Interposer {
   /** The uses that were seen so. Never throws. */
   default List<UseOfSite> usesSeen() {
     return List.of();
+  }
+
+  /**
+   * Searches the process's memory once for addresses of the live samples of call sites, in a thread
+   * of the library: at most a tenth of one processor, about 0.35 s of its time for each GiB. Never
+   * throws.
+   *
+   * @param sites their numbers, at most {@link #MOST_SOUGHT_SITES}
+   * @param mostBytes no more memory is read
+   * @return why no search has begun; empty if one has
+   */
+  default String searchMemory(List<Integer> sites, long mostBytes) {
+    return "the native library is not there to search anything";
+  }
+
+  /** Reads how the latest search goes, and what it found. Never throws. */
+  default MemorySearch memorySearch() {
+    return MemorySearch.none("the native library is not there to search anything");
   }
 
   /** Whether the library records into a file. Never throws. */

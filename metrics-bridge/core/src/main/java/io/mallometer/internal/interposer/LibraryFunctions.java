@@ -44,6 +44,8 @@ final class LibraryFunctions {
   private static final @Nullable Function EVIDENCE = functionIfThere("mallometer_evidence");
   private static final @Nullable Function WATCH = functionIfThere("mallometer_watch");
   private static final @Nullable Function ACCESSES = functionIfThere("mallometer_accesses");
+  private static final @Nullable Function SEARCH_START = functionIfThere("mallometer_search_start");
+  private static final @Nullable Function SEARCH = functionIfThere("mallometer_search");
   private static final @Nullable Function CONFIGURE = functionIfThere("mallometer_configure");
   private static final @Nullable Function RECORD = functionIfThere("mallometer_record");
   private static final @Nullable Function RECORDING = functionIfThere("mallometer_recording");
@@ -165,6 +167,22 @@ final class LibraryFunctions {
   /** Copies {@code struct mallometer_access}es; returns how many, or a negative errno value. */
   static int mallometer_accesses(long accesses, int accessSize, int capacity) {
     return call(ACCESSES, accesses, accessSize, capacity);
+  }
+
+  /**
+   * Searches memory for addresses of objects of call sites, given as {@code uint32_t}s; returns 0
+   * or a negative errno value.
+   */
+  static int mallometer_search_start(long sites, int count, long mostBytes) {
+    return call(SEARCH_START, sites, count, mostBytes);
+  }
+
+  /**
+   * Fills a {@code struct mallometer_searched} and up to {@code capacity} of {@code struct
+   * mallometer_sought}; returns how many, or a negative errno value.
+   */
+  static int mallometer_search(long searched, long objects, int capacity) {
+    return call(SEARCH, searched, objects, SearchLayout.OBJECT_BYTES, capacity);
   }
 
   /** Changes an option; returns 0 or a negative errno value. */

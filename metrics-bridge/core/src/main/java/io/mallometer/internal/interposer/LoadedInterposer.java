@@ -54,6 +54,7 @@ final class LoadedInterposer implements Interposer {
 
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
+  private final LostMemory lost = new LostMemory();
 
   private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
   private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
@@ -259,6 +260,16 @@ final class LoadedInterposer implements Interposer {
   @Override
   public List<UseOfSite> usesSeen() {
     return uses.seen(callSites::frames);
+  }
+
+  @Override
+  public String searchMemory(List<Integer> sites, long mostBytes) {
+    return lost.start(sites, mostBytes);
+  }
+
+  @Override
+  public MemorySearch memorySearch() {
+    return lost.read();
   }
 
   @Override

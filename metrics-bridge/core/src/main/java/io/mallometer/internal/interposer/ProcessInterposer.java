@@ -134,6 +134,16 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
+  public String searchMemory(List<Integer> sites, long mostBytes) {
+    return current.searchMemory(sites, mostBytes);
+  }
+
+  @Override
+  public MemorySearch memorySearch() {
+    return current.memorySearch();
+  }
+
+  @Override
   public Recording recording() {
     return current.recording();
   }

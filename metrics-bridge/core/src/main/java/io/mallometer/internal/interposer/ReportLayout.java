@@ -58,7 +58,8 @@ final class ReportLayout {
   static final int OBJECT_BYTES = MODULE_BYTES + 4;
   static final int EVIDENCE_BYTES = OBJECT_BYTES + 4;
   static final int ACCESS_BYTES = EVIDENCE_BYTES + 4;
-  static final int MODE = ACCESS_BYTES + 8;
+  static final int SOUGHT_BYTES = ACCESS_BYTES + 4;
+  static final int MODE = SOUGHT_BYTES + 4;
   static final int WORDS = MODE + 4;
   static final int WORDS_REFUSED = WORDS + 4;
   static final int CALLS_UNSEEN = WORDS_REFUSED + 4;
@@ -87,7 +88,8 @@ final class ReportLayout {
           new Rows("module", MODULE_BYTES, 1088, SiteLayout.MODULE_BYTES),
           new Rows("object", OBJECT_BYTES, 48, SiteLayout.OBJECT_BYTES),
           new Rows("site_evidence", EVIDENCE_BYTES, 624, LeakLayout.SITE_BYTES),
-          new Rows("access", ACCESS_BYTES, 560, LeakLayout.ACCESS_BYTES));
+          new Rows("access", ACCESS_BYTES, 560, LeakLayout.ACCESS_BYTES),
+          new Rows("sought", SOUGHT_BYTES, 48, SearchLayout.OBJECT_BYTES));
 
   private ReportLayout() {}
 

@@ -1,0 +1,227 @@
+/* A sorted table of ranges behind a set of hashes. See sought.h. */
+#include "leak/sought.h"
+
+#include <string.h>
+
+#include "leak/slots.h"
+#include "platform/kernel.h"
+#include "platform/memory.h"
+#include "sample/live_samples.h"
+
+#define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
+#define FILTER_BITS 15 /* of bytes, which fit the processor's nearest cache */
+#define FILTER_BYTES ((size_t)1 << FILTER_BITS)
+#define SMALLEST_GRANULE_BITS 16u
+#define LARGEST_GRANULE_BITS 30u
+#define WORDS_AT_ONCE 8u
+/* Slots, the heap that begins behind the program, and mappings lie far apart. */
+#define MOST_SPANS 4u
+#define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
+
+struct sought {
+  uintptr_t begin, end;
+  const void *object;
+  struct live_sample sample;
+  uint32_t references;
+  bool freed;
+};
+
+/* No address of an object is anywhere else for long: what lies here is not searched. */
+static struct memory {
+  struct sought objects[MOST_SOUGHT]; /* by address */
+  uint8_t filter[FILTER_BYTES];
+  struct span {
+    uintptr_t begin, end;
+  } spans[MOST_SPANS];
+  uint32_t of_site[MOST_SOUGHT_SITES];
+} * memory;
+
+static uint32_t chosen, span_count, granule_bits;
+static uint64_t salt;
+
+bool sought_start(void) {
+  if (!memory) memory = memory_reserve(sizeof *memory);
+  return memory != NULL;
+}
+
+size_t sought_footprint(void) { return memory ? memory_whole_pages(sizeof *memory) : 0; }
+
+uint32_t sought_count(void) { return chosen; }
+
+/* ---- Choosing ------------------------------------------------------------------------------------------ */
+
+static void choose(const void *object, const struct live_sample *sample) {
+  uintptr_t begin = (uintptr_t)object & ADDRESS_MASK, end = begin + (sample->bytes > 0 ? sample->bytes : 1);
+  memory->objects[chosen++] = (struct sought){.begin = begin, .end = end, .object = object, .sample = *sample};
+}
+
+/* False if the site is one of them and has no room left. */
+static bool take(const void *object, const struct live_sample *sample, const uint32_t *sites, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (sample->site != sites[i]) continue;
+    if (memory->of_site[i] == MOST_SOUGHT / count) return false;
+    memory->of_site[i]++;
+    choose(object, sample);
+    return true;
+  }
+  return true;
+}
+
+/* Of Shell, with gaps of Knuth: it needs no memory. */
+static void sort(void) {
+  struct sought *objects = memory->objects;
+  uint32_t gap = 1;
+  while (gap < chosen / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3) {
+    for (uint32_t i = gap; i < chosen; i++) {
+      struct sought moved = objects[i];
+      uint32_t at = i;
+      for (; at >= gap && objects[at - gap].begin > moved.begin; at -= gap) objects[at] = objects[at - gap];
+      objects[at] = moved;
+    }
+  }
+}
+
+static size_t hash_of(uintptr_t word) {
+  uint32_t granule = (uint32_t)((word & ADDRESS_MASK) >> granule_bits);
+  return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
+}
+
+/* False if so much of it is set that it stops too little. */
+static bool fill_filter(void) {
+  size_t set = 0;
+  memset(memory->filter, 0, sizeof memory->filter);
+  for (uint32_t i = 0; i < chosen; i++) {
+    const struct sought *object = &memory->objects[i];
+    for (uintptr_t at = object->begin >> granule_bits; at <= (object->end - 1) >> granule_bits; at++) {
+      uint8_t *place = &memory->filter[hash_of(at << granule_bits)];
+      set += !*place;
+      *place = 1;
+    }
+  }
+  return set < FILTER_BYTES / 32;
+}
+
+static void choose_granules(void) {
+  granule_bits = SMALLEST_GRANULE_BITS;
+  while (!fill_filter() && granule_bits < LARGEST_GRANULE_BITS) granule_bits += 2;
+}
+
+static void find_spans(void) {
+  span_count = 0;
+  for (uint32_t i = 0; i < chosen; i++) {
+    const struct sought *object = &memory->objects[i];
+    bool is_far = span_count == 0 || object->begin - memory->spans[span_count - 1].end > GAP_BETWEEN_SPANS;
+    if (is_far && span_count < MOST_SPANS) memory->spans[span_count++].begin = object->begin;
+    memory->spans[span_count - 1].end = object->end;
+  }
+}
+
+uint32_t sought_choose(const uint32_t *sites, uint32_t count) {
+  uint32_t left_out = 0;
+  const void *object;
+  struct live_sample sample;
+  struct slot_object slot;
+  chosen = 0;
+  memset(memory->of_site, 0, sizeof memory->of_site);
+  if (salt == 0) random_bytes(&salt, sizeof salt);
+  for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
+    if (slot_look(i, &slot)) left_out += !take(slot.object, &slot.sample, sites, count);
+  }
+  for (size_t place = 0; live_samples_next(&place, &object, &sample);) {
+    left_out += !take(object, &sample, sites, count);
+  }
+  sort();
+  choose_granules();
+  find_spans();
+  return left_out;
+}
+
+/* ---- Comparing ----------------------------------------------------------------------------------------- */
+
+static bool is_near(uintptr_t address) {
+  for (uint32_t i = 0; i < span_count; i++) {
+    const struct span *span = &memory->spans[i];
+    if (address - span->begin < span->end - span->begin) return true;
+  }
+  return false;
+}
+
+static struct sought *object_at(uintptr_t address) {
+  uint32_t low = 0, high = chosen;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (memory->objects[middle].begin <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  struct sought *object = low > 0 ? &memory->objects[low - 1] : NULL;
+  return object && address < object->end ? object : NULL;
+}
+
+static void count_reference(uintptr_t to, uintptr_t from) {
+  struct sought *object = object_at(to);
+  bool is_in_itself = object && (from & ADDRESS_MASK) - object->begin < object->end - object->begin;
+  if (object && !is_in_itself && object->references < UINT32_MAX) object->references++;
+}
+
+static void compare(uintptr_t word, uintptr_t from) {
+  uintptr_t address = word & ADDRESS_MASK;
+  if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from);
+}
+
+/* Several words take one branch. */
+void sought_compare(const uintptr_t *words, size_t count, uintptr_t address) {
+  size_t i = 0;
+  for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {
+    unsigned any = 0;
+    for (size_t j = 0; j < WORDS_AT_ONCE; j++) any |= memory->filter[hash_of(words[i + j])];
+    for (size_t j = 0; any && j < WORDS_AT_ONCE; j++) compare(words[i + j], address + (i + j) * sizeof *words);
+  }
+  for (; i < count; i++) compare(words[i], address + i * sizeof *words);
+}
+
+/* ---- The end ------------------------------------------------------------------------------------------- */
+
+static bool is_live(const struct sought *sought) {
+  struct live_sample now;
+  if (is_in_slots(sought->object)) {
+    struct slot_object slot;
+    if (!slot_look(slot_number(sought->object), &slot) || slot.object != sought->object) return false;
+    now = slot.sample;
+  } else {
+    now = live_sample_look(sought->object);
+  }
+  return now.site == sought->sample.site && now.born == sought->sample.born && now.bytes == sought->sample.bytes;
+}
+
+void sought_mark_freed(void) {
+  for (uint32_t i = 0; i < chosen; i++) memory->objects[i].freed = !is_live(&memory->objects[i]);
+}
+
+/* Tells objects apart without saying where they are (the finalizer of MurmurHash3, by Appleby). */
+static uint64_t identity(const struct sought *sought) {
+  uint64_t mixed = (uintptr_t)sought->object ^ (uint64_t)sought->sample.born << 32 ^ salt;
+  mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccdu;
+  mixed = (mixed ^ mixed >> 33) * 0xc4ceb9fe1a85ec53u;
+  return mixed ^ mixed >> 33;
+}
+
+uint32_t sought_copy(const struct rows *rows) {
+  uint32_t copied = 0;
+  for (; copied < chosen && copied < rows->capacity; copied++) {
+    const struct sought *sought = &memory->objects[copied];
+    struct mallometer_object known = live_sample_row(&sought->sample);
+    struct mallometer_sought row = {.id = identity(sought),
+                                    .bytes = known.bytes,
+                                    .probability = known.probability,
+                                    .born_ns = known.born_ns,
+                                    .site = known.site,
+                                    .references = sought->references,
+                                    .freed = sought->freed};
+    rows_write(rows, copied, &row, sizeof row);
+  }
+  return copied;
+}

@@ -1,0 +1,33 @@
+/*
+ * Reading the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
+ * What is gone is no fault. Descriptors are open only within a call. Allocates nothing; may change errno.
+ */
+#ifndef MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
+#define MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/readable_memory.h"
+
+/*
+ * Sets an enum page_state for each page from `begin` on. False if the kernel does not tell. By /proc/self/pagemap;
+ * where that is refused by mincore(2), for which a swapped page is an untouched one, and the page of a file that other
+ * processes have in memory is in memory. One user at a time.
+ */
+bool page_states(uintptr_t begin, size_t pages, uint8_t states[]);
+
+/* Whether the states tell swapped pages from untouched ones. */
+bool page_states_tell_swapped(void);
+
+/* process_vm_readv(2) of the process itself, or write(2) into a pipe and read(2) out of it, at twice the cost. */
+enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
+
+/*
+ * Copies from an address at which there may be no memory. Returns how many bytes, from the first on, could be read.
+ * Makes pages resident: to be asked for those that are. A sandbox may end the process for it: to be tried elsewhere.
+ */
+size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
+
+#endif

@@ -1,0 +1,46 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.internal.interposer.BundledLibrary;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Objects that a Java program has lost are told from those that it keeps, whatever the collector.
+ */
+@Tag("process")
+class LosesMemoryTest {
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseParallelGC", "-XX:+UseSerialGC"})
+  void lostObjectsHaveNoAddress(String collector) throws Exception {
+    ChildJvm.Result result =
+        new ChildJvm()
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_SAMPLE_INTERVAL", "65536")
+            .environment("MALLOMETER_OVERHEAD_TARGET", "off")
+            .options(collector)
+            .run(LosesMemory.class);
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(lost(result.output(), "lose")).as(result.output()).isGreaterThanOrEqualTo(75);
+    assertThat(lost(result.output(), "keep")).as(result.output()).isZero();
+    assertThat(lost(result.output(), "deflaters")).as(result.output()).isZero();
+  }
+
+  private static int lost(String output, String method) {
+    Matcher line = Pattern.compile(method + " DONE (\\d+) of (\\d+) lost").matcher(output);
+    assertThat(line.find()).as(output).isTrue();
+    assertThat(Integer.parseInt(line.group(2))).as(output).isGreaterThanOrEqualTo(100);
+    return Integer.parseInt(line.group(1));
+  }
+}
