@@ -55,8 +55,10 @@ final class LeakDetectorTables implements LeakDetectorMXBean {
     Map<String, Long> sites = new LinkedHashMap<>();
     Optional<LeakSummary> summary = mallometer.scraped().leaks();
     if (summary.isPresent()) {
-      for (Verdict verdict : List.of(Verdict.LEAK, Verdict.GROWING, Verdict.POOL)) {
-        sites.put(verdict.tag(), (long) summary.get().sites(verdict));
+      for (Verdict verdict : Verdict.values()) {
+        if (verdict != Verdict.HEALTHY) {
+          sites.put(verdict.tag(), (long) summary.get().sites(verdict));
+        }
       }
     }
     return sites;

@@ -513,7 +513,7 @@ public record Meter(
   /** Apart for the same reason as {@link States}. */
   private static final class Leaks {
     static final List<Series> SITES =
-        List.of(of(Verdict.LEAK), of(Verdict.GROWING), of(Verdict.POOL));
+        List.of(of(Verdict.LEAK), of(Verdict.UNUSED), of(Verdict.GROWING), of(Verdict.POOL));
 
     private static Series of(Verdict verdict) {
       return new Series(
