@@ -64,11 +64,14 @@ public final class LeakDetector {
     this.growth = new RecentGrowth(times.scale());
   }
 
-  /** Three floors: what came first has to be idle for one of them, and others to come for two. */
+  /**
+   * What came first has to outlast the longest timeout, or to be idle for a floor and others to
+   * come for two, whatever is longer.
+   */
   public static Duration leastObservation(LeakOptions options) {
-    double floors = 1 + LeakThresholds.ARRIVAL_SPAN;
-    return Duration.ofNanos(
-        (long) (floors * options.profile().floor().toNanos() / options.timeScale()));
+    Times times = Times.of(options);
+    double floors = (1 + LeakThresholds.ARRIVAL_SPAN) * times.floorSeconds();
+    return Duration.ofNanos((long) (NANOS * Math.max(floors, times.outlastedSeconds())));
   }
 
   /** A detector for other options that knows when nothing was seen, and no verdicts. */
