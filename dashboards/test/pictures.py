@@ -34,6 +34,7 @@ def demo(stack, *leaks, reports):
                 "leaky.load.reports-per-second": reports,
                 "mallometer.poll-interval": "1s",
                 "mallometer.leak.time-scale": 60,
+                "mallometer.leak.longest-timeout": "5m",
             },
         )
     )

@@ -132,7 +132,7 @@ class Instance:
         yield "mallometer_build", 'version="0.1.0",allocator="glibc 2.36",mode="preload",accounting="chunk"', 1
         yield "mallometer_footprint_bytes", "", 11 * MIB
         yield "mallometer_overhead_target_ratio", "", 0.01
-        for verdict in "leak", "growing", "pool":
+        for verdict in "leak", "unused", "growing", "pool":
             yield "native_malloc_leak_sites", f'verdict="{verdict}"', int(self.growth > 0 and verdict == "leak")
         for index in range(10):
             yield "native_malloc_leak_suspected_bytes", f'site="com.example.Class{index}.method"', MIB

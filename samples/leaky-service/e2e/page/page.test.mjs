@@ -28,7 +28,7 @@ before(async () => {
   [browser, sample, secured, securedPort, agent] = await Promise.all([
     chromium.launch(BROWSER),
     // Five minutes of observation in five seconds, so that a leak is told within this test.
-    Application.sample('--mallometer.poll-interval=1s', '--mallometer.leak.time-scale=60', WARMING_JVM, '--leaky.leaks.rate=4MB', '--leaky.load.reports-per-second=20',
+    Application.sample('--mallometer.poll-interval=1s', '--mallometer.leak.time-scale=60', '--mallometer.leak.longest-timeout=5m', WARMING_JVM, '--leaky.leaks.rate=4MB', '--leaky.load.reports-per-second=20',
       '--management.endpoint.nativememory.access=unrestricted', '--mallometer.trim.minimum-interval=0s'),
     Application.onBoot('3.5', {hasManagementPort: false}),
     Application.onBoot('4.1', {hasManagementPort: true}),

@@ -201,6 +201,7 @@ public abstract class FaceContract {
     all.addAll(
         List.of(
             gauge("native_malloc_leak_sites", 1, "verdict", "leak"),
+            gauge("native_malloc_leak_sites", 0, "verdict", "unused"),
             gauge("native_malloc_leak_sites", 1, "verdict", "growing"),
             gauge("native_malloc_leak_sites", 1, "verdict", "pool"),
             gauge(

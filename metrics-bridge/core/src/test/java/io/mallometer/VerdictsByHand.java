@@ -83,7 +83,7 @@ public final class VerdictsByHand {
             3_600),
         growth,
         new SiteVerdict.Grounds(
-            LeakEvidence.SLOTS,
+            leak ? LeakEvidence.OUTLASTED : LeakEvidence.SLOTS,
             leak ? 0.95 : Double.NaN,
             pool ? NOT_SEEN : SEEN,
             pool ? SEEN : NOT_SEEN),

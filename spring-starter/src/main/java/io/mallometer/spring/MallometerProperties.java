@@ -94,6 +94,8 @@ public record MallometerProperties(
    * @param profile What kind of program it is, which decides from what idle time on an object can
    *     be suspected at all: 30 s, 2 min, 5 min or 30 min for real-time, interactive, service and
    *     batch.
+   * @param longestTimeout Longest time for which the program leaves an object alone that it still
+   *     needs, such as that of its sessions. What is left alone for five minutes more is a leak.
    * @param timeScale By what that time and all pauses are divided, from 1 to 1000. For tests, which
    *     cannot wait for minutes.
    * @param healthySites Names of call sites that are known to be fine. They get a verdict, but no
@@ -104,6 +106,7 @@ public record MallometerProperties(
   public record Leak(
       @DefaultValue("true") boolean enabled,
       @DefaultValue("service") LeakProfile profile,
+      @DefaultValue("30m") Duration longestTimeout,
       @DefaultValue("1") double timeScale,
       @Nullable List<String> healthySites,
       @Nullable String healthySitesFile) {}
@@ -170,11 +173,19 @@ public record MallometerProperties(
           "must be from 1 to 1000",
           "Remove mallometer.leak.time-scale, which is for tests.");
     }
+    if (leak.longestTimeout().isNegative()) {
+      throw new MallometerPropertyException(
+          "mallometer.leak.longest-timeout",
+          text(leak.longestTimeout()),
+          "must not be negative",
+          "Remove mallometer.leak.longest-timeout to have the default of 30m.");
+    }
     List<String> healthy = leak.healthySites();
     String file = leak.healthySitesFile();
     return new LeakOptions(
         leak.enabled(),
         leak.profile(),
+        leak.longestTimeout(),
         leak.timeScale(),
         healthy == null ? List.of() : healthy,
         file == null || file.isBlank()

@@ -83,6 +83,7 @@ class ConfigurationTest {
     "mallometer.trim.interval, 30s, must be at least 60s",
     "mallometer.trim.minimum-interval, -5ms, must not be negative",
     "mallometer.leak.profile, database, mallometer.leak.profile",
+    "mallometer.leak.longest-timeout, -1s, must not be negative",
     "mallometer.leak.time-scale, 0.5, must be from 1 to 1000",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",

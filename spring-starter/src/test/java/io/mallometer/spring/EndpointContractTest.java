@@ -70,6 +70,7 @@ class EndpointContractTest extends FaceContract {
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
     NativeMemoryView.Verdicts sites = leaks.sites();
     shown.add(gauge("native_malloc_leak_sites", sites.leak(), "verdict", "leak"));
+    shown.add(gauge("native_malloc_leak_sites", sites.unused(), "verdict", "unused"));
     shown.add(gauge("native_malloc_leak_sites", sites.growing(), "verdict", "growing"));
     shown.add(gauge("native_malloc_leak_sites", sites.pool(), "verdict", "pool"));
     for (NativeMemoryView.Share share : leaks.suspected()) {

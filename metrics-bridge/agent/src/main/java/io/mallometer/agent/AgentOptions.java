@@ -32,6 +32,7 @@ final class AgentOptions {
           RELAUNCH,
           "leak.enabled",
           "leak.profile",
+          "leak.longestTimeout",
           "leak.healthySites",
           "leak.healthySitesFile",
           "sites.applicationPackages",

@@ -612,6 +612,7 @@ public record Meter(
   private static Series[] sitesByVerdict() {
     return new Series[] {
       sites(Verdict.LEAK, LeakSummary::leaking),
+      sites(Verdict.UNUSED, LeakSummary::unused),
       sites(Verdict.GROWING, LeakSummary::growing),
       sites(Verdict.POOL, LeakSummary::pools)
     };

@@ -4,6 +4,15 @@ import java.util.Locale;
 
 /** On what a verdict stands. */
 public enum LeakEvidence {
+  /** Of a leak: no address of the sampled objects exists, so nobody can use or free them. */
+  LOST,
+
+  /** Of a leak: objects that were left alone for longer than the longest timeout. */
+  OUTLASTED,
+
+  /** Of a leak: the same stack leaked in an earlier run, and is unused again. */
+  KNOWN,
+
   /** Sampled objects in page slots, of which is known when they were last touched. */
   SLOTS,
 

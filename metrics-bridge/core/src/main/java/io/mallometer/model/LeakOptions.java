@@ -1,6 +1,7 @@
 package io.mallometer.model;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -9,6 +10,8 @@ import java.util.Optional;
  *
  * @param enabled whether the use of objects is observed and judged
  * @param profile what kind of program it is
+ * @param longestTimeout the longest for which the program leaves an object alone that it still
+ *     needs: what is left alone for longer is a leak
  * @param timeScale by what the floor of the profile and all pauses are divided: 1, or more in
  *     tests, which cannot wait for minutes
  * @param healthySites names of call sites that are known to be fine; one that ends in {@code *} is
@@ -20,9 +23,13 @@ import java.util.Optional;
 public record LeakOptions(
     boolean enabled,
     LeakProfile profile,
+    Duration longestTimeout,
     double timeScale,
     List<String> healthySites,
     Optional<Path> healthySitesFile) {
+
+  /** For which sessions and connections rarely wait longer. */
+  public static final Duration DEFAULT_LONGEST_TIMEOUT = Duration.ofMinutes(30);
 
   /** The largest time scale: at more the system's clocks would be in the way. */
   public static final double LARGEST_TIME_SCALE = 1_000;
@@ -34,31 +41,40 @@ public record LeakOptions(
 
   /** Enabled, for a service. */
   public static LeakOptions defaults() {
-    return new LeakOptions(true, LeakProfile.SERVICE, 1, List.of(), Optional.empty());
+    return new LeakOptions(
+        true, LeakProfile.SERVICE, DEFAULT_LONGEST_TIMEOUT, 1, List.of(), Optional.empty());
   }
 
   /** Nothing is observed. */
   public static LeakOptions off() {
-    return new LeakOptions(false, LeakProfile.SERVICE, 1, List.of(), Optional.empty());
+    return new LeakOptions(
+        false, LeakProfile.SERVICE, DEFAULT_LONGEST_TIMEOUT, 1, List.of(), Optional.empty());
   }
 
   /** These options for another kind of program. */
   public LeakOptions withProfile(LeakProfile profile) {
-    return new LeakOptions(enabled, profile, timeScale, healthySites, healthySitesFile);
+    return new LeakOptions(
+        enabled, profile, longestTimeout, timeScale, healthySites, healthySitesFile);
+  }
+
+  /** These options for a program with other timeouts. */
+  public LeakOptions withLongestTimeout(Duration timeout) {
+    return new LeakOptions(enabled, profile, timeout, timeScale, healthySites, healthySitesFile);
   }
 
   /** These options with another time scale. */
   public LeakOptions withTimeScale(double scale) {
-    return new LeakOptions(enabled, profile, scale, healthySites, healthySitesFile);
+    return new LeakOptions(enabled, profile, longestTimeout, scale, healthySites, healthySitesFile);
   }
 
   /** These options with other names of sites that are fine. */
   public LeakOptions withHealthySites(List<String> names) {
-    return new LeakOptions(enabled, profile, timeScale, names, healthySitesFile);
+    return new LeakOptions(enabled, profile, longestTimeout, timeScale, names, healthySitesFile);
   }
 
   /** These options with a file for what is said at run time. */
   public LeakOptions withHealthySitesFile(Path file) {
-    return new LeakOptions(enabled, profile, timeScale, healthySites, Optional.of(file));
+    return new LeakOptions(
+        enabled, profile, longestTimeout, timeScale, healthySites, Optional.of(file));
   }
 }

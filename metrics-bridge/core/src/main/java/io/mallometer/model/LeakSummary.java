@@ -14,6 +14,7 @@ import java.util.Optional;
  *
  * @param time when the sites were judged
  * @param leaking sites with the verdict {@link Verdict#LEAK}
+ * @param unused sites with the verdict {@link Verdict#UNUSED}
  * @param growing sites with the verdict {@link Verdict#GROWING}
  * @param pools sites with the verdict {@link Verdict#POOL}
  * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
@@ -25,6 +26,7 @@ import java.util.Optional;
 public record LeakSummary(
     Instant time,
     int leaking,
+    int unused,
     int growing,
     int pools,
     List<Share> suspected,

@@ -4,14 +4,21 @@ import java.util.Locale;
 
 /** What the memory that a call site holds is. */
 public enum Verdict {
-  /** Objects that nobody has touched for long, and more of them keep coming. */
+  /** Objects that nobody will use again, and more of them keep coming. */
   LEAK,
+
+  /**
+   * Objects that nobody has touched since they were allocated or for some minutes. Whether a
+   * timeout, a scan or a swap will use or free them is not known yet.
+   */
+  UNUSED,
 
   /** Ever more memory, which is used, or of whose use nothing is known. */
   GROWING,
 
   /**
-   * Objects that nobody has touched for long, but not a leak: no more come, or some are used again.
+   * Objects that nobody has touched for long, but not a leak: others like them were used or freed
+   * again.
    */
   POOL,
 

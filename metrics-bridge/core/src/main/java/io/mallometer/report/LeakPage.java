@@ -36,8 +36,8 @@ final class LeakPage implements LeakFormat.Writing {
         border-left: .35rem solid var(--quiet); border-radius: 8px; background: var(--panel) }
       .leak { border-left-color: var(--leak) }
       .leak h2 span { color: var(--leak) }
-      .growing { border-left-color: var(--growing) }
-      .growing h2 span { color: var(--growing) }
+      .growing, .unused { border-left-color: var(--growing) }
+      .growing h2 span, .unused h2 span { color: var(--growing) }
       p { margin: .4rem 0 }
       ul { margin: .4rem 0; padding-left: 1.2rem; color: var(--quiet) }
       ol { margin: .4rem 0 0; padding-left: 2rem; font: .82rem/1.5 ui-monospace, monospace }
@@ -53,7 +53,8 @@ final class LeakPage implements LeakFormat.Writing {
     out.append("<p>").append(escaped(LeakText.headline(leaks))).append("</p>\n");
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      out.append("<p>No call site is thought to leak, to grow or to keep a pool.</p>\n");
+      out.append(
+          "<p>No call site is thought to leak, to be unused, to grow or to keep a pool.</p>\n");
     }
     for (SiteVerdict verdict : shown) {
       write(verdict, out);

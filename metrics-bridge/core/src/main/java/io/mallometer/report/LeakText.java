@@ -51,7 +51,7 @@ final class LeakText implements LeakFormat.Writing {
   static List<String> facts(SiteVerdict verdict) {
     List<String> facts = new ArrayList<>();
     facts.add(
-        "%s%s since %s, by %s%s"
+        "%s%s since %s, evidence: %s%s"
             .formatted(
                 verdict.verdict().tag(),
                 known(verdict.grounds().confidence(), " (confidence %.2f)"),

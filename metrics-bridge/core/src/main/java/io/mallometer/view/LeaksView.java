@@ -21,7 +21,7 @@ public record LeaksView(List<Site> sites) implements View {
   /**
    * The verdict on a call site.
    *
-   * @param verdict {@code leak}, {@code growing}, {@code pool} or {@code healthy}
+   * @param verdict {@code leak}, {@code unused}, {@code growing}, {@code pool} or {@code healthy}
    * @param site who allocates
    * @param library the library that asked for the memory
    * @param number the call site's number
@@ -41,7 +41,8 @@ public record LeaksView(List<Site> sites) implements View {
    * @param thresholdSeconds the idle time from which on objects of this site are suspected
    * @param shareOfLimit suspected bytes, or if {@code growing} live ones, as a share of the limit
    * @param secondsToLimit when the limit is reached if the site alone grows on like this
-   * @param evidence {@code slots}, {@code ages} or {@code none}
+   * @param evidence {@code lost}, {@code outlasted} or {@code known} of a leak, else {@code slots},
+   *     {@code ages} or {@code none}
    * @param since since when it is this verdict, in ISO 8601
    * @param lastAccess where an object of the site was last used
    * @param lastWrite where one was last written

@@ -339,13 +339,14 @@ public record NativeMemoryView(
    * How many call sites have a verdict, without those that are known to be fine.
    *
    * @param leak objects that nobody touches keep coming
+   * @param unused objects that nobody touched so far
    * @param growing ever more memory that is used, or of whose use nothing is known
    * @param pool objects that nobody touches, but no leak
    */
-  public record Verdicts(int leak, int growing, int pool) {
+  public record Verdicts(int leak, int unused, int growing, int pool) {
 
     private static Verdicts of(LeakSummary summary) {
-      return new Verdicts(summary.leaking(), summary.growing(), summary.pools());
+      return new Verdicts(summary.leaking(), summary.unused(), summary.growing(), summary.pools());
     }
   }
 

@@ -6,7 +6,6 @@ import com.sun.jna.NativeLibrary;
 import io.mallometer.Mallometer;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.LeakOptions;
-import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Snapshot;
@@ -16,7 +15,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -36,8 +34,7 @@ import java.util.function.Supplier;
 public final class AttachedUnderLoad {
 
   private static final MallometerOptions WITHOUT_LEAKS =
-      MallometerOptions.defaults()
-          .withLeaks(new LeakOptions(false, LeakProfile.SERVICE, 1, List.of(), Optional.empty()));
+      MallometerOptions.defaults().withLeaks(LeakOptions.off());
 
   private static final int A_MINUTE = 60;
 

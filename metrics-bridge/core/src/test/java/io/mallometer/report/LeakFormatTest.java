@@ -21,7 +21,7 @@ class LeakFormatTest {
         .contains(
             """
             leak     com.shop.Report.render keeps memory
-                     leak (confidence 0.95) since 2026-01-01T00:00:00Z, by slots
+                     leak (confidence 0.95) since 2026-01-01T00:00:00Z, evidence: outlasted
             """)
         .containsPattern(
             "suspected 1,300,000,000 bytes \\([\\d,]+ to [\\d,]+\\) of 1,300,000,001 live, 25 % of"

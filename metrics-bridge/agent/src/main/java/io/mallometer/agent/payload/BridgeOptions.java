@@ -3,7 +3,9 @@ package io.mallometer.agent.payload;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.view.TimeSpan;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +36,8 @@ final class BridgeOptions {
         LeakOptions.defaults().withHealthySites(list(options.get("leak.healthySites")));
     @Nullable String profile = options.get("leak.profile");
     leaks = profile == null ? leaks : leaks.withProfile(profile(profile));
+    @Nullable String timeout = options.get("leak.longestTimeout");
+    leaks = timeout == null ? leaks : leaks.withLongestTimeout(duration(timeout));
     @Nullable String file = options.get("leak.healthySitesFile");
     return file == null ? leaks : leaks.withHealthySitesFile(Path.of(file));
   }
@@ -45,6 +49,16 @@ final class BridgeOptions {
                 new IllegalArgumentException(
                     "leak.profile is \"%s\" and must be one of real-time, interactive, service, batch"
                         .formatted(name)));
+  }
+
+  private static Duration duration(String text) {
+    return TimeSpan.parse(text)
+        .filter(known -> !Character.isDigit(text.charAt(text.length() - 1)))
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "leak.longestTimeout is \"%s\" and must be a number with a unit, such as 90s, 45m or 2h"
+                        .formatted(text)));
   }
 
   /** Separated by commas or blanks: commas on the command line separate options. */

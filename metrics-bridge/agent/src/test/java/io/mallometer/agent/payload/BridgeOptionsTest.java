@@ -7,9 +7,12 @@ import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the agent's options mean to the bridge. */
 class BridgeOptionsTest {
@@ -27,6 +30,7 @@ class BridgeOptionsTest {
                 "record", "/tmp/box",
                 "sites.applicationPackages", "com.shop org.cart",
                 "leak.profile", "real-time",
+                "leak.longestTimeout", "2h",
                 "leak.healthySites", "com.shop.Catalogue.load, com.shop.cache.*",
                 "leak.healthySitesFile", "/var/lib/shop/healthy"));
 
@@ -36,6 +40,7 @@ class BridgeOptionsTest {
         .isEqualTo(
             LeakOptions.defaults()
                 .withProfile(LeakProfile.REAL_TIME)
+                .withLongestTimeout(Duration.ofHours(2))
                 .withHealthySites(List.of("com.shop.Catalogue.load", "com.shop.cache.*"))
                 .withHealthySitesFile(Path.of("/var/lib/shop/healthy")));
   }
@@ -43,6 +48,15 @@ class BridgeOptionsTest {
   @Test
   void leaksNeedNotBeLookedFor() {
     assertThat(BridgeOptions.of(Map.of("leak.enabled", "false")).leaks().enabled()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"30", "soon", "-5m", "1y", "99999999999999999999h"})
+  void aTimeoutWithoutAUnitIsRefused(String text) {
+    assertThatThrownBy(() -> BridgeOptions.of(Map.of("leak.longestTimeout", text)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("leak.longestTimeout is \"" + text + "\"")
+        .hasMessageContaining("such as 90s, 45m or 2h");
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
+import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -126,6 +127,8 @@ public final class DiagnosisRules {
     List<SiteVerdict> found = leaks.leaks();
     if (!found.isEmpty()) {
       leaking(found);
+    } else if (worstUnused().isPresent()) {
+      unknown("leaks", worstUnused().get().sentence());
     } else if (observedForLongEnough() && leaks.observation().reason().isEmpty()) {
       fine("leaks", "No code keeps more and more objects that nobody uses");
     } else {
@@ -136,6 +139,12 @@ public final class DiagnosisRules {
               ? "Not observed for long enough to tell a leak"
               : "Whether objects are used is not observed: " + why);
     }
+  }
+
+  private Optional<SiteVerdict> worstUnused() {
+    return leaks.sites().stream()
+        .filter(site -> site.verdict() == Verdict.UNUSED && !site.acknowledged())
+        .findFirst();
   }
 
   private boolean observedForLongEnough() {

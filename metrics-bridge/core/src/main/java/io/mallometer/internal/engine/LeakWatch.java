@@ -232,6 +232,7 @@ public final class LeakWatch {
     LeakDetector known = detector;
     if (known == null
         || current.profile() != detectorOptions.profile()
+        || !current.longestTimeout().equals(detectorOptions.longestTimeout())
         || current.timeScale() != detectorOptions.timeScale()) {
       known = known == null ? new LeakDetector(current) : known.with(current);
       detector = known;
@@ -259,6 +260,7 @@ public final class LeakWatch {
     return new LeakSummary(
         report.time(),
         count(report, Verdict.LEAK),
+        count(report, Verdict.UNUSED),
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
         suspected,

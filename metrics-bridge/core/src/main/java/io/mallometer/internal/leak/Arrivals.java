@@ -69,12 +69,7 @@ final class Arrivals {
         && in(2) >= LeakThresholds.FEWEST_IN_LAST_THIRD
         && lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE
         && moments() >= LeakThresholds.FEWEST_MOMENTS
-        && lasting(since);
-  }
-
-  /** Whether nothing says that they do not arrive any more, if they once did. */
-  boolean lasting(long since) {
-    return in(2) >= 1 && !ceased(since);
+        && !ceased(since);
   }
 
   /** Whether surely no more come, or many fewer. */
@@ -159,7 +154,10 @@ final class Arrivals {
    * not births, so that a batch now and then is one. As long as anything is born, nobody can tell
    * of it whether it will be idle, and only the time before is quiet.
    */
-  private boolean ended(long since) {
+  boolean ended(long since) {
+    if (others.isEmpty()) {
+      return false;
+    }
     double latest = others.get(others.size() - 1).age();
     double quiet = since > 0 ? latest - lag : latest;
     double rate = (moments() - 1) / (firstAge - latest);

@@ -30,7 +30,7 @@ final class Evaluation {
   private final Evidence evidence;
   private final SamplesBySite samples;
   private final Window window;
-  private final LiveTrend trend;
+  private final RecentGrowth growth;
   private final Standings before;
   private final boolean news;
   private final Instant time;
@@ -47,15 +47,16 @@ final class Evaluation {
    */
   Evaluation(
       Evidence evidence,
+      SamplesBySite samples,
       Window window,
-      LiveTrend trend,
+      RecentGrowth growth,
       Standings before,
       boolean news,
       Instant time) {
     this.evidence = evidence;
-    this.samples = new SamplesBySite(evidence.objects());
+    this.samples = samples;
     this.window = window;
-    this.trend = trend;
+    this.growth = growth;
     this.before = before;
     this.news = news;
     this.time = time;
@@ -148,24 +149,31 @@ final class Evaluation {
 
   private Subject subject(Standings.@Nullable Name group, List<CallSite> sites) {
     try {
-      return new Subject(group, sites, judgement(sites), growing(sites), false);
+      return new Subject(group, sites, judgement(sites), false);
     } catch (RuntimeException e) {
       note(e);
-      return new Subject(group, sites, Judgement.unseen(), Double.NaN, true);
+      return new Subject(group, sites, Judgement.unseen(), true);
     }
   }
 
-  private double growing(List<CallSite> sites) {
-    return sites.size() == 1 ? trend.growthBytesPerHour(sites.get(0)) : Double.NaN;
+  private Judgement judgement(List<CallSite> sites) {
+    Judgement judged = ofUse(sites);
+    int number = sites.get(0).number();
+    return sites.size() == 1
+        ? growth.of(number, samples.of(number)).map(judged::growing).orElse(judged)
+        : judged;
   }
 
   /**
    * The library has room for what it knows of so many sites only. Where it knows nothing of what
    * became of a site's objects, that those which are left are idle says too little.
    */
-  private Judgement judgement(List<CallSite> sites) {
-    if (!evidence.observation().hasSeen() || !anyInSlot(sites)) {
+  private Judgement ofUse(List<CallSite> sites) {
+    if (!evidence.observation().hasSeen()) {
       return Judgement.unseen();
+    }
+    if (!anyInSlot(sites)) {
+      return Judgement.noneLeft();
     }
     SiteUse use = SiteUse.NONE;
     for (CallSite site : sites) {
@@ -204,8 +212,7 @@ final class Evaluation {
         group == null
             ? before.of(subject.number(), subject.judged(), time)
             : before.of(group, subject.judged(), time);
-    Standing standing =
-        news && !subject.failed() ? known.after(subject.verdict(), subject.judged(), time) : known;
+    Standing standing = news && !subject.failed() ? known.after(subject.judged(), time) : known;
     if (group == null) {
       standings.put(subject.number(), standing);
     } else {
@@ -253,13 +260,14 @@ final class Evaluation {
             Sentence.who(site.name(), site.frames()),
             judged,
             growth,
-            evidence == LeakEvidence.SLOTS),
+            evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
+            window.times()),
         new Site(site.name(), site.library(), site.number(), sites.size(), site.frames()),
         suspected,
         growth,
         new Grounds(
             evidence,
-            verdict == Verdict.LEAK ? judged.confidence() : Double.NaN,
+            verdict == Verdict.LEAK ? LeakThresholds.CONFIDENCE : Double.NaN,
             uses.of(site.number(), false),
             uses.of(site.number(), true)),
         acknowledged.test(site.name()));
@@ -270,14 +278,23 @@ final class Evaluation {
     double live = finding.liveBytes();
     double suspected = judged.suspected().bytes().value();
     return switch (finding.verdict()) {
-      case LEAK -> room.growth(live, suspected, judged.growthBytesPerHour());
-      case GROWING -> room.growth(live, live, finding.subject().growing());
+      case LEAK, UNUSED -> room.growth(live, suspected, perHour(judged));
+      case GROWING -> room.growth(live, live, perHour(judged));
       default -> room.growth(live, suspected, Double.NaN);
     };
   }
 
+  /** Of late, where that is known; else what became idle more. */
+  private static double perHour(Judgement judged) {
+    @Nullable Increase increase = judged.increase();
+    return increase == null ? judged.growthBytesPerHour() : increase.bytesPerHour();
+  }
+
   /** Objects in slots; else whether those that are live could have been. */
   private LeakEvidence evidence(Finding finding) {
+    if (finding.verdict() == Verdict.LEAK) {
+      return LeakEvidence.OUTLASTED;
+    }
     Subject subject = finding.subject();
     Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();
     if (!Double.isNaN(judged.suspected().thresholdSeconds())) {

@@ -26,7 +26,8 @@ record Finding(Subject subject, Standing standing, double liveBytes, double weig
   static Finding of(Subject subject, Standing standing) {
     double live = subject.liveBytes();
     double suspected = standing.shown().suspected().bytes().value();
-    boolean bySuspicion = standing.isLeak() || standing.verdict() == Verdict.POOL;
+    boolean bySuspicion =
+        standing.verdict() != Verdict.GROWING && standing.verdict() != Verdict.HEALTHY;
     double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
     return new Finding(subject, standing, live, weight);
   }

@@ -6,43 +6,87 @@ import io.mallometer.model.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the idle objects of a site say.
+ * What one evaluation says of a site.
  *
- * @param verdict leak, pool or healthy
+ * @param verdict the verdict
  * @param stale how many samples are idle
  * @param suspected what they stand for
  * @param growthBytesPerHour what is idle more each hour
- * @param confidence how likely a leak is one; {@code NaN} if it is none
- * @param acquittal why a pool is no leak; null of others
- * @param refutesLeak whether what was a leak is none any more: less is asked to stay one than to
- *     become one
+ * @param acquittal why idle objects are no leak; null if they are one, or if that is not known
+ * @param refutesLeak whether what was a leak is none any more: its objects are used again or freed,
+ *     or no more come
+ * @param longestIdleSeconds how long the object is idle that is so the longest; {@code NaN} if none
+ *     is
+ * @param watched how many objects are in slots that are old enough to be idle
+ * @param objectSeconds for how long the idle ones were left alone, all together
+ * @param untouched whether none of them was ever used again after it was made
+ * @param increase by how much the site holds more than some minutes ago; null if it does not grow
  */
 record Judgement(
     Verdict verdict,
     int stale,
     Suspected suspected,
     double growthBytesPerHour,
-    double confidence,
     @Nullable Acquittal acquittal,
-    boolean refutesLeak) {
+    boolean refutesLeak,
+    double longestIdleSeconds,
+    int watched,
+    double objectSeconds,
+    boolean untouched,
+    @Nullable Increase increase) {
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
-  private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN);
+  private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN, false);
+
+  private static final Judgement NONE_LEFT = none(UNKNOWN, Double.NaN, Double.NaN, true);
 
   /** Nothing is known of the use of its objects. */
   static Judgement unseen() {
     return UNSEEN;
   }
 
-  /** No object is idle. */
-  static Judgement used(double thresholdSeconds) {
-    return none(Estimate.ZERO, thresholdSeconds, 0);
+  /** None of its objects is in a slot: those that were are freed. */
+  static Judgement noneLeft() {
+    return NONE_LEFT;
   }
 
-  private static Judgement none(Estimate idle, double thresholdSeconds, double growth) {
+  /** No object is idle. */
+  static Judgement used(double thresholdSeconds) {
+    return none(Estimate.ZERO, thresholdSeconds, 0, true);
+  }
+
+  /** The same, which says something else of what was a leak. */
+  Judgement refuting(boolean refutes) {
+    return with(verdict, refutes, increase);
+  }
+
+  /** The same of a site that grows. */
+  Judgement growing(Increase by) {
+    boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
+    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by);
+  }
+
+  private Judgement with(Verdict other, boolean refutes, @Nullable Increase by) {
+    return new Judgement(
+        other,
+        stale,
+        suspected,
+        growthBytesPerHour,
+        acquittal,
+        refutes,
+        longestIdleSeconds,
+        watched,
+        objectSeconds,
+        untouched,
+        by);
+  }
+
+  private static Judgement none(
+      Estimate idle, double thresholdSeconds, double growth, boolean refutesLeak) {
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
-    return new Judgement(Verdict.HEALTHY, 0, suspected, growth, Double.NaN, null, true);
+    return new Judgement(
+        Verdict.HEALTHY, 0, suspected, growth, null, refutesLeak, Double.NaN, 0, 0, false, null);
   }
 }

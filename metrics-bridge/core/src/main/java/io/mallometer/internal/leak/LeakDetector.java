@@ -45,8 +45,8 @@ public final class LeakDetector {
 
   private static final double NANOS = 1e9;
 
-  private final double floorSeconds;
-  private final LiveTrend trend;
+  private final Times times;
+  private final RecentGrowth growth;
   private final VoidTime voidTime;
   private @Nullable Standings standings;
   private List<SiteVerdict> verdicts = List.of();
@@ -60,15 +60,18 @@ public final class LeakDetector {
 
   private LeakDetector(LeakOptions options, VoidTime voidTime) {
     this.voidTime = voidTime;
-    this.floorSeconds = options.profile().floor().toMillis() / 1e3 / options.timeScale();
-    this.trend = new LiveTrend(floorSeconds);
+    this.times = Times.of(options);
+    this.growth = new RecentGrowth(times.scale());
   }
 
-  /** Three floors: what came first has to be idle for one of them, and others to come for two. */
+  /**
+   * What came first has to outlast the longest timeout, or to be idle for a floor and others to
+   * come for two, whatever is longer.
+   */
   public static Duration leastObservation(LeakOptions options) {
-    double floors = 1 + LeakThresholds.ARRIVAL_SPAN;
-    return Duration.ofNanos(
-        (long) (floors * options.profile().floor().toNanos() / options.timeScale()));
+    Times times = Times.of(options);
+    double floors = (1 + LeakThresholds.ARRIVAL_SPAN) * times.floorSeconds();
+    return Duration.ofNanos((long) (NANOS * Math.max(floors, times.outlastedSeconds())));
   }
 
   /** A detector for other options that knows when nothing was seen, and no verdicts. */
@@ -97,10 +100,11 @@ public final class LeakDetector {
       Predicate<String> acknowledged) {
     voidTime.add(evidence);
     boolean news = hasNews(evidence.observation());
-    trend.add(sites, evidence.nanos() / NANOS);
+    SamplesBySite samples = new SamplesBySite(evidence.objects());
+    growth.add(samples, sites, evidence.nanos() / NANOS);
     Standings before = standings == null ? new Standings(time) : standings;
-    Window window = Window.of(evidence.observation(), floorSeconds, voidTime);
-    Evaluation evaluation = new Evaluation(evidence, window, trend, before, news, time);
+    Window window = Window.of(evidence.observation(), times, voidTime);
+    Evaluation evaluation = new Evaluation(evidence, samples, window, growth, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
     verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);

@@ -73,11 +73,39 @@ final class LeakTest {
     if (inSlots.isEmpty()) {
       return Judgement.unseen();
     }
-    double threshold = threshold(use, window);
+    Judgement judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
+    return judged.verdict() != Verdict.HEALTHY
+        ? judged
+        : earlier(
+            judged,
+            judge(
+                live,
+                inSlots,
+                use,
+                window,
+                LeakThresholds.UNUSED_SECONDS / window.times().scale(),
+                true));
+  }
+
+  /** What is found sooner; it does not tell whether what was a leak is none any more. */
+  private static Judgement earlier(Judgement judged, Judgement sooner) {
+    return sooner.verdict() == Verdict.UNUSED ? sooner.refuting(judged.refutesLeak()) : judged;
+  }
+
+  private static Judgement judge(
+      List<SampledObject> live,
+      List<SampledObject> inSlots,
+      SiteUse use,
+      Window window,
+      double floor,
+      boolean soon) {
+    double threshold = threshold(use, window, floor);
     List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
-    return stale.isEmpty()
-        ? Judgement.used(threshold)
-        : new LeakTest(live, stale, use, window, threshold).judge();
+    if (stale.isEmpty()) {
+      return Judgement.used(threshold);
+    }
+    LeakTest test = new LeakTest(live, stale, use, window, threshold);
+    return soon ? test.judgeSoon() : test.judge();
   }
 
   private static List<SampledObject> those(
@@ -92,7 +120,7 @@ final class LeakTest {
   }
 
   /** The idle time from which on objects count as idle, in seconds. */
-  static double threshold(SiteUse use, Window window) {
+  static double threshold(SiteUse use, Window window, double floor) {
     double own =
         Math.max(
             LeakThresholds.IDLE_FACTOR
@@ -101,31 +129,105 @@ final class LeakTest {
                 LeakThresholds.LIFETIME_FACTOR
                     * use.lifetimes().quantile(LeakThresholds.LIFETIME_QUANTILE),
                 LeakThresholds.GAP_FACTOR * use.gaps().quantile(LeakThresholds.GAP_QUANTILE)));
-    return Math.max(
-        own, Math.max(window.floorSeconds(), LeakThresholds.EPOCHS * window.epochSeconds()));
+    return Math.max(own, Math.max(floor, LeakThresholds.EPOCHS * window.epochSeconds()));
   }
 
   private Judgement judge() {
-    double lag = threshold + usedFor();
+    double lag = threshold + usualUse();
     Arrivals arrivals = new Arrivals(births(lag), threshold, lag);
     List<SampledObject> old = those(live, object -> isOlder(object, threshold));
     Share ofBytes = Share.of(old, stale, SampledObject::bytes);
     Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
     Estimate objects = Share.of(old, stale, LeakTest::one).times(total(old, LeakTest::one));
-    double oldest = oldestSeconds();
-    boolean enough = enough(arrivals, bytes.value());
+    boolean enough = stale.size() >= LeakThresholds.FEWEST_STALE && arrivals.telling();
+    enough = enough && bytes.value() >= LeakThresholds.LEAST_BYTES;
     long since = youngerThan(lag);
-    boolean staying = enough && Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
-    boolean lasting = staying && arrivals.lasting(since);
-    boolean leaks = lasting && arrivals.continuing(since);
+    boolean staying = Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
+    boolean ceased = arrivals.ceased(since);
+    boolean leaks = enough && staying && !ceased && arrivals.continuing(since);
     return new Judgement(
-        leaks ? Verdict.LEAK : enough ? Verdict.POOL : Verdict.HEALTHY,
+        leaks ? outlasted() : enough ? staying ? Verdict.UNUSED : Verdict.POOL : Verdict.HEALTHY,
         stale.size(),
-        new Suspected(bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldest),
-        growth(old, arrivals, lag) * ofBytes.share(),
-        lasting ? LeakThresholds.confidence(oldest / threshold) : Double.NaN,
-        enough && !leaks ? acquittal(arrivals.ceased(since), staying) : null,
-        !lasting);
+        suspected(bytes, objects),
+        ceased ? Double.NaN : growth(old, arrivals, lag) * ofBytes.share(),
+        enough && !leaks ? acquittal(ceased, staying) : null,
+        !staying || arrivals.ended(since),
+        longestIdleSeconds(),
+        watched(old),
+        objectSeconds(),
+        isUntouched(old),
+        null);
+  }
+
+  /** As many as make a suspicion: one alone may be an odd one. */
+  private Verdict outlasted() {
+    long count = those(stale, window::hasOutlasted).size();
+    return count >= LeakThresholds.FEWEST_STALE ? Verdict.LEAK : Verdict.UNUSED;
+  }
+
+  /** Whether they are unused so far: nothing is known yet of timeouts, scans and swaps. */
+  private Judgement judgeSoon() {
+    List<SampledObject> old = those(live, object -> isOlder(object, threshold));
+    Share ofBytes = Share.of(old, stale, SampledObject::bytes);
+    Share ofObjects = Share.of(old, stale, LeakTest::one);
+    Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
+    Estimate objects = ofObjects.times(total(old, LeakTest::one));
+    boolean unused =
+        stale.size() >= LeakThresholds.FEWEST_STALE
+            && longestIdleSeconds()
+                >= LeakThresholds.LONGEST_UNUSED_SECONDS / window.times().scale()
+            && objectSeconds() >= LeakThresholds.UNUSED_OBJECT_SECONDS / window.times().scale()
+            && ofObjects.share() >= LeakThresholds.UNUSED_SHARE
+            && bytes.value() >= LeakThresholds.LEAST_BYTES;
+    return new Judgement(
+        unused ? Verdict.UNUSED : Verdict.HEALTHY,
+        stale.size(),
+        suspected(bytes, objects),
+        Double.NaN,
+        null,
+        false,
+        longestIdleSeconds(),
+        watched(old),
+        objectSeconds(),
+        isUntouched(old),
+        null);
+  }
+
+  private Suspected suspected(Estimate bytes, Estimate objects) {
+    return new Suspected(
+        bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldestSeconds());
+  }
+
+  private static int watched(List<SampledObject> old) {
+    return those(old, SampledObject::inSlot).size();
+  }
+
+  private double longestIdleSeconds() {
+    double longest = 0;
+    for (SampledObject object : stale) {
+      longest = Math.max(longest, window.idleSeconds(object));
+    }
+    return longest;
+  }
+
+  /** Whether none was ever used later than some epochs after it was allocated. */
+  private boolean isUntouched(List<SampledObject> old) {
+    double least = LeakThresholds.EPOCHS * window.epochSeconds();
+    return use.gaps().count() == 0
+        && those(old, object -> object.inSlot() && usedFor(object) > least).isEmpty();
+  }
+
+  private static double usedFor(SampledObject object) {
+    return (object.lastAccessNanos() - object.bornNanos()) / 1e9;
+  }
+
+  /** For how long the idle ones were left alone, all together. */
+  private double objectSeconds() {
+    double seconds = 0;
+    for (SampledObject object : stale) {
+      seconds += window.idleSeconds(object);
+    }
+    return seconds;
   }
 
   private static double one(SampledObject object) {
@@ -158,26 +260,17 @@ final class LeakTest {
   }
 
   private static Acquittal acquittal(boolean ceased, boolean staying) {
-    if (ceased) {
-      return Acquittal.CEASED;
+    if (!staying) {
+      return Acquittal.USED_AGAIN;
     }
-    return staying ? Acquittal.TOO_FEW : Acquittal.USED_AGAIN;
-  }
-
-  /** Whether so much is idle, for so long, that it is a leak or a pool. */
-  private boolean enough(Arrivals arrivals, double bytes) {
-    return stale.size() >= LeakThresholds.FEWEST_STALE
-        && Arrivals.effective(births(stale, this::birthInSlot)) >= LeakThresholds.FEWEST_EFFECTIVE
-        && bytes >= LeakThresholds.LEAST_BYTES
-        && arrivals.telling();
+    return ceased ? Acquittal.CEASED : Acquittal.TOO_FEW;
   }
 
   /** For how long most of the idle objects were used, in seconds. */
-  private double usedFor() {
+  private double usualUse() {
     double[] used = new double[stale.size()];
     for (int i = 0; i < used.length; i++) {
-      SampledObject object = stale.get(i);
-      used[i] = (object.lastAccessNanos() - object.bornNanos()) / 1e9;
+      used[i] = usedFor(stale.get(i));
     }
     Arrays.sort(used);
     return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
@@ -251,7 +344,7 @@ final class LeakTest {
 
   /** Bytes that arrived each hour of late, used or not. */
   private double growth(List<SampledObject> old, Arrivals arrivals, double lag) {
-    double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.floorSeconds(), threshold);
+    double most = Math.max(LeakThresholds.GROWTH_FLOORS * window.times().floorSeconds(), threshold);
     double rate = rate(old, lag, Math.min(2 * arrivals.seconds() / 3, most));
     return Double.isNaN(rate) ? rate(old, lag, arrivals.seconds()) : rate;
   }

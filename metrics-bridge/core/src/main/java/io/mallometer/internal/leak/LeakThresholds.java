@@ -38,9 +38,6 @@ public final class LeakThresholds {
   /** Stacks that are judged together are picked for having idle objects: chance has many tries. */
   static final int FEWEST_STALE_TOGETHER = 10;
 
-  /** Where weights differ, a few heavy samples must not stand for many. */
-  static final double FEWEST_EFFECTIVE = 3.5;
-
   static final double IDLE_QUANTILE = 0.95;
   static final double IDLE_FACTOR = 4;
   static final double LIFETIME_QUANTILE = 0.95;
@@ -101,7 +98,7 @@ public final class LeakThresholds {
   static final double PLATEAU_HORIZON = 0.2;
 
   /** Programs leave crumbs; the JVM does. */
-  static final double LEAST_BYTES = 64 << 10;
+  static final double LEAST_BYTES = 1 << 20;
 
   /** What the allocator counts of an object that fills the largest slot. */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
@@ -114,32 +111,48 @@ public final class LeakThresholds {
 
   // ---- Growing
 
-  /** Live bytes are looked at over so many floors: an hour for a service. */
-  static final double TREND_FLOORS = 12;
+  /**
+   * Births are looked at over as many seconds, divided by the time scale, the fewest first: what
+   * comes often is told soon, and large objects that come seldom need longer.
+   */
+  static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
-  /** Of which so many are enough. */
-  static final double FEWEST_TREND_FLOORS = 3;
+  /** So many live samples were born in that time. */
+  static final int FEWEST_BORN = 8;
 
-  /** Figures of that time that are kept. */
-  static final int TREND_POINTS = 32;
+  /** Where weights differ, as many equal ones would tell as much (Kish). */
+  static final double FEWEST_EFFECTIVE_BORN = 6;
 
-  /** Of which so many are enough. */
-  static final int FEWEST_TREND_POINTS = 6;
+  /** No quarter of the time has more of them: a burst does not go on. */
+  static final double MOST_IN_A_QUARTER = 0.6;
 
-  /** Live bytes rise by so many standard errors of what is live now. */
-  static final double TREND_ERRORS = 4;
+  /** Of what was born and is live, so much is more than before: the rest replaces what is gone. */
+  static final double KEPT_OF_BORN = 0.5;
 
-  /** And by this share of it. */
-  static final double TREND_SHARE = 0.25;
+  // ---- Unused
 
-  /** And by so many bytes. */
-  static final double TREND_BYTES = 1 << 20;
+  /** An object is unused from as many seconds on, divided by the time scale. */
+  static final double UNUSED_SECONDS = 90;
 
-  /** Of all pairs of figures this share rises: of three even steps 0.75 do. */
-  static final double TREND_RISING_PAIRS = 0.8;
+  /** The one that is longest unused is so for as many. */
+  static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** The slope of the last third is such a share of that of the whole time. */
-  static final double TREND_STILL_RISING = 0.5;
+  /** Together they were watched for as many: ten object-minutes. */
+  static final double UNUSED_OBJECT_SECONDS = 600;
+
+  /** Of the objects that are old enough such a share is unused. */
+  static final double UNUSED_SHARE = 0.5;
+
+  /**
+   * Random use once in a mean gap g would leave objects alone for t seconds together with
+   * probability exp(-t / g), which is 1 % for g = t / 4.6.
+   */
+  static final double EXCLUDED_GAPS = 4.6;
+
+  // ---- Outlasted
+
+  /** A leak is unused for so many seconds, divided by the time scale, more than any timeout. */
+  static final double OUTLASTED_SECONDS = 300;
 
   // ---- Hysteresis
 
@@ -152,30 +165,12 @@ public final class LeakThresholds {
   /** As many must speak against a leak before it is none any more. */
   static final int AGREEING_TO_CLEAR = 20;
 
-  // ---- Confidence
-
   /**
-   * How sure a leak is, by the age of its oldest idle object in thresholds, from {@link
-   * #CONFIDENT_AGES} on: one less the share of such verdicts that were wrong in simulations of
-   * sites that leak and sites that do not, {@code VerdictSimulationTest}, rounded down. The test
-   * measures it again. What is wrong early is a timeout that has not run out once.
+   * How likely a site is a leak whose objects outlasted the longest timeout: the share of such
+   * verdicts that were right in simulations, rounded down. {@code VerdictSimulationTest} measures
+   * it again. It holds as far as no timeout is longer than the options say.
    */
-  private static final double[] CONFIDENCE = {0.7, 0.9, 0.98};
-
-  private static final double[] CONFIDENT_AGES = {0, 4, 6};
+  static final double CONFIDENCE = 0.95;
 
   private LeakThresholds() {}
-
-  /**
-   * How likely the verdict is right.
-   *
-   * @param age of the oldest idle object, in thresholds
-   */
-  static double confidence(double age) {
-    int row = 0;
-    while (row + 1 < CONFIDENT_AGES.length && age >= CONFIDENT_AGES[row + 1]) {
-      row++;
-    }
-    return CONFIDENCE[row];
-  }
 }

@@ -61,6 +61,15 @@ final class SamplesBySite {
     return site >= 0 && site < begins.length - 1 && begins[site] < begins[site + 1];
   }
 
+  /** The bytes that the samples of each site stand for, by number. */
+  float[] bytes() {
+    float[] bytes = new float[begins.length - 1];
+    for (SampledObject object : samples) {
+      bytes[object.site()] += object.weight() * object.bytes();
+    }
+    return bytes;
+  }
+
   /** Whether the use of any of a site is seen. */
   boolean anyInSlot(int site) {
     if (!has(site)) {

@@ -21,20 +21,68 @@ public final class Sentence {
    * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
    * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
    */
-  static String of(Verdict verdict, String who, Judgement judged, Growth growth, boolean seen) {
+  static String of(
+      Verdict verdict, String who, Judgement judged, Growth growth, boolean seen, Times times) {
     String holds = who + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
-      case LEAK -> who + keeps(judged) + growing(growth);
+      case LEAK -> who + keeps(judged) + outlasted(judged, times) + growing(growth);
+      case UNUSED -> holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
       case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
-      case GROWING -> holds + use(judged, seen) + growing(growth);
+      case GROWING -> holds + use(judged, seen) + growing(judged.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";
     };
   }
 
+  private static String outlasted(Judgement judged, Times times) {
+    return ", at most "
+        + atLeast(judged.longestIdleSeconds())
+        + ", which is longer than any timeout of this program ("
+        + time(times.longestTimeoutSeconds())
+        + ")";
+  }
+
+  /** What is excluded holds for objects that were never used: others have a gap of their own. */
+  private static String unused(Judgement judged) {
+    String longest = atLeast(judged.longestIdleSeconds());
+    double excluded = judged.objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
+    return ": "
+        + judged.stale()
+        + " of "
+        + judged.watched()
+        + " observed objects were not accessed "
+        + (judged.untouched()
+            ? "since they were allocated, up to "
+                + longest
+                + "; random use more often than every "
+                + time(Math.floor(excluded))
+                + " is excluded"
+            : "for up to " + longest)
+        + "; a timeout, scan or swap later than "
+        + longest
+        + " is not excluded";
+  }
+
+  private static String growing(@Nullable Increase increase, Growth growth) {
+    return increase == null
+        ? growing(growth)
+        : "; grows "
+            + bytes(increase.bytes() / increase.seconds() * MINUTE)
+            + "/min for "
+            + atLeast(increase.seconds())
+            + ": "
+            + increase.born()
+            + " sampled objects allocated since are live"
+            + limit(growth);
+  }
+
   private static String growing(Growth growth) {
-    double seconds = growth.secondsToLimit();
     return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
-        + (Double.isNaN(seconds) ? "" : "; limit in about " + time(seconds));
+        + limit(growth);
+  }
+
+  private static String limit(Growth growth) {
+    double seconds = growth.secondsToLimit();
+    return Double.isNaN(seconds) ? "" : "; limit in about " + time(seconds);
   }
 
   private static String use(Judgement judged, boolean seen) {

@@ -22,7 +22,8 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
   }
 
   /** After another evaluation. */
-  Standing after(Verdict raw, Judgement judged, Instant time) {
+  Standing after(Judgement judged, Instant time) {
+    Verdict raw = judged.verdict();
     boolean leak = isLeak();
     if (raw == verdict || leak && !judged.refutesLeak()) {
       return showing(judged);

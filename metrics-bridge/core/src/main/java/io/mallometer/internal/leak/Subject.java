@@ -1,7 +1,6 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.model.CallSite;
-import io.mallometer.model.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,25 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param group the name; null for a site by itself
  * @param sites the sites, most live bytes first
- * @param judged what its idle objects say
- * @param growing what it holds more each hour; {@code NaN} if it does not grow
+ * @param judged what this evaluation alone says
  * @param failed whether it could not be judged
  */
 record Subject(
-    Standings.@Nullable Name group,
-    List<CallSite> sites,
-    Judgement judged,
-    double growing,
-    boolean failed) {
+    Standings.@Nullable Name group, List<CallSite> sites, Judgement judged, boolean failed) {
 
   int number() {
     return sites.get(0).number();
-  }
-
-  /** What this evaluation alone says. */
-  Verdict verdict() {
-    Verdict verdict = judged.verdict();
-    return verdict != Verdict.LEAK && !Double.isNaN(growing) ? Verdict.GROWING : verdict;
   }
 
   double liveBytes() {

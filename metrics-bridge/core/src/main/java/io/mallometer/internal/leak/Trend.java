@@ -3,7 +3,7 @@ package io.mallometer.internal.leak;
 import java.util.Arrays;
 
 /**
- * Whether a series of figures grows, and how fast. Call sites and the process are told by it alike.
+ * Whether a series of figures grows, and how fast.
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points, which a
  * compiler that takes and returns 30 MiB does not move (Journal of the American Statistical
@@ -13,6 +13,12 @@ import java.util.Arrays;
  * states how often that is wrong.
  */
 public final class Trend {
+
+  /** Of all pairs of figures this share rises: of three even steps 0.75 do. */
+  private static final double RISING_PAIRS = 0.8;
+
+  /** The slope of the last third is such a share of that of the whole time. */
+  private static final double STILL_RISING = 0.5;
 
   private Trend() {}
 
@@ -30,8 +36,7 @@ public final class Trend {
     int points = figures.length;
     double slope = slope(seconds, figures, 0);
     boolean enough = slope * (seconds[points - 1] - seconds[0]) >= least;
-    return enough
-            && slope(seconds, figures, points * 2 / 3) >= LeakThresholds.TREND_STILL_RISING * slope
+    return enough && slope(seconds, figures, points * 2 / 3) >= STILL_RISING * slope
         ? slope
         : Double.NaN;
   }
@@ -39,7 +44,7 @@ public final class Trend {
   /** Stops as soon as it is known, since most sites do not grow. */
   private static boolean mostPairsRise(double[] figures) {
     int all = pairs(figures.length);
-    double most = all - LeakThresholds.TREND_RISING_PAIRS * all;
+    double most = all - RISING_PAIRS * all;
     int others = 0;
     for (int i = 0; i < figures.length && others <= most; i++) {
       for (int j = i + 1; j < figures.length; j++) {

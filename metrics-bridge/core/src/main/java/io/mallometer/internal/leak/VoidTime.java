@@ -62,6 +62,23 @@ final class VoidTime {
     }
   }
 
+  /**
+   * Whether a use in void time may have parted the time from one moment to another into two that
+   * are both shorter than so many seconds.
+   */
+  boolean mayPart(long from, long to, double seconds) {
+    for (Span span : spans) {
+      long end = Math.min(span.endNanos(), to);
+      double before = (end - span.voidNanos() - from) / 1e9;
+      double after = (to - end) / 1e9;
+      boolean within = end - from > 0;
+      if (within && before < seconds && after < seconds) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** How much of the time since a moment was void, in seconds. */
   double since(long nanos) {
     long sum = 0;

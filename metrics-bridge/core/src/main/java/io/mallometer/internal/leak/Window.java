@@ -9,20 +9,20 @@ import io.mallometer.model.Observation;
  * @param startedNanos when observation began, by {@link System#nanoTime()}
  * @param endNanos when the latest epoch ended that says something
  * @param epochSeconds how long epochs were on average
- * @param floorSeconds the least threshold of idle time
+ * @param times how long objects are waited for
  * @param voidTime when nothing was seen
  */
 record Window(
-    long startedNanos, long endNanos, double epochSeconds, double floorSeconds, VoidTime voidTime) {
+    long startedNanos, long endNanos, double epochSeconds, Times times, VoidTime voidTime) {
 
   private static final double NANOS = 1e9;
 
-  static Window of(Observation observation, double floorSeconds, VoidTime voidTime) {
+  static Window of(Observation observation, Times times, VoidTime voidTime) {
     return new Window(
         observation.startedNanos(),
         observation.epochEndNanos(),
         meanEpoch(observation),
-        floorSeconds,
+        times,
         voidTime);
   }
 
@@ -37,6 +37,16 @@ record Window(
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
     return Math.max(0, idle - voidTime.since(object.lastAccessNanos()));
+  }
+
+  /**
+   * Whether an object was idle for longer than any timeout. A use that nobody saw, because the time
+   * was void, must not make two waits one.
+   */
+  boolean hasOutlasted(SampledObject object) {
+    double seconds = times.outlastedSeconds();
+    return idleSeconds(object) >= seconds
+        && !voidTime.mayPart(object.lastAccessNanos(), endNanos, seconds);
   }
 
   /** How old an object is; below zero if it is younger than the latest epoch. */

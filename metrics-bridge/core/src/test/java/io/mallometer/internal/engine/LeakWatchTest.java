@@ -189,13 +189,14 @@ class LeakWatchTest {
 
   @Test
   void anotherProfileKeepsWhatIsKnownOfTimeInWhichNothingWasSeen() {
-    watch.configure(LeakOptions.defaults());
+    LeakOptions noTimeouts = LeakOptions.defaults().withLongestTimeout(Duration.ZERO);
+    watch.configure(noTimeouts);
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 2;
     live(Duration.ofMinutes(10));
     library.voidForEachReading = 0;
     live(Duration.ofMinutes(10));
-    watch.configure(LeakOptions.defaults().withProfile(LeakProfile.INTERACTIVE));
+    watch.configure(noTimeouts.withProfile(LeakProfile.INTERACTIVE));
     live(Duration.ofMinutes(1));
     // All of 31 minutes but those of the last two, one each 20 s: void time was long before.
     assertThat(watch.latest().leaks()).hasSize(1);

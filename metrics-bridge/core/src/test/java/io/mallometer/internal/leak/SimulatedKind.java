@@ -150,6 +150,11 @@ record SimulatedKind(
     return (time, birth, random) -> time + exponential(mean, random);
   }
 
+  /** Each object once in a period of its own, which begins when it is made. */
+  static Use eachAfter(double period) {
+    return (time, birth, random) -> time + period * (0.9 + 0.2 * random.nextDouble());
+  }
+
   /** The whole pool, once in a period. */
   static Use allTogether(double period) {
     return (time, birth, random) -> time - time % period + period;

@@ -4,6 +4,7 @@ import static io.mallometer.internal.leak.SimulatedKind.allTogether;
 import static io.mallometer.internal.leak.SimulatedKind.atBirth;
 import static io.mallometer.internal.leak.SimulatedKind.between;
 import static io.mallometer.internal.leak.SimulatedKind.bursts;
+import static io.mallometer.internal.leak.SimulatedKind.eachAfter;
 import static io.mallometer.internal.leak.SimulatedKind.either;
 import static io.mallometer.internal.leak.SimulatedKind.every;
 import static io.mallometer.internal.leak.SimulatedKind.exactly;
@@ -18,6 +19,7 @@ import static io.mallometer.internal.leak.SimulatedKind.phases;
 import static io.mallometer.internal.leak.SimulatedKind.steady;
 import static io.mallometer.internal.leak.SimulatedKind.untilRenewed;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** The mix: what is known to leak, and what only looks so. */
@@ -27,9 +29,10 @@ final class SimulatedKinds {
 
   private SimulatedKinds() {}
 
-  static final List<SimulatedKind> ALL =
+  private static final List<SimulatedKind> BY_HAND =
       List.of(
           leak("everything, fast", steady(0.05), forever(), atBirth()),
+          leak("everything, twice a second", steady(2), forever(), atBirth()),
           leak("everything, one sample in four minutes", steady(1 / 240.0), forever(), atBirth()),
           leak(
               "a twentieth of short lives",
@@ -127,4 +130,29 @@ final class SimulatedKinds {
                   forever(),
                   atBirth())
               .over(40));
+
+  /** What only looks like a leak until as many minutes have passed. */
+  private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
+
+  static final List<SimulatedKind> ALL = all();
+
+  private static List<SimulatedKind> all() {
+    List<SimulatedKind> all = new ArrayList<>(BY_HAND);
+    for (int minutes : GAPS) {
+      double gap = minutes * MINUTE;
+      String each = minutes + " min";
+      all.add(fine("a timeout after " + each, steady(0.05), exactly(gap), atBirth()));
+      all.add(
+          fine(
+              "some log out, others time out after " + each,
+              steady(0.1),
+              either(0.5, exponentially(gap / 6), exactly(gap)),
+              atBirth()));
+      all.add(fine("swapped each " + each, steady(0.05), untilRenewed(gap), atBirth()));
+      all.add(fine("scanned each " + each, steady(0.05), forever(), allTogether(gap)));
+      all.add(fine("used at random, each " + each, steady(0.05), forever(), every(gap)));
+      all.add(fine("used each " + each, steady(0.05), forever(), eachAfter(gap)));
+    }
+    return all;
+  }
 }

@@ -37,20 +37,31 @@ final class SimulatedProcess {
 
   private static final double LIVE_IN_SLOTS = 32;
 
+  /** A site that has a slot gets no more once so large a share of them is all that is left. */
+  private static final double LEFT_FOR_NEW_SITES = 0.1;
+
   /** How old a site's first sample is before one of its samples is put into a slot. */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
   private final double voidShare;
+  private final int slots;
+  private int slotsInUse;
   private final List<Site> sites = new ArrayList<>();
   private double now;
   private double epochEnd;
   private long epochs;
   private long voidEpochs;
 
-  SimulatedProcess(long seed, double voidShare) {
+  /**
+   * A process without sites.
+   *
+   * @param slots how many objects can be observed at a time, those of all sites together
+   */
+  SimulatedProcess(long seed, double voidShare, int slots) {
     this.random = new Random(seed);
     this.voidShare = voidShare;
+    this.slots = slots;
   }
 
   /** One stack of a kind. */
@@ -68,6 +79,8 @@ final class SimulatedProcess {
     private int samplesOfEpoch;
     private int samplesOfLastEpoch;
     private int inSlots;
+    private double lightest = Double.POSITIVE_INFINITY;
+    private double heaviest;
 
     Site(SimulatedKind kind, int number, String name) {
       this.kind = kind;
@@ -84,6 +97,11 @@ final class SimulatedProcess {
           .sum();
     }
 
+    /** How many times as much as another some object in a slot has stood for. */
+    double ratioOfWeights() {
+      return heaviest / lightest;
+    }
+
     private void advance(double until) {
       while (nextBirth <= until) {
         give(nextBirth);
@@ -97,8 +115,10 @@ final class SimulatedProcess {
       samplesOfEpoch++;
       firstSample = Double.isNaN(firstSample) ? birth : firstSample;
       double share = Math.min(1, PLACED_IN_AN_EPOCH / Math.max(1, samplesOfLastEpoch));
-      double room = Math.min(1, Math.pow(LIVE_IN_SLOTS / Math.max(1, inSlots), 2));
-      double placement = birth - firstSample < BEFORE_SLOTS ? 0 : share * room;
+      double left = 1 - slotsInUse / (double) slots - (inSlots > 0 ? LEFT_FOR_NEW_SITES : 0);
+      double room = Math.max(0, Math.min(1, 2 * left)) * LIVE_IN_SLOTS / Math.max(1, inSlots);
+      double placement =
+          birth - firstSample < BEFORE_SLOTS ? 0 : share * Math.pow(Math.min(1, room), 2);
       boolean slot = random.nextDouble() < placement;
       Sample sample = new Sample(birth, birth + kind.life().of(birth, random));
       sample.placement = slot ? placement : 0;
@@ -108,6 +128,9 @@ final class SimulatedProcess {
       if (slot) {
         placed++;
         inSlots++;
+        slotsInUse++;
+        lightest = Math.min(lightest, 1 / placement);
+        heaviest = Math.max(heaviest, 1 / placement);
       }
     }
 
@@ -119,6 +142,7 @@ final class SimulatedProcess {
           all.remove();
           if (sample.placement > 0) {
             inSlots--;
+            slotsInUse--;
             freed++;
             note(0, sample.death - sample.birth, sample);
             note(1, Math.max(0, sample.death - sample.lastAccess), sample);

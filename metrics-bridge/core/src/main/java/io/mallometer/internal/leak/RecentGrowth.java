@@ -1,0 +1,160 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.model.CallSites;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Whether sites hold ever more, by their live samples: many were born in the last minutes, evenly,
+ * and few of those that were there before are gone. {@link LeakThresholds} says how many.
+ *
+ * <p>After an attach a site begins at 0, however much its code holds: what replaces objects that
+ * were allocated before looks like growth until all of those are gone. So of an increase only that
+ * much counts as is more than what was freed of them meanwhile.
+ *
+ * <p>Of the sites' bytes the readings of the last minutes are kept, and of the last hour some.
+ */
+final class RecentGrowth {
+
+  private static final double NANOS = 1e9;
+  private static final int QUARTERS = 4;
+
+  /** All readings are kept for so many seconds, divided by the time scale. */
+  private static final double ALL_SECONDS = 180;
+
+  /** Readings that are kept for longer are so many seconds apart, or more. */
+  private static final double APART_SECONDS = 150;
+
+  /**
+   * What was live.
+   *
+   * @param bytes those of the live samples, by the number of the site
+   * @param freedBefore bytes freed so far of what was allocated before an attach
+   * @param stays whether it is kept for an hour
+   */
+  private record Reading(double seconds, float[] bytes, double freedBefore, boolean stays) {
+
+    double of(int site) {
+      return site < bytes.length ? bytes[site] : 0;
+    }
+  }
+
+  private final double timeScale;
+  private final Deque<Reading> latestFirst = new ArrayDeque<>();
+  private double latestThatStays = Double.NEGATIVE_INFINITY;
+
+  RecentGrowth(double timeScale) {
+    this.timeScale = timeScale;
+  }
+
+  /**
+   * Adds a reading.
+   *
+   * @param seconds by {@link System#nanoTime()}
+   */
+  void add(SamplesBySite samples, CallSites read, double seconds) {
+    boolean stays = seconds - latestThatStays >= APART_SECONDS / timeScale;
+    latestThatStays = stays ? seconds : latestThatStays;
+    latestFirst.addFirst(
+        new Reading(seconds, samples.bytes(), read.origin().freedBeforeBytes(), stays));
+    latestFirst.removeIf(
+        reading -> !reading.stays() && seconds - reading.seconds() > ALL_SECONDS / timeScale);
+    while (secondToLast().seconds() <= seconds - longest()) {
+      latestFirst.removeLast();
+    }
+  }
+
+  /** The last is the only one that is older than the longest time. */
+  private Reading secondToLast() {
+    Iterator<Reading> oldestFirst = latestFirst.descendingIterator();
+    Reading last = oldestFirst.next();
+    return oldestFirst.hasNext() ? oldestFirst.next() : last;
+  }
+
+  private double longest() {
+    double[] windows = LeakThresholds.GROWTH_SECONDS;
+    return windows[windows.length - 1] / timeScale;
+  }
+
+  /** How many are kept. */
+  int readings() {
+    return latestFirst.size();
+  }
+
+  /** The increase of a site in the shortest time in which it is one; empty if it is none. */
+  Optional<Increase> of(int site, List<SampledObject> live) {
+    if (live.size() < LeakThresholds.FEWEST_BORN) {
+      return Optional.empty();
+    }
+    for (double window : LeakThresholds.GROWTH_SECONDS) {
+      Optional<Increase> found = since(window / timeScale, site, live);
+      if (found.isPresent()) {
+        return found;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Increase> since(double least, int site, List<SampledObject> live) {
+    Reading now = latestFirst.element();
+    for (Reading then : latestFirst) {
+      if (then.seconds() <= now.seconds() - least) {
+        return increase(then, now, site, live);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<Increase> increase(
+      Reading then, Reading now, int site, List<SampledObject> live) {
+    double window = now.seconds() - then.seconds();
+    long[] quarters = new long[QUARTERS];
+    double bornBytes = 0;
+    double weights = 0;
+    double squares = 0;
+    for (SampledObject object : live) {
+      double age = now.seconds() - object.bornNanos() / NANOS;
+      if (age < window) {
+        quarters[Math.max(0, Math.min(QUARTERS - 1, (int) (QUARTERS * (1 - age / window))))]++;
+        weights += object.weight();
+        squares += object.weight() * object.weight();
+        bornBytes += object.weight() * object.bytes();
+      }
+    }
+    double increase = now.of(site) - then.of(site);
+    double replaced = Math.max(0, now.freedBefore() - then.freedBefore());
+    boolean grows =
+        isEven(quarters)
+            && weights * weights / squares >= LeakThresholds.FEWEST_EFFECTIVE_BORN
+            && increase >= LeakThresholds.KEPT_OF_BORN * bornBytes
+            && increase >= LeakThresholds.LEAST_BYTES + replaced;
+    return grows
+        ? Optional.of(new Increase(window, increase - replaced, sum(quarters)))
+        : Optional.empty();
+  }
+
+  /** Many, some in each quarter of the time, and no burst. */
+  private static boolean isEven(long[] quarters) {
+    long born = sum(quarters);
+    int few = 0;
+    for (long quarter : quarters) {
+      if (quarter == 0 || quarter > LeakThresholds.MOST_IN_A_QUARTER * born) {
+        return false;
+      }
+      few += quarter == 1 ? 1 : 0;
+    }
+    return born >= LeakThresholds.FEWEST_BORN && few <= 1;
+  }
+
+  private static long sum(long[] quarters) {
+    long sum = 0;
+    for (long quarter : quarters) {
+      sum += quarter;
+    }
+    return sum;
+  }
+}

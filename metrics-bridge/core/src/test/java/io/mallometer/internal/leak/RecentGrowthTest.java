@@ -1,0 +1,148 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.mallometer.SitesByHand;
+import io.mallometer.internal.interposer.SampledObject;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.SelfReport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which sites hold more than some minutes ago. */
+class RecentGrowthTest {
+
+  private static final int SITE = 3;
+  private static final double MIB = 1 << 20;
+
+  private final RecentGrowth growth = new RecentGrowth(1);
+  private final List<SampledObject> live = new ArrayList<>();
+  private double freedBefore;
+
+  @Test
+  void whatComesOftenAndStaysGrowsAfterTheShortestTime() {
+    at(0);
+    every(5, 5, 85, MIB / 4);
+    assertThat(at(85)).isEmpty();
+
+    every(5, 90, 120, MIB / 4);
+    Increase increase = at(120).orElseThrow();
+
+    assertThat(increase.seconds()).isEqualTo(120);
+    assertThat(increase.bytes()).isCloseTo(24 * MIB / 4, within(1.0));
+    assertThat(increase.born()).isEqualTo(24);
+  }
+
+  @Test
+  void largeObjectsThatComeSeldomGrowAfterAQuarterOfAnHour() {
+    for (int second = 0; second <= 900; second += 60) {
+      born(second, 17 * MIB);
+      assertThat(at(second).isPresent()).isEqualTo(second >= 900);
+    }
+  }
+
+  @Test
+  void aBurstDoesNotGrow() {
+    at(0);
+    every(1, 60, 100, MIB);
+    assertThat(at(120)).isEmpty();
+  }
+
+  @Test
+  void whatReplacesOthersDoesNotGrow() {
+    every(2, -200, 0, MIB);
+    at(0);
+    live.clear();
+    every(2, 1, 120, 1.5 * MIB);
+    assertThat(at(120)).isEmpty();
+  }
+
+  @Test
+  void sevenObjectsDoNotGrow() {
+    at(0);
+    every(17, 10, 119, MIB);
+    assertThat(live).hasSize(7);
+    assertThat(at(120)).isEmpty();
+    born(119, MIB);
+    assertThat(at(121)).isPresent();
+  }
+
+  @Test
+  void crumbsDoNotGrow() {
+    at(0);
+    every(2, 0, 120, 1_000);
+    assertThat(at(120)).isEmpty();
+  }
+
+  @Test
+  void aHeavySampleDoesNotStandForMany() {
+    at(0);
+    every(10, 10, 110, MIB);
+    born(115, MIB, 0.001);
+    assertThat(at(120)).isEmpty();
+  }
+
+  /** A cache that was full at the attach, and renews what it holds. */
+  @Test
+  void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
+    at(0);
+    every(2, 0, 120, MIB);
+    freedBefore = 61 * MIB;
+    assertThat(at(120)).isEmpty();
+    freedBefore = 30 * MIB;
+    assertThat(at(121))
+        .map(Increase::bytes)
+        .hasValueSatisfying(more -> assertThat(more).isCloseTo(31 * MIB, within(1.0)));
+  }
+
+  /** After as many readings as a day has. */
+  @Test
+  void anHourOfReadingsIsKeptHoweverManyThereAre() {
+    for (int second = 0; second <= 86_400; second += 15) {
+      if (second % 600 == 0) {
+        live.removeIf(object -> live.size() > 20);
+        born(second, 8 * MIB);
+      }
+      at(second);
+    }
+    assertThat(growth.readings()).isBetween(30, 45);
+  }
+
+  private void every(double step, double from, double to, double bytes) {
+    for (double second = from; second <= to; second += step) {
+      born(second, bytes);
+    }
+  }
+
+  private void born(double second, double bytes) {
+    born(second, bytes, 1);
+  }
+
+  private void born(double second, double bytes, double probability) {
+    live.add(new SampledObject(SITE, (long) bytes, probability, 0, nanos(second), 0));
+  }
+
+  private Optional<Increase> at(double second) {
+    SamplesBySite samples = new SamplesBySite(live);
+    CallSites read = SitesByHand.reading();
+    growth.add(
+        samples,
+        new CallSites(
+            read.time(),
+            read.sites(),
+            read.samples(),
+            read.dropped(),
+            read.byteUnit(),
+            read.reason(),
+            new CallSites.Origin(SelfReport.ATTACHED, Optional.empty(), Double.NaN, freedBefore)),
+        nanos(second) / 1e9);
+    return growth.of(SITE, samples.of(SITE));
+  }
+
+  private static long nanos(double second) {
+    return Math.round((second + 1_000) * 1e9);
+  }
+}
