@@ -32,9 +32,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Scrapes, interrupts and clocks that no sane system has: values stay right. */
+@Tag("any-jdk")
 class RobustnessTest {
 
   private static final int SCRAPERS = 4;

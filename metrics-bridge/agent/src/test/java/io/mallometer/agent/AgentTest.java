@@ -86,6 +86,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void anOperatorForbidsToAttachWhateverTheOptionSays() {
     Result result =
         application("=attach=true,relaunch=true")
@@ -122,6 +123,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whereItCannotBeExecutedOnceMoreItIsAttachedTo() {
     Result result =
         application("=relaunch=true")
@@ -241,6 +243,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void portZeroTakesAFreePortAndSaysWhich() {
     Result result = application("=port=0").preload(LIBRARY).run(Application.class);
 
@@ -318,6 +321,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void theLineIsNoneOfTheApplicationsOwn() {
     Result result = application("").preload(LIBRARY).run(HasItsOwnErrors.class);
 
