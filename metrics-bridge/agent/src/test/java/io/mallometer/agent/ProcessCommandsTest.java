@@ -276,7 +276,9 @@ class ProcessCommandsTest {
     }
   }
 
-  /** As one does that has little processor time: for longer than the JDK waits by itself. */
+  /**
+   * As one does that has little processor time: for longer than the JDK waits by itself, 10.5 s.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -286,7 +288,7 @@ class ProcessCommandsTest {
     try {
       awaitQuestion();
       signal("STOP", late);
-      Thread.sleep(22_000);
+      Thread.sleep(12_000);
       signal("CONT", late);
 
       assertThat(report.waitFor(60, TimeUnit.SECONDS)).isTrue();
