@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.mallometer.internal.history.Ending.Kind;
 import io.mallometer.internal.interposer.BundledLibrary;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,8 +51,7 @@ class BlackBoxOfARealJvmTest {
   void aKilledJvmIsReadAndTheNextOneTells() throws Exception {
     Process killed = start(true, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
-    killed.destroyForcibly();
-    assertThat(killed.waitFor()).isEqualTo(SIGKILL);
+    kill(killed);
     RecordedLife life = RecordedLife.read(box);
 
     assertThat(life.header().pid()).isEqualTo(killed.pid());
@@ -111,8 +112,7 @@ class BlackBoxOfARealJvmTest {
   void withoutTheLibraryJavaWritesItsPart() throws Exception {
     Process killed = start(false, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.minutes().isEmpty());
-    killed.destroyForcibly();
-    assertThat(killed.waitFor()).isEqualTo(SIGKILL);
+    kill(killed);
     RecordedLife life = RecordedLife.read(box);
 
     assertThat(life.header().byLibrary()).isFalse();
@@ -131,8 +131,7 @@ class BlackBoxOfARealJvmTest {
     await(life -> Files.exists(Path.of(heartbeat + ".full")));
     new ProcessBuilder("kill", "-QUIT", String.valueOf(hanging.pid())).start().waitFor();
     await(life -> standsStillBy(heartbeat, life) >= 2);
-    hanging.destroyForcibly();
-    assertThat(hanging.waitFor()).isEqualTo(SIGKILL);
+    kill(hanging);
     RecordedLife life = RecordedLife.read(box);
 
     assertThat(standsStillBy(heartbeat, life)).isGreaterThanOrEqualTo(2);
@@ -227,6 +226,18 @@ class BlackBoxOfARealJvmTest {
       builder.environment().put("LD_PRELOAD", library.toString());
     }
     return builder;
+  }
+
+  /**
+   * A child in which the library tries something shares the process's memory, which holds the lock
+   * of the box, and is ended a little later.
+   */
+  private void kill(Process process) throws Exception {
+    process.destroyForcibly();
+    assertThat(process.waitFor()).isEqualTo(SIGKILL);
+    try (FileChannel file = FileChannel.open(box, StandardOpenOption.READ)) {
+      file.lock(0, Long.MAX_VALUE, true).release();
+    }
   }
 
   private String output(Process process) throws IOException {
