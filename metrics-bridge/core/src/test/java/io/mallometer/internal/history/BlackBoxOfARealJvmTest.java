@@ -3,6 +3,7 @@ package io.mallometer.internal.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.mallometer.ChildJvm;
 import io.mallometer.internal.history.Ending.Kind;
 import io.mallometer.internal.interposer.BundledLibrary;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -244,18 +244,13 @@ class BlackBoxOfARealJvmTest {
     return Files.readString(directory.resolve("output-" + started.indexOf(process)));
   }
 
-  /** Until the box says what it should; a minute at most. */
+  /** Until the box says what it should. */
   private void await(Predicate<RecordedLife> enough) throws Exception {
-    Instant end = Instant.now().plus(Duration.ofMinutes(1));
-    while (Instant.now().isBefore(end)) {
-      if (Files.exists(box) && enough.test(RecordedLife.read(box))) {
-        return;
-      }
-      Thread.sleep(50);
+    if (!ChildJvm.await(() -> Files.exists(box) && enough.test(RecordedLife.read(box)))) {
+      throw new AssertionError(
+          "not recorded:\n"
+              + (Files.exists(box) ? BlackBoxReport.of(box) : "no file\n")
+              + output(started.get(started.size() - 1)));
     }
-    throw new AssertionError(
-        "not recorded:\n"
-            + (Files.exists(box) ? BlackBoxReport.of(box) : "no file\n")
-            + output(started.get(started.size() - 1)));
   }
 }
