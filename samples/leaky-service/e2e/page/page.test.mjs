@@ -25,7 +25,7 @@ const SITE = 'io.mallometer.samples.leaky.ReportArchive.pack';
 let browser, sample, secured, securedPort, agent, front;
 
 before(async () => {
-  [browser, sample, secured, securedPort, agent] = await Promise.all([
+  const starts = await Promise.allSettled([
     chromium.launch(BROWSER),
     // Five minutes of observation in five seconds, so that a leak is told within this test.
     Application.sample('--mallometer.poll-interval=1s', '--mallometer.leak.time-scale=60', '--mallometer.leak.longest-timeout=5m', WARMING_JVM, '--leaky.leaks.rate=4MB', '--leaky.load.reports-per-second=20',
@@ -34,6 +34,10 @@ before(async () => {
     Application.onBoot('4.1', {hasManagementPort: true}),
     Application.withAgent(),
   ]);
+  // All that started, so that it is stopped where another one did not.
+  [browser, sample, secured, securedPort, agent] = starts.map(start => start.value);
+  const failures = starts.filter(start => start.status === 'rejected').map(start => start.reason.message);
+  assert.deepEqual(failures, [], failures.join('\n'));
   front = await proxy(PREFIX, sample.managementPort);
 });
 

@@ -12,6 +12,7 @@ const library = join(repository, 'interposer/target/native/linux-x86-64/libmallo
 const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
 // These processes live for a minute: thorough compilation would cost more than it gives.
 const QUICK = ['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+const START_LIMIT = 120_000;
 
 function serviceJar() {
   const target = join(repository, 'samples/leaky-service/target');
@@ -75,15 +76,25 @@ export class Application {
       env: {...process.env, LD_PRELOAD: library, MALLOMETER_BLACKBOX: join(this.directory, 'box')},
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.process.stdout.on('data', data => this.log += data);
-    this.process.stderr.on('data', data => this.log += data);
-    const deadline = Date.now() + 240_000;
-    while (!/Started \w+ in [\d.]+ seconds/.test(this.log)) {
-      if (Date.now() > deadline || this.process.exitCode !== null) {
-        await this.stop();
-        throw new Error(`the application did not start:\n${this.log}`);
-      }
-      await new Promise(resolve => setTimeout(resolve, 100));
+    const isStarted = await new Promise(resolve => {
+      const patience = setTimeout(resolve, START_LIMIT, false);
+      const answer = started => {
+        clearTimeout(patience);
+        resolve(started);
+      };
+      const read = data => {
+        this.log += data;
+        if (/Started \w+ in [\d.]+ seconds/.test(this.log)) {
+          answer(true);
+        }
+      };
+      this.process.stdout.on('data', read);
+      this.process.stderr.on('data', read);
+      this.process.once('close', () => answer(false));
+    });
+    if (!isStarted) {
+      await this.stop();
+      throw new Error(`the application did not start:\n${this.log}`);
     }
     return this;
   }

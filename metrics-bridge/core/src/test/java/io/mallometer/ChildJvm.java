@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -135,6 +136,20 @@ public final class ChildJvm {
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /**
+   * Asks again and again, for a minute at most: another process tells of itself in no other way.
+   */
+  public static boolean await(Callable<Boolean> done) throws Exception {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (!done.call()) {
+      if (System.nanoTime() - end > 0) {
+        return false;
+      }
+      Thread.sleep(20);
+    }
+    return true;
   }
 
   /**

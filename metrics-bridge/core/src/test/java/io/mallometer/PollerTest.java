@@ -24,15 +24,19 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class PollerTest {
 
   private static final MallometerOptions FAST =
@@ -216,9 +220,7 @@ class PollerTest {
   void theThreadReadsCallSitesAndTheSnapshotShowsWhoHoldsTheMemory() throws Exception {
     HandFedInterposer known = known();
     try (Mallometer mallometer = over(known)) {
-      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
-        Thread.sleep(10);
-      }
+      await(mallometer, snapshot -> snapshot.sites().isPresent());
       assertThat(mallometer.snapshot().sites())
           .hasValueSatisfying(sites -> assertThat(sites.libraries()).hasSize(3));
       assertThat(known.siteReadings()).isEqualTo(1);
@@ -236,14 +238,11 @@ class PollerTest {
           known.knows(fresh);
         });
     try (Mallometer mallometer = over(known)) {
-      for (int i = 0; i < 1_000 && mallometer.snapshot().sites().isEmpty(); i++) {
-        Thread.sleep(10);
-      }
+      await(mallometer, snapshot -> snapshot.sites().isPresent());
       known.onCallSites(() -> {});
       known.knows(SitesByHand.three());
       for (int i = 0; i < 100 && reading.get().get() != null; i++) {
         System.gc();
-        Thread.sleep(10);
       }
       assertThat(reading.get().get()).isNull();
       assertThat(mallometer.sites().read().sites()).hasSize(3);
@@ -274,10 +273,8 @@ class PollerTest {
         });
     try (Mallometer mallometer = over(exhausted)) {
       Instant opened = mallometer.snapshot().time();
-      for (int i = 0; i < 1_000 && exhausted.siteReadings() == 0; i++) {
-        Thread.sleep(10);
-      }
-      Thread.sleep(200);
+      AtomicInteger after = new AtomicInteger();
+      await(mallometer, snapshot -> exhausted.siteReadings() > 0 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
       assertThat(exhausted.siteReadings()).as("one to keep, one to judge").isEqualTo(2);
     }
@@ -300,6 +297,19 @@ class PollerTest {
         new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
     known.knows(SitesByHand.three());
     return known;
+  }
+
+  private static void await(Mallometer mallometer, Predicate<Snapshot> enough) throws Exception {
+    CompletableFuture<Snapshot> seen = new CompletableFuture<>();
+    Mallometer.Subscription polls =
+        mallometer.onPoll(
+            snapshot -> {
+              if (enough.test(snapshot)) {
+                seen.complete(snapshot);
+              }
+            });
+    seen.get(10, TimeUnit.SECONDS);
+    polls.close();
   }
 
   private static Mallometer over(HandFedInterposer known) {
@@ -410,7 +420,6 @@ class PollerTest {
     mallometer.close();
     for (int i = 0; i < 100 && registry.get() != null; i++) {
       System.gc();
-      Thread.sleep(10);
     }
 
     assertThat(registry.get()).isNull();

@@ -19,6 +19,7 @@ import org.springframework.context.aot.AbstractAotProcessor;
 /** An application whose context was generated at build time works as the others do. */
 @Tag("context")
 @Tag("process")
+@Tag("any-jdk")
 class AotTest {
 
   private static final String CLASS_PATH = System.getProperty("java.class.path");

@@ -37,6 +37,7 @@ class AttachTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void earlyCountsWhatBeansAllocate() throws Exception {
     ChildProcess application = run("--mallometer.attach=early");
 
@@ -48,6 +49,7 @@ class AttachTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void relaunchedProcessStaysAndCountsFromItsFirstInstruction() throws Exception {
     ChildProcess application = run(OneShotApplication.class, "--mallometer.attach=relaunch");
 

@@ -25,6 +25,7 @@ import org.springframework.core.env.StandardEnvironment;
 
 /** The library is unpacked beside the start, before the application's own facade asks for it. */
 @Tag("context")
+@Tag("any-jdk")
 class BackgroundStartTest {
 
   @TempDir Path directory;

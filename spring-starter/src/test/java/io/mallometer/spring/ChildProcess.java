@@ -11,6 +11,11 @@ import java.util.concurrent.TimeUnit;
 /** A program that was run to its end, with everything it printed. */
 record ChildProcess(int exitCode, String output) {
 
+  /** Without what costs these JVMs, which live for seconds, half of their time. */
+  private static final String QUICK =
+      "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+          + " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote";
+
   /** The Java that runs these tests. */
   static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -37,7 +42,7 @@ record ChildProcess(int exitCode, String output) {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
     builder.environment().put("LD_PRELOAD", preload);
-    builder.environment().put("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    builder.environment().put("JDK_JAVA_OPTIONS", QUICK);
     Process process = builder.start();
     if (!process.waitFor(120, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The development tools close the context and start it in another class loader. */
 @Tag("context")
 @Tag("process")
+@Tag("any-jdk")
 class DevtoolsTest {
 
   @TempDir Path directory;

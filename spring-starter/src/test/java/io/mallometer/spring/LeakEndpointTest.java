@@ -14,12 +14,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** Verdicts over HTTP, whatever is preloaded. */
 @Tag("application")
+@EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
 @Tag("any-jdk")
 class LeakEndpointTest {

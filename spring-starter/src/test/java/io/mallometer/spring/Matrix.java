@@ -17,6 +17,11 @@ final class Matrix {
     return boot().startsWith("3.5.");
   }
 
+  /** Whether that is the newest, which runs on each JDK: for what depends on the JDK alone. */
+  static boolean newest() {
+    return boot().startsWith("4.1.");
+  }
+
   /** The web stack that must be on the class path. */
   static WebApplicationType web() {
     return WebApplicationType.valueOf(System.getProperty("matrix.web", "SERVLET"));

@@ -16,6 +16,7 @@ class ReportStreamTest {
   @Test
   void whatIsWrittenIsReadAndNeverWholeInMemory() throws Exception {
     AtomicLong written = new AtomicLong();
+    CountDownLatch allWritten = new CountDownLatch(1);
     try (InputStream stream =
         ReportStream.of(
             out -> {
@@ -23,9 +24,10 @@ class ReportStreamTest {
                 out.write(new byte[1_000]);
                 written.addAndGet(1_000);
               }
+              allWritten.countDown();
             })) {
       assertThat(stream.readNBytes(1_000)).hasSize(1_000);
-      Thread.sleep(100);
+      assertThat(allWritten.await(100, TimeUnit.MILLISECONDS)).isFalse();
       assertThat(written).hasValueLessThan(70_000);
       assertThat(stream.readAllBytes()).hasSize(999_000);
     }

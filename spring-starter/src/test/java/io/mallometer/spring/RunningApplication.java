@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -23,15 +24,14 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
           "--server.port=0",
           "--server.address=127.0.0.1",
           "--spring.main.banner-mode=off",
+          // Else each end of a reactive application waits for two seconds.
+          "--spring.reactor.netty.shutdown-quiet-period=0s",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
+
+  private static @Nullable HttpClient client;
 
   public static RunningApplication start(String... arguments) {
     return start(new SpringApplication(TestApplication.class), arguments);
-  }
-
-  /** With one more class of beans, which need not be loadable elsewhere. */
-  static RunningApplication start(Class<?> configuration, String... arguments) {
-    return start(new SpringApplication(TestApplication.class, configuration), arguments);
   }
 
   static RunningApplication start(SpringApplication application, String... arguments) {
@@ -72,10 +72,18 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
             .method(method, HttpRequest.BodyPublishers.noBody());
     HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
     try {
-      return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+      return client().send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(path, e);
     }
+  }
+
+  /** Not before it asks: a process with an open selector cannot be relaunched. */
+  private static synchronized HttpClient client() {
+    if (client == null) {
+      client = HttpClient.newHttpClient();
+    }
+    return client;
   }
 
   /** A JSON answer as maps, lists, strings and numbers. */

@@ -11,6 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /** What Prometheus scrapes from an application: Spring Boot's own registry, fed by the starter. */
 @Tag("context")
+@Tag("any-jdk")
 class ScrapeContractTest extends FaceContract {
 
   @Override

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
 
 /** With Spring Security the endpoint is as closed as the application's rules make it. */
 @Tag("secured")
@@ -150,13 +151,18 @@ class SecuredEndpointTest {
   private static RunningApplication withRules(String rules, String role, String... more)
       throws ClassNotFoundException {
     String web = Matrix.servlet() ? "Servlet" : "Reactive";
+    SpringApplication spring =
+        new SpringApplication(
+            TestApplication.class,
+            QuickPasswords.class,
+            Class.forName(SecuredEndpointTest.class.getPackageName() + "." + web + rules));
     return RunningApplication.start(
-        Class.forName(SecuredEndpointTest.class.getPackageName() + "." + web + rules),
+        spring,
         Stream.concat(
                 Stream.of(
                     UNRESTRICTED,
                     "--spring.security.user.name=kim",
-                    "--spring.security.user.password=pass",
+                    "--spring.security.user.password=" + QuickPasswords.PASS,
                     "--spring.security.user.roles=" + role),
                 Stream.of(more))
             .toArray(String[]::new));

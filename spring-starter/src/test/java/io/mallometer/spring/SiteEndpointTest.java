@@ -25,14 +25,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Call sites and their reports over HTTP, whatever is preloaded. */
+/** Call sites and their reports over HTTP, of a facade that does not ask what is preloaded. */
 @Tag("application")
+@EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
 @Tag("any-jdk")
 class SiteEndpointTest {

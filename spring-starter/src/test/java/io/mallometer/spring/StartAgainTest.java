@@ -16,9 +16,14 @@ import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The way in: start without the library, paste what the log says, and it counts. */
+/**
+ * The way in: start without the library, paste what the log says, and it counts. Variables and
+ * options are the same on each Spring Boot.
+ */
+@EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")
 @Tag("process")
 class StartAgainTest {

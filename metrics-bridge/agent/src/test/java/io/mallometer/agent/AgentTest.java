@@ -86,6 +86,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void anOperatorForbidsToAttachWhateverTheOptionSays() {
     Result result =
         application("=attach=true,relaunch=true")
@@ -122,6 +123,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whereItCannotBeExecutedOnceMoreItIsAttachedTo() {
     Result result =
         application("=relaunch=true")
@@ -252,6 +254,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void portZeroTakesAFreePortAndSaysWhich() {
     Result result = application("=port=0").preload(LIBRARY).run(Application.class);
 
@@ -329,6 +332,7 @@ class AgentTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void theLineIsNoneOfTheApplicationsOwn() {
     Result result = application("").preload(LIBRARY).run(HasItsOwnErrors.class);
 

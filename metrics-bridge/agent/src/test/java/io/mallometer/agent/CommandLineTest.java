@@ -106,7 +106,6 @@ class CommandLineTest {
 
   @Test
   void aSignalToUsEndsTheProgramFirst() throws Exception {
-    Path started = directory.resolve("started");
     Path ended = directory.resolve("ended");
     Process wrapper =
         builder(
@@ -115,13 +114,9 @@ class CommandLineTest {
                 "-c",
                 "trap 'touch "
                     + ended
-                    + "; exit 5' TERM; touch "
-                    + started
-                    + "; while :; do sleep 0.1; done")
+                    + "; exit 5' TERM; echo started; while :; do sleep 0.1; done")
             .start();
-    for (int i = 0; i < 3_000 && !Files.exists(started); i++) {
-      Thread.sleep(5);
-    }
+    assertThat(wrapper.inputReader().readLine()).isEqualTo("started");
     wrapper.destroy();
 
     assertThat(wrapper.waitFor(20, TimeUnit.SECONDS)).isTrue();

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * the real jmx_exporter with our rules. One JVM has it all.
  */
 @Tag("process")
+@Tag("any-jdk")
 class NeighboursTest {
 
   private static final Path TARGET = Path.of("target").toAbsolutePath();

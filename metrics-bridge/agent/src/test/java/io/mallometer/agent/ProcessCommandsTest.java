@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -276,7 +277,9 @@ class ProcessCommandsTest {
     }
   }
 
-  /** As one does that has little processor time: for longer than the JDK waits by itself. */
+  /**
+   * As one does that has little processor time: for longer than the JDK waits by itself, 10.5 s.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -286,7 +289,7 @@ class ProcessCommandsTest {
     try {
       awaitQuestion();
       signal("STOP", late);
-      Thread.sleep(22_000);
+      Thread.sleep(12_000);
       signal("CONT", late);
 
       assertThat(report.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -383,9 +386,7 @@ class ProcessCommandsTest {
   /** By Ctrl-C; nothing is left behind. */
   private static void interrupt(String socket, Path ended) throws Exception {
     tmux(socket, "send-keys", "C-c");
-    for (int i = 0; i < 400 && !(Files.exists(ended) && Files.size(ended) > 0); i++) {
-      Thread.sleep(25);
-    }
+    ChildJvm.await(() -> Files.exists(ended) && Files.size(ended) > 0);
     assertThat(ended).hasContent("130");
     assertThat(left()).isEmpty();
   }
@@ -680,10 +681,7 @@ class ProcessCommandsTest {
 
   /** Until a command has put its question where the application reads it. */
   private static void awaitQuestion() throws Exception {
-    for (int i = 0; i < 400 && left().isEmpty(); i++) {
-      Thread.sleep(25);
-    }
-    assertThat(left()).isNotEmpty();
+    assertThat(ChildJvm.await(() -> !left().isEmpty())).isTrue();
   }
 
   private static List<String> threads() throws IOException {
@@ -714,13 +712,14 @@ class ProcessCommandsTest {
   }
 
   private static String awaitScreen(String socket, String text) throws Exception {
-    String screen = "";
-    for (int i = 0; i < 300 && !screen.contains(text); i++) {
-      Thread.sleep(100);
-      screen = tmux(socket, "capture-pane", "-p");
-    }
-    assertThat(screen).contains(text);
-    return screen;
+    AtomicReference<String> screen = new AtomicReference<>("");
+    ChildJvm.await(
+        () -> {
+          screen.set(tmux(socket, "capture-pane", "-p"));
+          return screen.get().contains(text);
+        });
+    assertThat(screen.get()).contains(text);
+    return screen.get();
   }
 
   private static String tmux(String socket, String... words) throws Exception {

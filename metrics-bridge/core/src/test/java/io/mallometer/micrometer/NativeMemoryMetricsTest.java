@@ -181,7 +181,6 @@ class NativeMemoryMetricsTest {
     WeakReference<Object> witness = bindAndForget(registry);
     for (int i = 0; i < 100 && witness.get() != null; i++) {
       System.gc();
-      Thread.sleep(10);
     }
 
     assertThat(witness.get()).isNull();

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * everything is a sample, else true of as many intervals as they promise.
  */
 @Tag("process")
+@Tag("alone")
 class KnownSitesTest {
 
   private static final List<String> FIGURES =

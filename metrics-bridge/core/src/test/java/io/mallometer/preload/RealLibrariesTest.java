@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * interpreted and compiled, with each way in which collectors let native code have arrays.
  */
 @Tag("process")
+@Tag("alone")
 class RealLibrariesTest {
 
   /** Less would prove nothing: the JVM itself takes some in between. */

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("process")
+@Tag("alone")
 class SampledStacksTest {
 
   private static final int MOST_JAVA_FRAMES = 512;

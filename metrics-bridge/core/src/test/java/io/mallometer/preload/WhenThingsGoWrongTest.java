@@ -21,9 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
  * there, and the status says why and what to do.
  *
  * <p>In JVMs of their own, as each spoils the process. What they print is what {@link Program}
- * sees.
+ * sees. What a JDK may forbid is tried with each that can.
  */
 @Tag("process")
+@Tag("any-jdk")
 class WhenThingsGoWrongTest {
 
   private static final String ATTACH =

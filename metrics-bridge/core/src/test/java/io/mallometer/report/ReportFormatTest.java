@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What all formats promise. */
 @Tag("any-jdk")
+@Tag("alone")
 class ReportFormatTest {
 
   private static final int MIB = 1 << 20;

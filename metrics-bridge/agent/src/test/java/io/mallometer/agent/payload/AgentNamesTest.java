@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.mallometer.ChildJvm;
 import io.mallometer.KnowsEverything;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
@@ -78,7 +79,7 @@ class AgentNamesTest {
             .start();
     everything = new KnowsEverything(Boxes.grownToTheLimit(directory.resolve("box")));
     server = AgentServer.start(everything.mallometer(), ServerOptions.of(Map.of("trim", "true")));
-    awaitServer();
+    assertThat(ChildJvm.await(AgentNamesTest::isHealthy)).isTrue();
   }
 
   private static ProcessBuilder java(String... arguments) {
@@ -90,14 +91,12 @@ class AgentNamesTest {
     return builder;
   }
 
-  private static void awaitServer() throws InterruptedException {
-    for (int i = 0; i < 600; i++) {
-      try {
-        send(counting, "GET", "/-/healthy");
-        return;
-      } catch (IOException e) {
-        Thread.sleep(50);
-      }
+  private static boolean isHealthy() throws InterruptedException {
+    try {
+      send(counting, "GET", "/-/healthy");
+      return true;
+    } catch (IOException e) {
+      return false;
     }
   }
 

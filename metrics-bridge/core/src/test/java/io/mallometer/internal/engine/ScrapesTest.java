@@ -83,7 +83,6 @@ class ScrapesTest {
     CompletableFuture.runAsync(scrapes::polled).join();
     for (int i = 0; i < 100 && held.get() != null; i++) {
       System.gc();
-      Thread.sleep(10);
     }
     assertThat(held.get()).isNull();
   }

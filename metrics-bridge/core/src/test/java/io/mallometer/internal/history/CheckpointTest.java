@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The facade in a JVM that has the interface of CRaC. */
 @Tag("process")
+@Tag("any-jdk")
 class CheckpointTest {
 
   private static final Pattern RESTORED = Pattern.compile("restored: (\\S+)");

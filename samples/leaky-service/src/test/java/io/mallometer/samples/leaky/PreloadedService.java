@@ -8,11 +8,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
@@ -29,30 +30,48 @@ final class PreloadedService implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(90);
 
   private final Process process;
-  private final Path log;
+  private final StringBuffer output = new StringBuffer();
+  private final CompletableFuture<Integer> started = new CompletableFuture<>();
   private final HttpClient http = HttpClient.newHttpClient();
   private final JsonMapper json = new JsonMapper();
   private final int port;
 
-  private PreloadedService(Process process, Path log) throws IOException, InterruptedException {
+  private PreloadedService(Process process) throws InterruptedException {
     this.process = process;
-    this.log = log;
+    Thread reader = new Thread(this::readOutput);
+    reader.setDaemon(true);
+    reader.start();
     this.port = awaitPort();
   }
 
+  /** Until the service has ended. */
+  private void readOutput() {
+    process
+        .inputReader()
+        .lines()
+        .forEach(
+            line -> {
+              output.append(line).append('\n');
+              Matcher port = STARTED.matcher(line);
+              if (port.find()) {
+                started.complete(Integer.valueOf(port.group(1)));
+              }
+            });
+    started.completeExceptionally(new IOException("it has ended"));
+  }
+
   /** Starts the service with these arguments and waits until it listens. */
-  static PreloadedService start(Path log, String... arguments)
-      throws IOException, InterruptedException {
-    return start(log, List.of(), arguments);
+  static PreloadedService start(String... arguments) throws IOException, InterruptedException {
+    return start(List.of(), arguments);
   }
 
   /** Starts the service as it was processed ahead of time. */
-  static PreloadedService startProcessed(Path log, String... arguments)
+  static PreloadedService startProcessed(String... arguments)
       throws IOException, InterruptedException {
-    return start(log, List.of("-Dspring.aot.enabled=true"), arguments);
+    return start(List.of("-Dspring.aot.enabled=true"), arguments);
   }
 
-  private static PreloadedService start(Path log, List<String> options, String... arguments)
+  private static PreloadedService start(List<String> options, String... arguments)
       throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(List.of(required("service.java"), "-Xmx96m", QUIET_COMPILER));
@@ -60,10 +79,9 @@ final class PreloadedService implements AutoCloseable {
     command.add("-jar");
     command.addAll(List.of(required("service.jar"), "--server.port=0"));
     command.addAll(List.of(arguments));
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().put("LD_PRELOAD", required("preload.library"));
-    return new PreloadedService(builder.start(), log);
+    return new PreloadedService(builder.start());
   }
 
   /** The sum of every sample of a meter, as the Prometheus scrape shows it. */
@@ -86,11 +104,7 @@ final class PreloadedService implements AutoCloseable {
 
   /** What the service has written so far. */
   String output() {
-    try {
-      return Files.readString(log);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
+    return output.toString();
   }
 
   @Override
@@ -132,16 +146,12 @@ final class PreloadedService implements AutoCloseable {
   }
 
   private int awaitPort() throws InterruptedException {
-    long deadline = System.nanoTime() + START_LIMIT.toNanos();
-    while (System.nanoTime() < deadline && process.isAlive()) {
-      Matcher started = STARTED.matcher(output());
-      if (started.find()) {
-        return Integer.parseInt(started.group(1));
-      }
-      Thread.sleep(200);
+    try {
+      return started.get(START_LIMIT.toSeconds(), SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      close();
+      throw new AssertionError("the service did not start:\n" + output(), e);
     }
-    close();
-    throw new AssertionError("the service did not start:\n" + output());
   }
 
   private static String required(String property) {

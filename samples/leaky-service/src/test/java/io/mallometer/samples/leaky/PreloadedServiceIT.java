@@ -2,13 +2,11 @@ package io.mallometer.samples.leaky;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,15 +23,12 @@ class PreloadedServiceIT {
   private static final int POLLS_SECONDS = 1;
   private static final int POLLS = 2;
 
-  @TempDir private static Path directory;
-
   private static PreloadedService service;
 
   @BeforeAll
   static void start() throws Exception {
     service =
         PreloadedService.start(
-            directory.resolve("service.log"),
             "--leaky.leaks.rate=" + RATE + "B",
             "--leaky.load.reports-per-second=30",
             "--mallometer.poll-interval=250ms");
@@ -57,8 +52,7 @@ class PreloadedServiceIT {
   @Test
   void aServiceThatWasProcessedAheadOfTimeIsCountedToo() throws Exception {
     try (PreloadedService processed =
-        PreloadedService.startProcessed(
-            directory.resolve("processed.log"), "--mallometer.poll-interval=250ms")) {
+        PreloadedService.startProcessed("--mallometer.poll-interval=250ms")) {
       assertThat(processed.output()).contains("Starting AOT-processed ");
       assertThat(processed.metric("mallometer_active")).isEqualTo(1);
       assertThat(processed.metric("native_malloc_request_size_bytes_count")).isPositive();

@@ -1,0 +1,19 @@
+package io.mallometer.spring;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
+import org.springframework.security.crypto.password.PasswordEncoder;
+
+/** Passwords that are compared in a millisecond; Spring Security's own take a hundred. */
+@Configuration(proxyBeanMethods = false)
+class QuickPasswords {
+
+  /** "pass". */
+  static final String PASS = "$2a$04$4s37v.xLwDREW5lfbF1L5.YT5Z2SgMfezbLPsWQIcN.coQbU92UsG";
+
+  @Bean
+  PasswordEncoder encoder() {
+    return new BCryptPasswordEncoder(4);
+  }
+}
