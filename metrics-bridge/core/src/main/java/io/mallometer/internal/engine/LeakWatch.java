@@ -190,20 +190,21 @@ public final class LeakWatch {
   }
 
   /** Evaluates if it is time. */
-  synchronized void evaluateIfDue(Room room) {
+  synchronized void evaluateIfDue(Room room, int threads) {
     long now = nanoTime.getAsLong();
     if (options.enabled() && (!everEvaluated || now - nextEvaluation >= 0)) {
-      evaluate(room);
+      evaluate(room, threads);
     }
   }
 
   /** An evaluation that fails costs as much as another. */
-  private void evaluate(Room room) {
+  private void evaluate(Room room, int threads) {
     LeakOptions current = options;
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
       publish(evaluate(current, room));
+      detector(current).search(interposer, latest, threads, start);
       watchTheWorst();
       warn();
       tellOfFailure();

@@ -14,6 +14,7 @@ import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.SiteSummary;
+import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
@@ -516,11 +517,15 @@ public final class Poller {
       if (!status.active()) {
         leakWatch.stop(status.reason());
       } else if (interposer.present()) {
-        leakWatch.evaluateIfDue(room());
+        leakWatch.evaluateIfDue(room(), threads());
       }
     } catch (Throwable e) {
       leaksFailure.warn("Leaks cannot be looked for; the last verdicts stay", e);
     }
+  }
+
+  private int threads() {
+    return latest.process().map(NativeCounters::threads).orElse(0);
   }
 
   private Room room() {

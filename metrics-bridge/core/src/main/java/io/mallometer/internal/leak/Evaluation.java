@@ -31,6 +31,7 @@ final class Evaluation {
   private final SamplesBySite samples;
   private final Window window;
   private final RecentGrowth growth;
+  private final LostMemory lost;
   private final Standings before;
   private final boolean news;
   private final Instant time;
@@ -50,6 +51,7 @@ final class Evaluation {
       SamplesBySite samples,
       Window window,
       RecentGrowth growth,
+      LostMemory lost,
       Standings before,
       boolean news,
       Instant time) {
@@ -57,6 +59,7 @@ final class Evaluation {
     this.samples = samples;
     this.window = window;
     this.growth = growth;
+    this.lost = lost;
     this.before = before;
     this.news = news;
     this.time = time;
@@ -159,9 +162,12 @@ final class Evaluation {
   private Judgement judgement(List<CallSite> sites) {
     Judgement judged = ofUse(sites);
     int number = sites.get(0).number();
-    return sites.size() == 1
-        ? growth.of(number, samples.of(number)).map(judged::growing).orElse(judged)
-        : judged;
+    if (sites.size() > 1) {
+      return judged;
+    }
+    Judgement grown = growth.of(number, samples.of(number)).map(judged::growing).orElse(judged);
+    @Nullable Lost proof = lost.of(number);
+    return proof == null ? grown : grown.losing(proof);
   }
 
   /**
@@ -293,7 +299,9 @@ final class Evaluation {
   /** Objects in slots; else whether those that are live could have been. */
   private LeakEvidence evidence(Finding finding) {
     if (finding.verdict() == Verdict.LEAK) {
-      return LeakEvidence.OUTLASTED;
+      return finding.standing().shown().lost() == null
+          ? LeakEvidence.OUTLASTED
+          : LeakEvidence.LOST;
     }
     Subject subject = finding.subject();
     Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();

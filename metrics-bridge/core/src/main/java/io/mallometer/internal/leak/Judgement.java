@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param objectSeconds for how long the idle ones were left alone, all together
  * @param untouched whether none of them was ever used again after it was made
  * @param increase by how much the site holds more than some minutes ago; null if it does not grow
+ * @param lost what searches say of its objects; null if they are not lost, or not known to be
  */
 record Judgement(
     Verdict verdict,
@@ -33,7 +34,8 @@ record Judgement(
     int watched,
     double objectSeconds,
     boolean untouched,
-    @Nullable Increase increase) {
+    @Nullable Increase increase,
+    @Nullable Lost lost) {
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
@@ -58,16 +60,22 @@ record Judgement(
 
   /** The same, which says something else of what was a leak. */
   Judgement refuting(boolean refutes) {
-    return with(verdict, refutes, increase);
+    return with(verdict, refutes, increase, lost);
   }
 
   /** The same of a site that grows. */
   Judgement growing(Increase by) {
     boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
-    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by);
+    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost);
   }
 
-  private Judgement with(Verdict other, boolean refutes, @Nullable Increase by) {
+  /** The same of a site whose objects nobody can use or free; unless it holds too little. */
+  Judgement losing(Lost proof) {
+    return verdict == Verdict.HEALTHY ? this : with(Verdict.LEAK, false, increase, proof);
+  }
+
+  private Judgement with(
+      Verdict other, boolean refutes, @Nullable Increase by, @Nullable Lost proof) {
     return new Judgement(
         other,
         stale,
@@ -79,7 +87,8 @@ record Judgement(
         watched,
         objectSeconds,
         untouched,
-        by);
+        by,
+        proof);
   }
 
   private static Judgement none(
@@ -87,6 +96,6 @@ record Judgement(
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
     return new Judgement(
-        Verdict.HEALTHY, 0, suspected, growth, null, refutesLeak, Double.NaN, 0, 0, false, null);
+        Verdict.HEALTHY, 0, suspected, growth, null, refutesLeak, Double.NaN, 0, 0, false, null, null);
   }
 }

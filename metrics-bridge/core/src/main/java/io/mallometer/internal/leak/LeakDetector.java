@@ -1,6 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
@@ -47,6 +48,7 @@ public final class LeakDetector {
 
   private final Times times;
   private final RecentGrowth growth;
+  private final LostMemory lost;
   private final VoidTime voidTime;
   private @Nullable Standings standings;
   private List<SiteVerdict> verdicts = List.of();
@@ -62,6 +64,7 @@ public final class LeakDetector {
     this.voidTime = voidTime;
     this.times = Times.of(options);
     this.growth = new RecentGrowth(times.scale());
+    this.lost = new LostMemory(times.scale());
   }
 
   /**
@@ -104,12 +107,23 @@ public final class LeakDetector {
     growth.add(samples, sites, evidence.nanos() / NANOS);
     Standings before = standings == null ? new Standings(time) : standings;
     Window window = Window.of(evidence.observation(), times, voidTime);
-    Evaluation evaluation = new Evaluation(evidence, samples, window, growth, before, news, time);
+    Evaluation evaluation = new Evaluation(evidence, samples, window, growth, lost, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
     verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
     failure = evaluation.failure();
     return new LeakReport(time, evidence.observation(), verdicts, sites.reason());
+  }
+
+  /**
+   * Has memory searched for what nobody can use or free any more, if it is time; the next evaluation
+   * knows what was found.
+   *
+   * @param latest the latest verdicts
+   * @param threads of the process
+   */
+  public void search(Interposer library, LeakReport latest, int threads, long nowNanos) {
+    lost.advance(library, latest, threads, nowNanos);
   }
 
   /** Why a site could not be judged in the latest evaluation; empty if all could. */

@@ -156,6 +156,7 @@ final class LeakTest {
         watched(old),
         objectSeconds(),
         isUntouched(old),
+        null,
         null);
   }
 
@@ -190,6 +191,7 @@ final class LeakTest {
         watched(old),
         objectSeconds(),
         isUntouched(old),
+        null,
         null);
   }
 

@@ -154,6 +154,29 @@ public final class LeakThresholds {
   /** A leak is unused for so many seconds, divided by the time scale, more than any timeout. */
   static final double OUTLASTED_SECONDS = 300;
 
+  // ---- Lost
+
+  /** Two searches of memory, divided by the time scale, begin in as many seconds at the most. */
+  static final double SEARCH_PAIR_SECONDS = 3_600;
+
+  /** The second begins so many seconds after the first has ended, divided by the time scale. */
+  static final double SEARCH_PAUSE_SECONDS = 60;
+
+  /** No more is searched: six seconds of processor time. */
+  static final long SEARCHED_BYTES = 16L << 30;
+
+  /** What goes away while it is searched; more would be a limit that was reached. */
+  static final double UNSEARCHED_SHARE = 0.01;
+
+  /** Both search for so many objects of a site. */
+  static final int FEWEST_SOUGHT = 5;
+
+  /** Of which this share has no address. */
+  static final double LOST_SHARE = 0.5;
+
+  /** The lost ones stand for more objects: a thread may have some in its registers. */
+  static final double LOST_FOR_EACH_THREAD = 4;
+
   // ---- Hysteresis
 
   /** Seconds between two evaluations, divided by the time scale. */

@@ -25,12 +25,26 @@ public final class Sentence {
       Verdict verdict, String who, Judgement judged, Growth growth, boolean seen, Times times) {
     String holds = who + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
-      case LEAK -> who + keeps(judged) + outlasted(judged, times) + growing(growth);
+      case LEAK -> proven(who, judged, growth, times) + growing(growth);
       case UNUSED -> holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
       case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
       case GROWING -> holds + use(judged, seen) + growing(judged.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";
     };
+  }
+
+  private static String proven(String who, Judgement judged, Growth growth, Times times) {
+    Lost lost = judged.lost();
+    return lost == null
+        ? who + keeps(judged) + outlasted(judged, times)
+        : who
+            + " holds "
+            + bytes(growth.liveBytes())
+            + ": no address of "
+            + lost.lost()
+            + " of "
+            + lost.sought()
+            + " sampled objects exists in the process, so nobody can use or free them";
   }
 
   private static String outlasted(Judgement judged, Times times) {

@@ -1,0 +1,195 @@
+package io.mallometer.internal.leak;
+
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.MemorySearch;
+import io.mallometer.internal.interposer.SoughtObject;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Verdict;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which sites lose memory: no address of most of their sampled objects exists in the process, so
+ * nobody can use or free them, whatever its timeouts. Has the library search for addresses, twice in
+ * an hour at the most, and believes what both searches say. One alone may miss an object whose only
+ * address is in a register, or on its way from one place to another.
+ */
+final class LostMemory {
+
+  private static final String JVM = "libjvm.so";
+
+  private final double scale;
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  private List<Integer> sought = List.of();
+  private @Nullable MemorySearch first;
+  private boolean running;
+  private boolean everSearched;
+  private long nextNanos;
+  private long nextPairNanos;
+  private Map<Integer, Lost> found = Map.of();
+
+  /**
+   * Nothing is known.
+   *
+   * @param scale by what all times are divided
+   */
+  LostMemory(double scale) {
+    this.scale = scale;
+  }
+
+  /** What is known of a site that loses memory; null of others. */
+  @Nullable Lost of(int site) {
+    return found.get(site);
+  }
+
+  /**
+   * Goes on: takes what a search found that has ended, and begins one if it is time and something
+   * is unused.
+   *
+   * @param threads of the process
+   */
+  void advance(Interposer library, LeakReport latest, int threads, long nowNanos) {
+    if (running) {
+      MemorySearch search = library.memorySearch();
+      if (search.state() == MemorySearch.State.RUNNING) {
+        return;
+      }
+      running = false;
+      end(search, threads, nowNanos);
+    }
+    if (everSearched && nowNanos - nextNanos < 0) {
+      return;
+    }
+    if (first == null) {
+      sought = candidates(latest);
+    }
+    if (!sought.isEmpty()) {
+      begin(library, nowNanos);
+    }
+  }
+
+  private void begin(Interposer library, long nowNanos) {
+    if (first == null) {
+      nextPairNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAIR_SECONDS);
+    }
+    everSearched = true;
+    String refusal = library.searchMemory(sought, LeakThresholds.SEARCHED_BYTES);
+    running = refusal.isEmpty();
+    if (!running) {
+      giveUp(refusal);
+    }
+  }
+
+  private void giveUp(String reason) {
+    failure.warn("Lost memory is not searched for: " + reason, null);
+    first = null;
+    nextNanos = nextPairNanos;
+  }
+
+  private void end(MemorySearch search, int threads, long nowNanos) {
+    MemorySearch before = first;
+    Optional<String> obstacle = obstacle(search);
+    if (obstacle.isPresent()) {
+      giveUp(obstacle.get());
+    } else if (before == null) {
+      first = search;
+      nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
+    } else {
+      first = null;
+      nextNanos = nextPairNanos;
+      found = compare(before, search, threads);
+    }
+  }
+
+  /** Why a search says nothing: an address may lie where it did not look. */
+  private static Optional<String> obstacle(MemorySearch search) {
+    if (search.state() != MemorySearch.State.DONE) {
+      return Optional.of(search.reason());
+    }
+    if (search.swappedBytes() > 0) {
+      return Optional.of(Sentence.bytes(search.swappedBytes()) + " of the process are swapped out");
+    }
+    double missed = search.residentBytes() - search.searchedBytes();
+    return missed > LeakThresholds.UNSEARCHED_SHARE * search.residentBytes()
+        ? Optional.of(
+            "searched "
+                + Sentence.bytes(search.searchedBytes())
+                + " of "
+                + Sentence.bytes(search.residentBytes())
+                + ", which allows no conclusion")
+        : Optional.empty();
+  }
+
+  private static List<Integer> candidates(LeakReport latest) {
+    boolean any = latest.sites().stream().anyMatch(site -> site.verdict() == Verdict.UNUSED);
+    return any
+        ? latest.sites().stream()
+            .filter(LostMemory::isSuspect)
+            .sorted(Comparator.comparingDouble((SiteVerdict s) -> s.growth().liveBytes()).reversed())
+            .limit(Interposer.MOST_SOUGHT_SITES)
+            .map(site -> site.site().number())
+            .toList()
+        : List.of();
+  }
+
+  /** HotSpot's own objects may be known by encoded addresses. */
+  private static boolean isSuspect(SiteVerdict site) {
+    return site.verdict().compareTo(Verdict.GROWING) <= 0
+        && !site.acknowledged()
+        && !site.site().library().startsWith(JVM);
+  }
+
+  private static Map<Integer, Lost> compare(MemorySearch first, MemorySearch second, int threads) {
+    Map<Long, SoughtObject> before = new HashMap<>();
+    first.objects().forEach(object -> before.put(object.id(), object));
+    Map<Integer, Count> counts = new HashMap<>();
+    for (SoughtObject object : second.objects()) {
+      SoughtObject known = before.get(object.id());
+      if (known != null && !object.freed()) {
+        counts
+            .computeIfAbsent(object.site(), site -> new Count())
+            .add(object, known.lost() && object.lost());
+      }
+    }
+    Map<Integer, Lost> lost = new HashMap<>();
+    counts.forEach(
+        (site, count) -> {
+          if (count.proves(threads)) {
+            lost.put(site, new Lost(count.sought, count.lost));
+          }
+        });
+    return Map.copyOf(lost);
+  }
+
+  private static final class Count {
+    private int sought;
+    private int lost;
+    private double objects;
+
+    void add(SoughtObject object, boolean isLost) {
+      sought++;
+      if (isLost) {
+        lost++;
+        objects += 1 / object.probability();
+      }
+    }
+
+    /** More objects than may be in the registers of all threads. */
+    boolean proves(int threads) {
+      return sought >= LeakThresholds.FEWEST_SOUGHT
+          && lost >= LeakThresholds.LOST_SHARE * sought
+          && objects > LeakThresholds.LOST_FOR_EACH_THREAD * threads;
+    }
+  }
+
+  private long nanos(double seconds) {
+    return (long) (seconds / scale * 1e9);
+  }
+}
