@@ -299,9 +299,7 @@ final class Evaluation {
   /** Objects in slots; else whether those that are live could have been. */
   private LeakEvidence evidence(Finding finding) {
     if (finding.verdict() == Verdict.LEAK) {
-      return finding.standing().shown().lost() == null
-          ? LeakEvidence.OUTLASTED
-          : LeakEvidence.LOST;
+      return finding.standing().shown().lost() == null ? LeakEvidence.OUTLASTED : LeakEvidence.LOST;
     }
     Subject subject = finding.subject();
     Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();

@@ -96,6 +96,17 @@ record Judgement(
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
     return new Judgement(
-        Verdict.HEALTHY, 0, suspected, growth, null, refutesLeak, Double.NaN, 0, 0, false, null, null);
+        Verdict.HEALTHY,
+        0,
+        suspected,
+        growth,
+        null,
+        refutesLeak,
+        Double.NaN,
+        0,
+        0,
+        false,
+        null,
+        null);
   }
 }

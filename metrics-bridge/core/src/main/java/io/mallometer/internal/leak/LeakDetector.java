@@ -107,7 +107,8 @@ public final class LeakDetector {
     growth.add(samples, sites, evidence.nanos() / NANOS);
     Standings before = standings == null ? new Standings(time) : standings;
     Window window = Window.of(evidence.observation(), times, voidTime);
-    Evaluation evaluation = new Evaluation(evidence, samples, window, growth, lost, before, news, time);
+    Evaluation evaluation =
+        new Evaluation(evidence, samples, window, growth, lost, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
     verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
@@ -116,8 +117,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Has memory searched for what nobody can use or free any more, if it is time; the next evaluation
-   * knows what was found.
+   * Has memory searched for what nobody can use or free any more, if it is time; the next
+   * evaluation knows what was found.
    *
    * @param latest the latest verdicts
    * @param threads of the process

@@ -16,16 +16,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which sites lose memory: no address of most of their sampled objects exists in the process, so
- * nobody can use or free them, whatever its timeouts. Has the library search for addresses, twice in
- * an hour at the most, and believes what both searches say. One alone may miss an object whose only
- * address is in a register, or on its way from one place to another.
+ * nobody can use or free them, whatever its timeouts. Has the library search for addresses, twice
+ * in an hour at the most, and believes what both searches say. One alone may miss an object whose
+ * only address is in a register, or on its way from one place to another.
  */
 final class LostMemory {
 
   private static final String JVM = "libjvm.so";
 
   private final double scale;
-  private final Log.Once failure = Log.MALLOMETER.once();
 
   private List<Integer> sought = List.of();
   private @Nullable MemorySearch first;
@@ -33,6 +32,7 @@ final class LostMemory {
   private boolean everSearched;
   private long nextNanos;
   private long nextPairNanos;
+  private String told = "";
   private Map<Integer, Lost> found = Map.of();
 
   /**
@@ -88,7 +88,10 @@ final class LostMemory {
   }
 
   private void giveUp(String reason) {
-    failure.warn("Lost memory is not searched for: " + reason, null);
+    if (!reason.equals(told)) {
+      told = reason;
+      Log.MALLOMETER.info("Lost memory is not searched for: " + reason);
+    }
     first = null;
     nextNanos = nextPairNanos;
   }
@@ -132,7 +135,8 @@ final class LostMemory {
     return any
         ? latest.sites().stream()
             .filter(LostMemory::isSuspect)
-            .sorted(Comparator.comparingDouble((SiteVerdict s) -> s.growth().liveBytes()).reversed())
+            .sorted(
+                Comparator.comparingDouble((SiteVerdict s) -> s.growth().liveBytes()).reversed())
             .limit(Interposer.MOST_SOUGHT_SITES)
             .map(site -> site.site().number())
             .toList()

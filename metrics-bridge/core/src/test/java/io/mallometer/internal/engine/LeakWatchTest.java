@@ -9,6 +9,7 @@ import io.mallometer.SilentInterposer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.interposer.Evidence;
+import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
 import io.mallometer.internal.interposer.UseOfSite;
@@ -118,6 +119,17 @@ class LeakWatchTest {
           Map.of(1, use));
     }
 
+    /** Begins, and takes long. */
+    @Override
+    public String searchMemory(List<Integer> sites, long mostBytes) {
+      return "";
+    }
+
+    @Override
+    public MemorySearch memorySearch() {
+      return new MemorySearch(MemorySearch.State.RUNNING, "", 1, 0, 0, 0, 0, 0, 0, 0, List.of());
+    }
+
     @Override
     public String watchUse(List<Integer> sites) {
       watched = sites;
@@ -154,7 +166,7 @@ class LeakWatchTest {
   private void live(LeakWatch watch, Duration time) {
     long end = library.now + time.toNanos();
     while (library.now < end) {
-      watch.evaluateIfDue(Room.UNKNOWN);
+      watch.evaluateIfDue(Room.UNKNOWN, 20);
       library.now += SECOND;
     }
   }

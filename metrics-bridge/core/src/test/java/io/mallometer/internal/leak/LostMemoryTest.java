@@ -1,0 +1,203 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.SilentInterposer;
+import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.interposer.MemorySearch;
+import io.mallometer.internal.interposer.MemorySearch.State;
+import io.mallometer.internal.interposer.SoughtObject;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.Observation;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Status;
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** When memory is searched, and what two searches must agree on. */
+class LostMemoryTest {
+
+  private static final int SITE = 388;
+  private static final int THREADS = 20;
+  private static final double GIB = 1 << 30;
+
+  private final Library library = new Library();
+  private final LostMemory lost = new LostMemory(1);
+  private List<SiteVerdict> sites =
+      List.of(VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Report.render", SITE, 1e6));
+  private double seconds;
+
+  /** Answers searches at once. */
+  private static final class Library extends SilentInterposer {
+    final List<List<Integer>> searches = new ArrayList<>();
+    final List<SoughtObject> objects = new ArrayList<>();
+    String refusal = "";
+    State state = State.DONE;
+    long searched = (long) GIB;
+    long swapped;
+
+    Library() {
+      super(Status.counting());
+    }
+
+    @Override
+    public String searchMemory(List<Integer> sites, long mostBytes) {
+      searches.add(sites);
+      return refusal;
+    }
+
+    @Override
+    public MemorySearch memorySearch() {
+      return new MemorySearch(
+          state,
+          state == State.FAILED ? "process_vm_readv is refused" : "",
+          searches.size(),
+          0,
+          0,
+          0.3,
+          searched,
+          (long) GIB,
+          swapped,
+          0,
+          objects);
+    }
+
+    void has(int count, long references) {
+      for (int i = 0; i < count; i++) {
+        objects.add(new SoughtObject(objects.size(), SITE, 4_096, 0.1, 0, references, false));
+      }
+    }
+  }
+
+  @Test
+  void objectsWithoutAddressInTwoSearchesAreLost() {
+    library.has(47, 0);
+    library.has(3, 1);
+
+    pass(59);
+    assertThat(lost.of(SITE)).isNull();
+    pass(31);
+
+    assertThat(lost.of(SITE)).isEqualTo(new Lost(50, 47));
+    assertThat(library.searches).hasSize(2);
+  }
+
+  @Test
+  void nothingIsSearchedWhileNothingIsUnused() {
+    sites = List.of(VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", SITE, 1e6));
+    pass(3_600);
+    assertThat(library.searches).isEmpty();
+  }
+
+  @Test
+  void memoryIsSearchedTwiceInAnHour() {
+    pass(4 * 3_600 - 60);
+    assertThat(library.searches).hasSize(8);
+  }
+
+  @Test
+  void ofOneThatFailsAnHourIsWaitedToo() {
+    library.state = State.FAILED;
+    library.has(50, 0);
+    pass(4 * 3_600 - 60);
+    assertThat(library.searches).hasSize(4);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  @Test
+  void oneThatIsRefusedIsTriedAgainAfterAnHour() {
+    library.refusal = "one runs";
+    pass(2 * 3_600 - 60);
+    assertThat(library.searches).hasSize(2);
+  }
+
+  @Test
+  void whileOneRunsNothingElseHappens() {
+    library.state = State.RUNNING;
+    pass(7_200);
+    assertThat(library.searches).hasSize(1);
+  }
+
+  @Test
+  void whatAnyOfTheTwoFindsAnAddressOfIsNotLost() {
+    library.has(50, 0);
+    pass(30);
+    library.objects.clear();
+    library.has(50, 1);
+    pass(3_000);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  @Test
+  void fewerThanHalfAreNotEnough() {
+    library.has(24, 0);
+    library.has(26, 2);
+    pass(120);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  @Test
+  void fourSamplesAreNotEnough() {
+    library.has(4, 0);
+    pass(120);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  /** 8 samples stand for 80 objects, and 20 threads may have as many in registers. */
+  @Test
+  void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
+    library.has(8, 0);
+    pass(120);
+    assertThat(lost.of(SITE)).isNull();
+
+    library.has(1, 0);
+    pass(3_700);
+    assertThat(lost.of(SITE)).isEqualTo(new Lost(9, 9));
+  }
+
+  @Test
+  void whereMemoryIsSwappedOrTooMuchNothingIsConcluded() {
+    library.has(50, 0);
+    library.swapped = 4_096;
+    pass(120);
+    assertThat(lost.of(SITE)).isNull();
+
+    library.swapped = 0;
+    library.searched = (long) (0.2 * GIB);
+    pass(7_200);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  @Test
+  void whatIsFoundLaterIsLostNoMore() {
+    library.has(50, 0);
+    pass(120);
+    assertThat(lost.of(SITE)).isNotNull();
+    library.objects.clear();
+    library.has(50, 1);
+    pass(3_700);
+    assertThat(lost.of(SITE)).isNull();
+  }
+
+  @Test
+  void theJvmsOwnSitesAndThoseKnownToBeFineAreNotSought() {
+    SiteVerdict fine =
+        VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Cart.zip", 12, 1e6).acknowledged(true);
+    SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 1e6);
+    SiteVerdict growing = VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", 7, 2e6);
+    sites = List.of(sites.get(0), fine, pool, growing);
+    pass(15);
+    assertThat(library.searches).containsExactly(List.of(7, SITE));
+  }
+
+  /** Every 15 seconds, as the poller asks. */
+  private void pass(double time) {
+    LeakReport report = new LeakReport(Instant.EPOCH, Observation.off("not asked"), sites, "");
+    for (double end = seconds + time; seconds < end; seconds += 15) {
+      lost.advance(library, report, THREADS, (long) (seconds * 1e9));
+    }
+  }
+}
