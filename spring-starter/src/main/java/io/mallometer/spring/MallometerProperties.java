@@ -40,6 +40,7 @@ public record MallometerProperties(
     @DefaultValue Sites sites,
     @DefaultValue Leak leak) {
 
+  private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
   private static final Duration SHORTEST_TRIM_INTERVAL = Duration.ofSeconds(1);
 
   /**
@@ -173,12 +174,13 @@ public record MallometerProperties(
           "must be from 1 to 1000",
           "Remove mallometer.leak.time-scale, which is for tests.");
     }
-    if (leak.longestTimeout().isNegative()) {
+    Duration timeout = leak.longestTimeout();
+    if (!timeout.isZero() && timeout.compareTo(SHORTEST_TIMEOUT) < 0) {
       throw new MallometerPropertyException(
           "mallometer.leak.longest-timeout",
-          text(leak.longestTimeout()),
-          "must not be negative",
-          "Remove mallometer.leak.longest-timeout to have the default of 30m.");
+          text(timeout),
+          "must be 0 or at least 1s",
+          "Write it with a unit, such as 90s, 45m or 2h, or remove it to have the default of 30m.");
     }
     List<String> healthy = leak.healthySites();
     String file = leak.healthySitesFile();

@@ -197,7 +197,7 @@ final class Described {
     long getVoidEpochs();
 
     @Description(
-        "The call sites that leak, grow or keep a pool, worst first, at most 100; objects that were"
+        "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100; objects that were"
             + " allocated before an attach are in none")
     List<LeakDetectorMXBean.Site> getVerdicts();
 

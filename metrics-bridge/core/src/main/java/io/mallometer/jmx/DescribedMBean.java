@@ -69,12 +69,26 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     AttributeList values = new AttributeList();
     for (String name : names) {
       if (figures.has(name)) {
-        values.add(new Attribute(name, figures.value(name)));
+        add(name, values);
       } else {
         values.addAll(super.getAttributes(new String[] {name}));
       }
     }
     return values;
+  }
+
+  private void add(String name, AttributeList values) {
+    try {
+      values.add(new Attribute(name, figures.value(name)));
+    } catch (RuntimeException e) {
+      return; // it is left out, as StandardMBean does
+    }
+  }
+
+  /** So that queries for instances of the contract find it. */
+  @Override
+  protected String getClassName(MBeanInfo info) {
+    return contract.getName();
   }
 
   @Override

@@ -21,7 +21,7 @@ final class LeakText implements LeakFormat.Writing {
     line(out, headline(leaks));
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
-      line(out, "No call site is thought to leak, to grow or to keep a pool.");
+      line(out, "No call site is thought to leak, to be unused, to grow or to keep a pool.");
     }
     for (SiteVerdict verdict : shown) {
       line(out, "");

@@ -587,7 +587,7 @@
       ['Oldest', duration(leak.oldestSeconds), ''],
       ['Not used for', duration(leak.idleSeconds), ''],
       ['Limit reached in', duration(leak.secondsToLimit), ''],
-      ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `by ${leak.evidence}` : ''],
+      ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
     return list;

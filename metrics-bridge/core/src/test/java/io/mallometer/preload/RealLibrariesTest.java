@@ -88,7 +88,7 @@ class RealLibrariesTest {
   private String run(String option) throws IOException {
     return new ChildJvm()
         .preload(BundledLibrary.extract(directory))
-        .environment("MALLOMETER_OVERHEAD_TARGET", "20%")
+        .environment("MALLOMETER_OVERHEAD_TARGET", "50%")
         .options("-Xmx256m", option, "-XX:+PrintCompilation")
         .timeout(Duration.ofMinutes(3))
         .run(RealLibraries.class)

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 /** What is thought to leak. */
 @Command(
     name = "leaks",
-    description = "Shows call sites that leak, grow or keep a pool, with the evidence.")
+    description = "Shows call sites that leak, are unused, grow or keep a pool, with the evidence.")
 final class LeaksCommand implements Callable<Integer> {
 
   private static final int FRAMES = 6;
@@ -59,7 +59,7 @@ final class LeaksCommand implements Callable<Integer> {
       }
       if (sites.isEmpty()) {
         out.line(
-            "No call site is thought to leak, to grow or to keep a pool. That takes minutes of"
+            "No call site is thought to leak, to be unused, to grow or to keep a pool. That takes minutes of"
                 + " observation, which --duration grants.");
       }
       for (Json site : sites) {

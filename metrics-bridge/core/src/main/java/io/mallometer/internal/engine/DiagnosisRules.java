@@ -141,9 +141,11 @@ public final class DiagnosisRules {
     }
   }
 
+  /** What was loaded once and is left alone becomes no more. */
   private Optional<SiteVerdict> worstUnused() {
     return leaks.sites().stream()
         .filter(site -> site.verdict() == Verdict.UNUSED && !site.acknowledged())
+        .filter(site -> site.growth().bytesPerHour() > 0)
         .findFirst();
   }
 

@@ -218,13 +218,20 @@ final class Evaluation {
         group == null
             ? before.of(subject.number(), subject.judged(), time)
             : before.of(group, subject.judged(), time);
-    Standing standing = news && !subject.failed() ? known.after(subject.judged(), time) : known;
+    boolean counts = news || isOfGrowth(known.verdict(), subject.judged().verdict());
+    Standing standing = counts && !subject.failed() ? known.after(subject.judged(), time) : known;
     if (group == null) {
       standings.put(subject.number(), standing);
     } else {
       standings.put(group, subject.sites(), standing);
     }
     findings.add(subject, standing);
+  }
+
+  /** Growth is told without epochs. */
+  private static boolean isOfGrowth(Verdict before, Verdict now) {
+    return before == Verdict.GROWING && now == Verdict.HEALTHY
+        || before == Verdict.HEALTHY && now == Verdict.GROWING;
   }
 
   // ---- Verdicts

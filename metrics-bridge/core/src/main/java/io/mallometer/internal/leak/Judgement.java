@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *     or no more come
  * @param longestIdleSeconds how long the object is idle that is so the longest; {@code NaN} if none
  *     is
- * @param watched how many objects are in slots that are old enough to be idle
+ * @param watched how many observed objects are old enough to be idle; 0 if that says nothing
  * @param objectSeconds for how long the idle ones were left alone, all together
  * @param untouched whether none of them was ever used again after it was made
  * @param increase by how much the site holds more than some minutes ago; null if it does not grow
@@ -39,9 +39,9 @@ record Judgement(
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
-  private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN, false);
+  private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN, false, 0);
 
-  private static final Judgement NONE_LEFT = none(UNKNOWN, Double.NaN, Double.NaN, true);
+  private static final Judgement NONE_LEFT = none(UNKNOWN, Double.NaN, Double.NaN, true, 0);
 
   /** Nothing is known of the use of its objects. */
   static Judgement unseen() {
@@ -53,9 +53,13 @@ record Judgement(
     return NONE_LEFT;
   }
 
-  /** No object is idle. */
-  static Judgement used(double thresholdSeconds) {
-    return none(Estimate.ZERO, thresholdSeconds, 0, true);
+  /**
+   * No object is idle.
+   *
+   * @param watched how many could be
+   */
+  static Judgement used(double thresholdSeconds, int watched) {
+    return none(Estimate.ZERO, thresholdSeconds, 0, true, watched);
   }
 
   /** The same, which says something else of what was a leak. */
@@ -92,7 +96,7 @@ record Judgement(
   }
 
   private static Judgement none(
-      Estimate idle, double thresholdSeconds, double growth, boolean refutesLeak) {
+      Estimate idle, double thresholdSeconds, double growth, boolean refutesLeak, int watched) {
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
     return new Judgement(
@@ -103,7 +107,7 @@ record Judgement(
         null,
         refutesLeak,
         Double.NaN,
-        0,
+        watched,
         0,
         false,
         null,

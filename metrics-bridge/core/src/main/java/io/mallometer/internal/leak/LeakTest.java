@@ -76,15 +76,24 @@ final class LeakTest {
     Judgement judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
     return judged.verdict() != Verdict.HEALTHY
         ? judged
-        : earlier(
-            judged,
-            judge(
-                live,
-                inSlots,
-                use,
-                window,
-                LeakThresholds.UNUSED_SECONDS / window.times().scale(),
-                true));
+        : earlier(judged, judge(live, inSlots, use, window, soonest(window), true));
+  }
+
+  private static double soonest(Window window) {
+    return LeakThresholds.UNUSED_SECONDS / window.times().scale();
+  }
+
+  /** How many are used that could be idle by now; 0 if most of those are idle. */
+  private static int inUse(List<SampledObject> inSlots, double threshold, Window window) {
+    int old = 0;
+    int used = 0;
+    for (SampledObject object : inSlots) {
+      if (window.ageSeconds(object) > threshold) {
+        old++;
+        used += window.idleSeconds(object) <= threshold ? 1 : 0;
+      }
+    }
+    return 2 * used > old ? used : 0;
   }
 
   /** What is found sooner; it does not tell whether what was a leak is none any more. */
@@ -102,7 +111,8 @@ final class LeakTest {
     double threshold = threshold(use, window, floor);
     List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
     if (stale.isEmpty()) {
-      return Judgement.used(threshold);
+      return Judgement.used(
+          threshold, inUse(inSlots, threshold(use, window, soonest(window)), window));
     }
     LeakTest test = new LeakTest(live, stale, use, window, threshold);
     return soon ? test.judgeSoon() : test.judge();
@@ -200,8 +210,17 @@ final class LeakTest {
         bytes, objects, threshold, leastIdleSeconds(), medianAge(), oldestSeconds());
   }
 
-  private static int watched(List<SampledObject> old) {
-    return those(old, SampledObject::inSlot).size();
+  /** Those that are idle, and those that could be though they were used while they were made. */
+  private int watched(List<SampledObject> old) {
+    double least = threshold + LeakThresholds.EPOCHS * window.epochSeconds();
+    return stale.size()
+        + those(
+                old,
+                object ->
+                    object.inSlot()
+                        && window.ageSeconds(object) >= least
+                        && window.idleSeconds(object) <= threshold)
+            .size();
   }
 
   private double longestIdleSeconds() {

@@ -7,8 +7,7 @@ package io.mallometer.internal.leak;
  * <p>A leak is a site of which all of this holds:
  *
  * <ol>
- *   <li>At least {@link #FEWEST_STALE} sampled objects, which count as {@link #FEWEST_EFFECTIVE}
- *       equally weighted ones or more, have been idle longer than a threshold.
+ *   <li>At least {@link #FEWEST_STALE} sampled objects have been idle longer than a threshold.
  *   <li>The threshold is the largest of: the floor of the profile; {@link #EPOCHS} epochs; {@link
  *       #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the site's
  *       objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
@@ -24,11 +23,11 @@ package io.mallometer.internal.leak;
  *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
  *       #PLATEAU} or more is estimated (Kaplan and Meier) to be neither used nor freed afterwards,
  *       as far as that has been seen.
+ *   <li>They outlasted the longest timeout by {@link #OUTLASTED_SECONDS}.
  *   <li>It matters: {@link #LEAST_BYTES} or more.
  * </ol>
  *
- * <p>With the first two, the last and a time of arrivals of {@link #ARRIVAL_SPAN} thresholds, but
- * not the others, it is a pool.
+ * <p>Without the fifth it is unused; without the fourth, a pool; without some of the third, unused.
  */
 public final class LeakThresholds {
 

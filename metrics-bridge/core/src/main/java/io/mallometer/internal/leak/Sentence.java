@@ -48,32 +48,36 @@ public final class Sentence {
   }
 
   private static String outlasted(Judgement judged, Times times) {
-    return ", at most "
-        + atLeast(judged.longestIdleSeconds())
-        + ", which is longer than any timeout of this program ("
-        + time(times.longestTimeoutSeconds())
-        + ")";
+    String oldest = "; the longest for " + atLeast(judged.longestIdleSeconds());
+    return times.longestTimeoutSeconds() > 0
+        ? oldest
+            + ", beyond any timeout of this program ("
+            + time(times.longestTimeoutSeconds())
+            + ")"
+        : oldest;
   }
 
   /** What is excluded holds for objects that were never used: others have a gap of their own. */
   private static String unused(Judgement judged) {
     String longest = atLeast(judged.longestIdleSeconds());
-    double excluded = judged.objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
     return ": "
         + judged.stale()
         + " of "
         + judged.watched()
         + " observed objects were not accessed "
         + (judged.untouched()
-            ? "since they were allocated, up to "
-                + longest
-                + "; random use more often than every "
-                + time(Math.floor(excluded))
-                + " is excluded"
+            ? "since they were allocated, up to " + longest + excluded(judged)
             : "for up to " + longest)
         + "; a timeout, scan or swap later than "
         + longest
         + " is not excluded";
+  }
+
+  private static String excluded(Judgement judged) {
+    double seconds = judged.objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
+    return seconds < 1
+        ? ""
+        : "; random use more often than every " + atLeast(seconds) + " is excluded";
   }
 
   private static String growing(@Nullable Increase increase, Growth growth) {
@@ -103,13 +107,14 @@ public final class Sentence {
     if (!seen) {
       return ", whether used or not is not known";
     }
-    return judged.stale() == 0
-        ? " that is used"
-        : ", of which nothing touched "
-            + bytes(judged.suspected().bytes().value())
-            + " for "
-            + atLeast(judged.suspected().idleSeconds())
-            + " or more";
+    if (judged.stale() == 0) {
+      return judged.watched() > 0 ? " that is used" : "";
+    }
+    return ", of which nothing touched "
+        + bytes(judged.suspected().bytes().value())
+        + " for "
+        + atLeast(judged.suspected().idleSeconds())
+        + " or more";
   }
 
   private static String noLeak(@Nullable Acquittal acquittal) {

@@ -25,14 +25,28 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
   Standing after(Judgement judged, Instant time) {
     Verdict raw = judged.verdict();
     boolean leak = isLeak();
-    if (raw == verdict || leak && !judged.refutesLeak()) {
+    if (raw == verdict) {
       return showing(judged);
     }
+    if (leak && !judged.refutesLeak()) {
+      return showing(shown);
+    }
     int now = leak || raw == next ? agreeing + 1 : 1;
-    int needed = leak ? LeakThresholds.AGREEING_TO_CLEAR : LeakThresholds.AGREEING;
-    return now >= needed
+    return now >= needed(judged)
         ? new Standing(raw, time, raw, 0, judged)
         : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
+  }
+
+  /** What is growing, unused or lost was seen for minutes when it is first found. */
+  private int needed(Judgement judged) {
+    if (isLeak()) {
+      return LeakThresholds.AGREEING_TO_CLEAR;
+    }
+    boolean soon =
+        judged.verdict() == Verdict.UNUSED
+            || judged.verdict() == Verdict.GROWING
+            || judged.lost() != null;
+    return soon && judged.verdict().compareTo(verdict) < 0 ? 1 : LeakThresholds.AGREEING;
   }
 
   /** The same verdict, confirmed by a judgement. */

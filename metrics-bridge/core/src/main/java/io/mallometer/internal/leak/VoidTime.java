@@ -64,7 +64,7 @@ final class VoidTime {
 
   /**
    * Whether a use in void time may have parted the time from one moment to another into two that
-   * are both shorter than so many seconds.
+   * are both shorter than so many seconds. That several did is not reckoned with.
    */
   boolean mayPart(long from, long to, double seconds) {
     for (Span span : spans) {

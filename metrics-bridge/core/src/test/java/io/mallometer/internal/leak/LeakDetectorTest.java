@@ -113,6 +113,24 @@ class LeakDetectorTest {
   }
 
   @Test
+  void ofWhatGrowsIsSaidThatItIsUsedOnlyIfThatIsSeen() {
+    site(1, "Cart.zip");
+    site(2, "Cache.fill");
+    evaluate(10);
+    for (int i = 11; i <= 105; i++) {
+      object(1, i, i, 64 * KIB, 1, 1);
+      object(2, i, 105, 64 * KIB, 1, 1);
+    }
+    LeakReport report = evaluate(105);
+    assertThat(verdict(report, 1).sentence())
+        .isEqualTo(
+            "Cart.zip holds 4.8 MiB; grows 3.8 MiB/min for 95 s: 95 sampled objects allocated since"
+                + " are live");
+    assertThat(verdict(report, 2).sentence())
+        .startsWith("Cache.fill holds 4.8 MiB that is used; grows");
+  }
+
+  @Test
   void ofObjectsThatWereUsedNoGapIsExcluded() {
     site(1, "Cache.fill");
     for (int i = 0; i < 60; i++) {
@@ -134,7 +152,7 @@ class LeakDetectorTest {
     assertThat(leak.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(leak.grounds().evidence()).isEqualTo(LeakEvidence.OUTLASTED);
     assertThat(leak.sentence())
-        .contains(", at most 38 min, which is longer than any timeout of this program (30 min); +");
+        .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
   /** A scan in it would not have been seen, and the wait would be two of half as long. */
@@ -479,6 +497,18 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
+  /** Most of its objects are no longer observed. */
+  @Test
+  void aLeakThatCannotBeSeenAnyMoreShowsWhatMadeItOne() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    SiteVerdict leak = settled(30 * MINUTE, 1);
+    uses.clear();
+    SiteVerdict still = verdict(evaluate(31 * MINUTE), 1);
+    assertThat(still.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(still.sentence()).isEqualTo(leak.sentence());
+  }
+
   @Test
   void whatWouldNotConvictDoesNotAcquit() {
     site(1, "Cart.zip");
@@ -637,8 +667,8 @@ class LeakDetectorTest {
     assertThat(verdict.sentence())
         .matches(
             "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
-                + " nothing touched for 5 min or more, at most 30 min, which is longer than any"
-                + " timeout of this program \\(0 s\\); \\+3\\d\\d MiB/h; limit in about 1\\d\\d min");
+                + " nothing touched for 5 min or more; the longest for 30 min; \\+3\\d\\d MiB/h; limit"
+                + " in about 1\\d\\d min");
     assertThat(verdict.growth().shareOfLimit()).isBetween(0.07, 0.08);
     assertThat(verdict.growth().secondsToLimit()).isBetween(5_400.0, 6_600.0);
   }
