@@ -189,22 +189,25 @@ public final class LeakWatch {
     return healthySitesFile;
   }
 
-  /** Evaluates if it is time. */
+  /** Evaluates if it is time, or if a search of memory found something. */
   synchronized void evaluateIfDue(Room room, int threads) {
     long now = nanoTime.getAsLong();
-    if (options.enabled() && (!everEvaluated || now - nextEvaluation >= 0)) {
-      evaluate(room, threads);
+    if (!options.enabled()) {
+      return;
+    }
+    boolean found = detector != null && detector.search(interposer, latest, threads, now);
+    if (found || !everEvaluated || now - nextEvaluation >= 0) {
+      evaluate(room);
     }
   }
 
   /** An evaluation that fails costs as much as another. */
-  private void evaluate(Room room, int threads) {
+  private void evaluate(Room room) {
     LeakOptions current = options;
     long start = nanoTime.getAsLong();
     everEvaluated = true;
     try {
       publish(evaluate(current, room));
-      detector(current).search(interposer, latest, threads, start);
       watchTheWorst();
       warn();
       tellOfFailure();

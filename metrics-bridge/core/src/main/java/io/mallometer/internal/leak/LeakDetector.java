@@ -116,14 +116,14 @@ public final class LeakDetector {
   }
 
   /**
-   * Has memory searched for what nobody can use or free any more, if it is time; the next
-   * evaluation knows what was found.
+   * Has memory searched for what nobody can use or free any more, if it is time.
    *
    * @param latest the latest verdicts
    * @param threads of the process
+   * @return whether something was found that the next evaluation will tell
    */
-  public void search(Interposer library, LeakReport latest, int threads, long nowNanos) {
-    lost.advance(library, latest, threads, nowNanos);
+  public boolean search(Interposer library, LeakReport latest, int threads, long nowNanos) {
+    return lost.advance(library, latest, threads, nowNanos);
   }
 
   /** Why a site could not be judged in the latest evaluation; empty if all could. */

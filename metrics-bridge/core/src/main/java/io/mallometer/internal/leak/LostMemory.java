@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LostMemory {
 
-  private static final String JVM = "libjvm.so";
+  /** How names of sites begin that no Java method asked for. */
+  private static final String JVM = "libjvm.so!";
 
   private final double scale;
 
@@ -54,25 +55,26 @@ final class LostMemory {
    * is unused.
    *
    * @param threads of the process
+   * @return whether something else is lost than before
    */
-  void advance(Interposer library, LeakReport latest, int threads, long nowNanos) {
+  boolean advance(Interposer library, LeakReport latest, int threads, long nowNanos) {
     if (running) {
       MemorySearch search = library.memorySearch();
       if (search.state() == MemorySearch.State.RUNNING) {
-        return;
+        return false;
       }
       running = false;
+      Map<Integer, Lost> before = found;
       end(search, threads, nowNanos);
+      return !found.equals(before);
     }
-    if (everSearched && nowNanos - nextNanos < 0) {
-      return;
+    if (!everSearched || nowNanos - nextNanos >= 0) {
+      sought = first == null ? candidates(latest) : sought;
+      if (!sought.isEmpty()) {
+        begin(library, nowNanos);
+      }
     }
-    if (first == null) {
-      sought = candidates(latest);
-    }
-    if (!sought.isEmpty()) {
-      begin(library, nowNanos);
-    }
+    return false;
   }
 
   private void begin(Interposer library, long nowNanos) {
@@ -147,7 +149,7 @@ final class LostMemory {
   private static boolean isSuspect(SiteVerdict site) {
     return site.verdict().compareTo(Verdict.GROWING) <= 0
         && !site.acknowledged()
-        && !site.site().library().startsWith(JVM);
+        && !site.site().name().startsWith(JVM);
   }
 
   private static Map<Integer, Lost> compare(MemorySearch first, MemorySearch second, int threads) {

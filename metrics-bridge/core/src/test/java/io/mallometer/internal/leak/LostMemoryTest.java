@@ -188,7 +188,8 @@ class LostMemoryTest {
         VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Cart.zip", 12, 1e6).acknowledged(true);
     SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 1e6);
     SiteVerdict growing = VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", 7, 2e6);
-    sites = List.of(sites.get(0), fine, pool, growing);
+    SiteVerdict own = VerdictsByHand.verdict(Verdict.UNUSED, "libjvm.so!JfrStringPool.add", 5, 3e6);
+    sites = List.of(sites.get(0), fine, pool, growing, own);
     pass(15);
     assertThat(library.searches).containsExactly(List.of(7, SITE));
   }
