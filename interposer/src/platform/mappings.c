@@ -27,7 +27,7 @@ static bool begins_with(const char *name, const char *begin) { return strncmp(na
 
 /* Of the files below /dev some are memory. */
 static bool is_device(const char *name) {
-  if (begins_with(name, "anon_inode:")) return true;
+  if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&
          !begins_with(name, "/dev/hugepages/");
 }
