@@ -39,8 +39,9 @@ static bool forked;
 static const char *reason = "";
 static uint32_t number, left_out, wanted_count;
 static uint32_t wanted[MOST_SOUGHT_SITES];
-static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, cpu_before_ns, searched, resident, swapped;
+static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, searched, resident, swapped;
 static uint64_t rested_cpu_ns; /* processor time of the thread when it last slept */
+static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static enum memory_copying copying;
 static uint32_t slots_were_read; /* the thread waits for a change */
@@ -56,12 +57,17 @@ static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, val
 
 static void add(uint64_t *figure, uint64_t more) { set(figure, get(figure) + more); }
 
+static void set_cpu(uint64_t now) {
+  set(&cpu_ns, now);
+  set(&overhead_ns, overhead_before_ns + now);
+}
+
 /* ---- Pieces -------------------------------------------------------------------------------------------- */
 
 /* Each pause costs time too: what the processor's caches held is gone after it. */
 static void pause_when_due(void) {
   uint64_t now = thread_cpu_ns(), took = now - rested_cpu_ns;
-  set(&cpu_ns, now);
+  set_cpu(now);
   if (took < WORK_BETWEEN_PAUSES) return;
   wait_until(monotonic_ns() + (TIMES_COST - 1) * took);
   rested_cpu_ns = thread_cpu_ns();
@@ -218,7 +224,7 @@ static void *search(void *unused) {
   const char *why = look();
   reason = why ? why : "";
   set(&ended_ns, monotonic_ns());
-  set(&cpu_ns, thread_cpu_ns());
+  set_cpu(thread_cpu_ns());
   __atomic_store_n(&state, why ? MALLOMETER_SEARCH_FAILED : MALLOMETER_SEARCH_DONE, __ATOMIC_RELEASE);
   own_thread_ends();
   return unused;
@@ -242,13 +248,14 @@ static bool begins(void) {
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
   if (forked) return -ECHILD;
   if (!begins()) return -EBUSY;
-  cpu_before_ns += get(&cpu_ns);
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* who reads what follows sees that the state has changed */
+  overhead_before_ns = get(&overhead_ns);
   uint64_t *const figures[] = {&cpu_ns, &cpu_of_slots_ns, &ended_ns, &searched, &resident, &swapped};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) set(figures[i], 0);
   memcpy(wanted, sites, count * sizeof *sites);
   wanted_count = count;
   most_bytes = most;
-  number++;
+  __atomic_store_n(&number, number + 1, __ATOMIC_RELAXED);
   set(&began_ns, monotonic_ns());
   if (!sought_start()) return fails("no memory for the objects", -EAGAIN);
   stack_bytes = own_thread_start(search);
@@ -257,7 +264,8 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
 
 uint32_t search_describe(struct mallometer_searched *out, const struct rows *rows) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-  uint32_t of = number, copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows) : 0;
+  uint32_t of = __atomic_load_n(&number, __ATOMIC_RELAXED);
+  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows) : 0;
   out->state = (uint32_t)now;
   out->number = of;
   out->began_ns = get(&began_ns);
@@ -269,6 +277,7 @@ uint32_t search_describe(struct mallometer_searched *out, const struct rows *row
   out->objects = now == MALLOMETER_SEARCH_DONE ? sought_count() : 0;
   out->left_out = left_out;
   snprintf(out->reason, sizeof out->reason, "%s", now == MALLOMETER_SEARCH_FAILED ? reason : "");
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
   bool is_same = __atomic_load_n(&state, __ATOMIC_ACQUIRE) == now && __atomic_load_n(&number, __ATOMIC_RELAXED) == of;
   if (is_same) return copied;
   out->state = MALLOMETER_SEARCH_RUNNING; /* another one has begun: nothing is known of it */
@@ -286,4 +295,4 @@ size_t search_footprint(void) {
   return sought_footprint() + buffer_bytes + (runs ? stack_bytes : 0);
 }
 
-uint64_t search_overhead_ns(void) { return cpu_before_ns + get(&cpu_ns); }
+uint64_t search_overhead_ns(void) { return get(&overhead_ns); }
