@@ -594,7 +594,8 @@ struct mallometer_searched {
   /*
    * Bytes that were read, and those that were to be: in memory, and writable for the program; all without the library's
    * own tables. If more than a few pages were not read (the limit was reached), objects without references may have
-   * some in the rest. The same holds for swapped bytes, which cannot be read.
+   * some in the rest. The same holds for swapped bytes, which cannot be read. A
+   * search fails where nobody knows how many those are.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;

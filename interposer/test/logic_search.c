@@ -241,6 +241,20 @@ CASE(another_way_to_copy_is_tried) {
   CHECK(searched.reason[0] == '\0');
 }
 
+/* Addresses may lie there. */
+CASE(what_is_swapped_is_known_or_there_is_no_result) {
+  begin();
+  given_no_pagemap = true;
+  given_swapped_bytes = 4096;
+  search();
+  CHECK_EQUAL(searched.swapped_bytes, 4096);
+  given_swapped_bytes = UINT64_MAX;
+  search_up_to(UINT64_MAX);
+  CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_FAILED);
+  CHECK(strstr(searched.reason, "swapped"));
+  CHECK_EQUAL(searched.swapped_bytes, 0);
+}
+
 CASE(without_thread_memory_or_mappings_there_is_no_result) {
   const uint32_t site = SITE;
   begin();
@@ -276,6 +290,7 @@ int main(int argc, char **argv) {
   RUN(own_memory_is_not_read);
   RUN(no_more_is_read_than_was_asked_for);
   RUN(another_way_to_copy_is_tried);
+  RUN(what_is_swapped_is_known_or_there_is_no_result);
   RUN(without_thread_memory_or_mappings_there_is_no_result);
   return 0;
 }

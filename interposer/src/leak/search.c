@@ -189,8 +189,11 @@ static const char *compare_all(void) {
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
   const char *why = compare_mappings(&mappings);
   if (mappings.rows) mappings_forget(&mappings);
-  if (!page_states_tell_swapped()) set(&swapped, process_swapped_bytes());
-  return why;
+  if (why || page_states_tell_swapped()) return why;
+  uint64_t bytes = process_swapped_bytes();
+  if (bytes == UINT64_MAX) return "the kernel does not tell how much of the process is swapped out";
+  set(&swapped, bytes);
+  return NULL;
 }
 
 /* ---- A search ------------------------------------------------------------------------------------------ */

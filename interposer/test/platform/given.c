@@ -173,6 +173,8 @@ uint8_t (*given_page_state)(uintptr_t address);
 void (*given_while_copying)(void);
 const char *given_trials_of_copying[2];
 int given_copying = -1;
+bool given_no_pagemap;
+uint64_t given_swapped_bytes;
 
 bool mappings_read(struct mappings *mappings) {
   *mappings = (struct mappings){(struct mapping *)(uintptr_t)given_rows, given_row_count};
@@ -193,7 +195,7 @@ bool page_states(uintptr_t begin, size_t count, uint8_t states[]) {
   return true;
 }
 
-bool page_states_tell_swapped(void) { return true; }
+bool page_states_tell_swapped(void) { return !given_no_pagemap; }
 
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
   given_copying = (int)by;
@@ -207,7 +209,7 @@ bool random_bytes(void *to, size_t bytes) {
   return true;
 }
 
-uint64_t process_swapped_bytes(void) { return 0; }
+uint64_t process_swapped_bytes(void) { return given_swapped_bytes; }
 
 const char *trial_of_copying(enum memory_copying by) { return given_trials_of_copying[by]; }
 

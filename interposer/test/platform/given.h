@@ -57,6 +57,9 @@ extern void (*given_while_copying)(void);
 extern const char *given_trials_of_copying[2];
 /* The way in which memory was last copied. */
 extern int given_copying;
+/* Where there is none, the states do not tell of swapped pages; so many bytes are. */
+extern bool given_no_pagemap;
+extern uint64_t given_swapped_bytes;
 
 /* ---- The range of pages, and their use ----------------------------------------------------------------- */
 
