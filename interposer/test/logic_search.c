@@ -241,6 +241,24 @@ CASE(another_way_to_copy_is_tried) {
   CHECK(searched.reason[0] == '\0');
 }
 
+static uint8_t unknown(uintptr_t address) {
+  return address == (uintptr_t)memory + 3 * given_page_bytes ? PAGE_UNKNOWN : PAGE_IN_MEMORY;
+}
+
+CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
+  begin();
+  given_page_state = unknown;
+  search_up_to(UINT64_MAX);
+  CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_FAILED);
+  CHECK(strstr(searched.reason, "which pages"));
+  given_page_state = NULL;
+  given_trial_of_mincore = "no";
+  search();
+  given_no_pagemap = true;
+  search_up_to(UINT64_MAX);
+  CHECK(strcmp(searched.reason, "no") == 0);
+}
+
 /* Addresses may lie there. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
@@ -290,6 +308,7 @@ int main(int argc, char **argv) {
   RUN(own_memory_is_not_read);
   RUN(no_more_is_read_than_was_asked_for);
   RUN(another_way_to_copy_is_tried);
+  RUN(which_pages_are_in_memory_is_told_or_there_is_no_result);
   RUN(what_is_swapped_is_known_or_there_is_no_result);
   RUN(without_thread_memory_or_mappings_there_is_no_result);
   return 0;

@@ -383,6 +383,21 @@ static void deadly_reading(void) {
   addresses();
 }
 
+/* Only where pagemap is refused, too, is it wanted; it is tried elsewhere. */
+static void deadly_mincore(void) {
+  refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
+  drop(DROPPED, SIZE);
+  forget_stack();
+  start((const void *)(uintptr_t)dropped, UINT64_MAX);
+  if (getenv("NO_PAGEMAP")) {
+    wait_for(MALLOMETER_SEARCH_FAILED);
+    CHECK(strstr(found.reason, "pagemap and mincore"));
+  } else {
+    wait_for(MALLOMETER_SEARCH_DONE);
+    check_lost(DROPPED);
+  }
+}
+
 static void refused_pipes(void) {
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
   refuse(SYS_pipe2, SECCOMP_RET_ERRNO | EPERM);
@@ -519,6 +534,7 @@ int main(int argc, char **argv) {
                {"nonsense", nonsense_is_refused},
                {"refused", refused_reading},
                {"deadly", deadly_reading},
+               {"deadly_mincore", deadly_mincore},
                {"blind", refused_pipes},
                {"table", the_only_addresses_are_in_a_slot},
                {"idle", idle_objects_stay_idle},

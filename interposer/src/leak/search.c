@@ -44,6 +44,8 @@ static uint64_t rested_cpu_ns; /* processor time of the thread when it last slep
 static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static enum memory_copying copying;
+static enum memory_telling telling;
+static bool slots_are_told;      /* which of their pages are in memory */
 static uint32_t slots_were_read; /* the thread waits for a change */
 
 static struct buffer {
@@ -117,10 +119,13 @@ static void compare_pages(uintptr_t begin, size_t pages, bool pauses) {
 
 static void read_slots(void) {
   uint64_t begin_cpu_ns = thread_cpu_ns();
+  slots_are_told = true;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
     struct slot_object object;
     size_t pages = slot_look(i, &object) ? slot_opened(i) / memory_page_bytes() : 0;
-    if (pages > 0 && page_states(slot_address(i), pages, buffer->states)) compare_pages(slot_address(i), pages, false);
+    if (pages == 0) continue;
+    slots_are_told &= page_states(telling, slot_address(i), pages, buffer->states);
+    if (slots_are_told) compare_pages(slot_address(i), pages, false);
   }
   set(&cpu_of_slots_ns, thread_cpu_ns() - begin_cpu_ns);
   __atomic_store_n(&slots_were_read, 1, __ATOMIC_RELEASE);
@@ -159,6 +164,8 @@ static const struct mapping *next_mapping(const struct mappings *mappings, size_
   return NULL;
 }
 
+static const char not_told[] = "the kernel no longer tells which pages are in memory";
+
 static const char *compare_mappings(struct mappings *mappings) {
   uint64_t passed = 0, read_at = 0;
   const struct mapping *row;
@@ -170,7 +177,7 @@ static const char *compare_mappings(struct mappings *mappings) {
     from = begin + pages * memory_page_bytes();
     passed += pages * memory_page_bytes();
     if (passed > MOST_ADDRESSES) return "the program may write more than 4 TiB of addresses";
-    if (!page_states(begin, pages, buffer->states)) return "the kernel does not tell which pages are in memory";
+    if (!page_states(telling, begin, pages, buffer->states)) return not_told;
     leave_out_own(begin, pages);
     pause_when_due();
     compare_pages(begin, pages, true);
@@ -186,10 +193,11 @@ static const char *compare_mappings(struct mappings *mappings) {
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "slots were not read for three minutes, because their use could not be";
+  if (!slots_are_told) return not_told;
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
   const char *why = compare_mappings(&mappings);
   if (mappings.rows) mappings_forget(&mappings);
-  if (why || page_states_tell_swapped()) return why;
+  if (why || telling == TELL_BY_PAGEMAP) return why;
   uint64_t bytes = process_swapped_bytes();
   if (bytes == UINT64_MAX) return "the kernel does not tell how much of the process is swapped out";
   set(&swapped, bytes);
@@ -206,9 +214,15 @@ static const char *find_way_to_copy(void) {
   return trial_of_copying(copying);
 }
 
+static const char *find_way_to_tell(void) {
+  telling = pagemap_tells() ? TELL_BY_PAGEMAP : TELL_BY_MINCORE;
+  return telling == TELL_BY_PAGEMAP ? NULL : trial_of_mincore();
+}
+
 static const char *look(void) {
   const char *why = memory_shortage(MOST_RESERVED);
   if (!why) why = find_way_to_copy();
+  if (!why) why = find_way_to_tell();
   if (why) return why;
   left_out = sought_choose(wanted, wanted_count);
   buffer = memory_reserve(sizeof *buffer);
