@@ -219,6 +219,20 @@ static void addresses(void) {
   links_of_lost_objects();
 }
 
+/* ---- Filters of system calls --------------------------------------------------------------------------- */
+
+static void refuse(long call, uint32_t by) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, by),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
+}
+
 /* ---- What happens meanwhile ---------------------------------------------------------------------------- */
 
 static char *touched(size_t bytes) {
@@ -338,6 +352,35 @@ static void forks_meanwhile(void) {
   start((const void *)(uintptr_t)dropped, UINT64_MAX); /* runs when the process ends */
 }
 
+static unsigned descriptors(const char *named) {
+  unsigned count = 0;
+  for (int file = 0; file < 64; file++) {
+    char link[32], name[64] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    count += readlink(link, name, sizeof name - 1) > 0 && strstr(name, named);
+  }
+  return count;
+}
+
+/* Neither way to read memory is a child's. */
+static void forks_have_no_descriptors(void) {
+  unsigned pipes = descriptors("pipe:"), forks = 0;
+  refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
+  touched(128 * MEBIBYTE);
+  drop(DROPPED, SIZE);
+  start((const void *)(uintptr_t)dropped, UINT64_MAX);
+  for (look(); found.state == MALLOMETER_SEARCH_RUNNING; look(), forks++) {
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) _exit(descriptors("pipe:") != pipes || descriptors("pagemap") != 0);
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    CHECK_EQUAL(WEXITSTATUS(status), 0);
+  }
+  printf("%u forks\n", forks);
+  wait_for(MALLOMETER_SEARCH_DONE);
+}
+
 static void switched_off_meanwhile(void) {
   touched(64 * MEBIBYTE);
   drop(DROPPED, SIZE);
@@ -359,19 +402,7 @@ static void nonsense_is_refused(void) {
   CHECK_EQUAL(mallometer_search(NULL, rows, sizeof *rows, 1), -EINVAL);
 }
 
-/* ---- Sandboxes ----------------------------------------------------------------------------------------- */
-
-static void refuse(long call, uint32_t by) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, by),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
-}
+/* ---- In sandboxes -------------------------------------------------------------------------------------- */
 
 static void refused_reading(void) {
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -530,6 +561,7 @@ int main(int argc, char **argv) {
                {"untouched", untouched_memory_stays_so},
                {"limit", no_more_than_that_is_read},
                {"forks", forks_meanwhile},
+               {"descriptors", forks_have_no_descriptors},
                {"off", switched_off_meanwhile},
                {"nonsense", nonsense_is_refused},
                {"refused", refused_reading},
