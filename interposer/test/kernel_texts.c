@@ -237,6 +237,7 @@ static void mapped(void) {
     CHECK(mapping_is_readable(&row) && mapping_is_writable(&row));
     CHECK_EQUAL(row.is_anonymous, kinds[i].is_anonymous);
     CHECK_EQUAL(row.is_device, kinds[i].is_device);
+    CHECK_EQUAL(row.is_shared, kinds[i].text[3] == 's');
   }
   mappings_forget(&mappings);
 }

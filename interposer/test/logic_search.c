@@ -40,7 +40,7 @@ static void add(unsigned number, uint32_t site) {
 
 static void begin(void) {
   given_monotonic_ns = 1000000000;
-  mapping = (struct mapping){(uintptr_t)memory, (uintptr_t)(memory + WORDS), READABLE | WRITABLE, true, false};
+  mapping = (struct mapping){(uintptr_t)memory, (uintptr_t)(memory + WORDS), READABLE | WRITABLE, true, false, false};
   given_rows = &mapping;
   given_row_count = 1;
   current_block = &no_block_yet;
@@ -206,6 +206,24 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
+/* Who else has them in memory is not told. */
+CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
+  begin();
+  add(0, SITE);
+  memory[5] = (uintptr_t)object(0);
+  mapping.is_shared = true;
+  search();
+  CHECK_EQUAL(rows[0].references, 1);
+  given_no_pagemap = true;
+  search();
+  CHECK_EQUAL(rows[0].references, 0);
+  CHECK_EQUAL(searched.searched_bytes, 0);
+  CHECK_EQUAL(searched.resident_bytes, sizeof memory);
+  mapping.is_shared = mapping.is_anonymous = false;
+  search();
+  CHECK_EQUAL(rows[0].references, 1);
+}
+
 CASE(own_memory_is_not_read) {
   begin();
   add(0, SITE);
@@ -305,6 +323,7 @@ int main(int argc, char **argv) {
   RUN(more_objects_than_there_is_room_for_are_left_out);
   RUN(only_pages_in_memory_are_read);
   RUN(what_cannot_be_written_and_devices_are_not_read);
+  RUN(without_pagemap_shared_pages_are_counted_and_not_read);
   RUN(own_memory_is_not_read);
   RUN(no_more_is_read_than_was_asked_for);
   RUN(another_way_to_copy_is_tried);

@@ -102,16 +102,20 @@ static void leave_out_own(uintptr_t begin, size_t pages) {
   leave_out((uintptr_t)slots_pages_before(), slots_begin + slots_bytes, begin, pages);
 }
 
-/* As many pages as buffer->states tells of. */
+/* Of as many pages as buffer->states tells of. */
+static void count_pages(size_t pages) {
+  size_t count[PAGE_UNKNOWN + 1] = {0};
+  for (size_t i = 0; i < pages; i++) count[buffer->states[i]]++;
+  add(&resident, count[PAGE_IN_MEMORY] * memory_page_bytes());
+  add(&swapped, count[PAGE_SWAPPED] * memory_page_bytes());
+}
+
 static void compare_pages(uintptr_t begin, size_t pages, bool pauses) {
   size_t page = memory_page_bytes(), end;
   for (size_t first = 0; first < pages; first = end) {
     uint8_t of_run = buffer->states[first];
     for (end = first; end < pages && buffer->states[end] == of_run; end++) continue;
-    if (of_run == PAGE_SWAPPED) add(&swapped, (end - first) * page);
-    if (of_run != PAGE_IN_MEMORY) continue;
-    add(&resident, (end - first) * page);
-    compare_run(begin + first * page, begin + end * page, pauses);
+    if (of_run == PAGE_IN_MEMORY) compare_run(begin + first * page, begin + end * page, pauses);
   }
 }
 
@@ -125,7 +129,9 @@ static void read_slots(void) {
     size_t pages = slot_look(i, &object) ? slot_opened(i) / memory_page_bytes() : 0;
     if (pages == 0) continue;
     slots_are_told &= page_states(telling, slot_address(i), pages, buffer->states);
-    if (slots_are_told) compare_pages(slot_address(i), pages, false);
+    if (!slots_are_told) continue;
+    count_pages(pages);
+    compare_pages(slot_address(i), pages, false);
   }
   set(&cpu_of_slots_ns, thread_cpu_ns() - begin_cpu_ns);
   __atomic_store_n(&slots_were_read, 1, __ATOMIC_RELEASE);
@@ -156,6 +162,10 @@ static bool is_searched(const struct mapping *row) {
   return mapping_is_readable(row) && mapping_is_writable(row) && !row->is_device;
 }
 
+/* Of shared memory mincore tells what anybody has in memory: to read it would add to what the process
+ * has. So it is with private mappings of files, but those are loaded objects' variables, which hold addresses. */
+static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
+
 /* From a row and an address on; NULL if there is none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
@@ -180,7 +190,8 @@ static const char *compare_mappings(struct mappings *mappings) {
     if (!page_states(telling, begin, pages, buffer->states)) return not_told;
     leave_out_own(begin, pages);
     pause_when_due();
-    compare_pages(begin, pages, true);
+    count_pages(pages);
+    if (is_told(row)) compare_pages(begin, pages, true);
     if (get(&searched) - read_at < BYTES_BETWEEN_MAPPINGS) continue;
     read_at = get(&searched);
     next = 0;
