@@ -594,7 +594,9 @@ struct mallometer_searched {
   /*
    * Bytes that were read, and those that were to be: in memory, and writable for the program; all without the library's
    * own tables. If more than a few pages were not read (the limit was reached), objects without references may have
-   * some in the rest. The same holds for swapped bytes, which cannot be read.
+   * some in the rest. The same holds for swapped bytes, which cannot be read; where nobody knows how many those are the
+   * search fails. Where the process may not read /proc/self/pagemap, shared mappings are not read; what anybody has of
+   * them in memory is among the resident bytes. Cached pages of privately mapped files become resident then.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;

@@ -15,6 +15,7 @@ static int fake_close(int file);
 #define call_read fake_read
 #define call_close fake_close
 #include "../src/platform/kernel.c"
+#include "../src/platform/mappings.c"
 #undef call_open
 #undef call_read
 #undef call_close
@@ -22,6 +23,10 @@ static int fake_close(int file);
 #include <stdlib.h>
 
 #include "check.h"
+
+void *memory_map(void *wish, size_t bytes) { return wish ? NULL : calloc(1, bytes); }
+
+void memory_unmap(void *memory, size_t bytes) { free(bytes ? memory : NULL); }
 
 #define FILES 12
 #define LONGEST 70000
@@ -72,7 +77,7 @@ static void file(const char *path, const char *text) {
   files_used++;
 }
 
-static struct memory_reading read_all(void) {
+static struct memory_reading read_memory(void) {
   struct memory_cgroup cgroup;
   struct memory_reading reading;
   memory_cgroup_find(&cgroup);
@@ -110,7 +115,7 @@ static void version_2(void) {
 }
 
 static void check_known(void) {
-  struct memory_reading reading = read_all();
+  struct memory_reading reading = read_memory();
   CHECK_EQUAL(reading.resident_bytes, 1200 * getpagesize());
   CHECK_EQUAL(reading.charged_bytes, 1000000);
   CHECK_EQUAL(reading.limit_bytes, 2000000);
@@ -124,7 +129,7 @@ static void without_a_namespace(void) {
   snprintf(files[2].text, LONGEST,
            "30 23 0:26 /kubepods/pod1/app /sys/fs/cgroup/kubepods/pod1/app ro - cgroup2 cgroup rw\n");
   files[2].length = strlen(files[2].text);
-  struct memory_reading reading = read_all();
+  struct memory_reading reading = read_memory();
   CHECK_EQUAL(reading.charged_bytes, 1000000);
   CHECK(reading.limit_bytes == UNKNOWN);
 }
@@ -149,7 +154,7 @@ static void among_long_lines(void) {
 
 static void nothing_there(void) {
   files_used = 0;
-  struct memory_reading reading = read_all();
+  struct memory_reading reading = read_memory();
   CHECK(reading.resident_bytes == UNKNOWN && reading.charged_bytes == UNKNOWN && reading.limit_bytes == UNKNOWN);
 }
 
@@ -178,6 +183,65 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
+/* A member of thousands of groups has a line that no buffer holds. */
+static void swapped(void) {
+  files_used = 0;
+  CHECK(process_swapped_bytes() == UNKNOWN);
+  file("/proc/self/status", "Name:\ta\nGroups:\t");
+  for (int i = 0; i < 6000; i++) {
+    files[0].length += (size_t)snprintf(files[0].text + files[0].length, 20, "%d ", 10000 + i);
+  }
+  CHECK(process_swapped_bytes() == UNKNOWN);
+  files[0].length += (size_t)snprintf(files[0].text + files[0].length, 40, "\nVmSwap:\t      12 kB\nThreads:\t1\n");
+  CHECK_EQUAL(process_swapped_bytes(), 12 << 10);
+  files[0].length -= strlen("2 kB\nThreads:\t1\n");
+  CHECK(process_swapped_bytes() == UNKNOWN);
+}
+
+/* What is mapped at page `number`. */
+static struct mapping mapping_of(const struct mappings *mappings, size_t number) {
+  for (size_t i = 0; i < mappings->count; i++) {
+    if (mappings->rows[i].begin <= number << 12 && number << 12 < mappings->rows[i].end) return mappings->rows[i];
+  }
+  CHECK(false);
+  return (struct mapping){0};
+}
+
+static void mapped(void) {
+  static const struct {
+    const char *text;
+    bool is_anonymous, is_device;
+  } kinds[] = {{"rw-p 00000000 00:00 0 ", true, false},
+               {"rw-p 00000000 00:00 0                   [heap]", true, false},
+               {"rw-p 00003000 08:01 77                  /usr/lib/libc.so.6", false, false},
+               {"rw-s 00000000 00:05 9                   /memfd:heap (deleted)", false, false},
+               {"rw-s 00000000 00:17 9                   /dev/shm/pool", false, false},
+               {"rw-s 00000000 00:05 9                   /dev/dri/card0", false, true},
+               {"rw-s 00000000 00:05 9                   anon_inode:[perf_event]", false, true},
+               {"rw-s 00000000 00:0d 9                   /dmabuf:", false, true},
+               {"rw-s 00000000 00:15 9                   /sys/devices/pci0000:00/0000:00:03.0/resource0", false, true},
+               {"rw-p 00000000 08:01 77                  /system/data", false, false}};
+  enum { KINDS = sizeof kinds / sizeof *kinds };
+  struct mappings mappings;
+  char lines[KINDS * 120];
+  size_t length = 0;
+  for (size_t i = 0; i < KINDS; i++) {
+    length +=
+        (size_t)snprintf(lines + length, sizeof lines - length, "%zx000-%zx000 %s\n", i + 16, i + 17, kinds[i].text);
+  }
+  files_used = 0;
+  file("/proc/self/maps", lines);
+  CHECK(mappings_read(&mappings));
+  for (size_t i = 0; i < KINDS; i++) {
+    struct mapping row = mapping_of(&mappings, i + 16);
+    CHECK(mapping_is_readable(&row) && mapping_is_writable(&row));
+    CHECK_EQUAL(row.is_anonymous, kinds[i].is_anonymous);
+    CHECK_EQUAL(row.is_device, kinds[i].is_device);
+    CHECK_EQUAL(row.is_shared, kinds[i].text[3] == 's');
+  }
+  mappings_forget(&mappings);
+}
+
 static void garbled(void) {
   static const char interesting[] = " \n:-/,0a";
   for (int round = 0; round < 20000; round++) {
@@ -191,7 +255,7 @@ static void garbled(void) {
       }
       if (random_below(3) == 0) files[i].length = random_below(files[i].length + 1);
     }
-    read_all();
+    read_memory();
   }
 }
 
@@ -204,6 +268,8 @@ int main(void) {
   among_long_lines();
   nothing_there();
   of_the_process();
+  swapped();
+  mapped();
   garbled();
   return 0;
 }

@@ -40,7 +40,7 @@ static void add(unsigned number, uint32_t site) {
 
 static void begin(void) {
   given_monotonic_ns = 1000000000;
-  mapping = (struct mapping){(uintptr_t)memory, (uintptr_t)(memory + WORDS), READABLE | WRITABLE, true, false};
+  mapping = (struct mapping){(uintptr_t)memory, (uintptr_t)(memory + WORDS), READABLE | WRITABLE, true, false, false};
   given_rows = &mapping;
   given_row_count = 1;
   current_block = &no_block_yet;
@@ -206,6 +206,24 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
+/* Who else has them in memory is not told. */
+CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
+  begin();
+  add(0, SITE);
+  memory[5] = (uintptr_t)object(0);
+  mapping.is_shared = true;
+  search();
+  CHECK_EQUAL(rows[0].references, 1);
+  given_no_pagemap = true;
+  search();
+  CHECK_EQUAL(rows[0].references, 0);
+  CHECK_EQUAL(searched.searched_bytes, 0);
+  CHECK_EQUAL(searched.resident_bytes, sizeof memory);
+  mapping.is_shared = mapping.is_anonymous = false;
+  search();
+  CHECK_EQUAL(rows[0].references, 1);
+}
+
 CASE(own_memory_is_not_read) {
   begin();
   add(0, SITE);
@@ -241,6 +259,38 @@ CASE(another_way_to_copy_is_tried) {
   CHECK(searched.reason[0] == '\0');
 }
 
+static uint8_t unknown(uintptr_t address) {
+  return address == (uintptr_t)memory + 3 * given_page_bytes ? PAGE_UNKNOWN : PAGE_IN_MEMORY;
+}
+
+CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
+  begin();
+  given_page_state = unknown;
+  search_up_to(UINT64_MAX);
+  CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_FAILED);
+  CHECK(strstr(searched.reason, "which pages"));
+  given_page_state = NULL;
+  given_trial_of_mincore = "no";
+  search();
+  given_no_pagemap = true;
+  search_up_to(UINT64_MAX);
+  CHECK(strcmp(searched.reason, "no") == 0);
+}
+
+/* Addresses may lie there. */
+CASE(what_is_swapped_is_known_or_there_is_no_result) {
+  begin();
+  given_no_pagemap = true;
+  given_swapped_bytes = 4096;
+  search();
+  CHECK_EQUAL(searched.swapped_bytes, 4096);
+  given_swapped_bytes = UINT64_MAX;
+  search_up_to(UINT64_MAX);
+  CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_FAILED);
+  CHECK(strstr(searched.reason, "swapped"));
+  CHECK_EQUAL(searched.swapped_bytes, 0);
+}
+
 CASE(without_thread_memory_or_mappings_there_is_no_result) {
   const uint32_t site = SITE;
   begin();
@@ -273,9 +323,12 @@ int main(int argc, char **argv) {
   RUN(more_objects_than_there_is_room_for_are_left_out);
   RUN(only_pages_in_memory_are_read);
   RUN(what_cannot_be_written_and_devices_are_not_read);
+  RUN(without_pagemap_shared_pages_are_counted_and_not_read);
   RUN(own_memory_is_not_read);
   RUN(no_more_is_read_than_was_asked_for);
   RUN(another_way_to_copy_is_tried);
+  RUN(which_pages_are_in_memory_is_told_or_there_is_no_result);
+  RUN(what_is_swapped_is_known_or_there_is_no_result);
   RUN(without_thread_memory_or_mappings_there_is_no_result);
   return 0;
 }

@@ -141,10 +141,9 @@ static _Thread_local void *in_thread_locals[EACH];
 static void held_by_each_way(void) {
   void *on_stack[EACH], **on_heap = malloc(sizeof on_stack);
   void **mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  void **shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   static uintptr_t tagged_above[EACH], tagged_below[EACH], inside[EACH], last[EACH];
   unsigned ways = 0;
-  CHECK(on_heap && mapped != MAP_FAILED && shared != MAP_FAILED);
+  CHECK(on_heap && mapped != MAP_FAILED);
   for (volatile unsigned i = 0; i < EACH; i++) {
     ways = 0;
     in_globals[i] = held(SIZE), ways++;
@@ -152,7 +151,6 @@ static void held_by_each_way(void) {
     on_stack[i] = held(SIZE), ways++;
     on_heap[i] = held(SIZE), ways++;
     mapped[i] = held(SIZE), ways++;
-    shared[i] = held(SIZE), ways++;
     tagged_above[i] = (uintptr_t)held(SIZE) | (uintptr_t)0xabcd << 48, ways++;
     tagged_below[i] = (uintptr_t)held(SIZE) | 7, ways++;
     inside[i] = (uintptr_t)held(SIZE) + SIZE / 2, ways++;
@@ -172,6 +170,15 @@ static void held_by_each_way(void) {
     CHECK(rows[i].born_ns > 0 && rows[i].born_ns <= found.began_ns);
     for (int j = 0; j < i; j++) CHECK(rows[i].id != rows[j].id);
   }
+}
+
+static void held_by_shared_memory(void) {
+  void **shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(shared != MAP_FAILED);
+  for (volatile unsigned i = 0; i < EACH; i++) shared[i] = held(SIZE);
+  forget_stack();
+  search((const void *)(uintptr_t)held);
+  check_held(EACH);
 }
 
 /* Where the address behind the last byte is all that is left, nobody has the object. */
@@ -217,6 +224,20 @@ static void addresses(void) {
   held_by_each_way();
   dropped_ones_are_lost();
   links_of_lost_objects();
+}
+
+/* ---- Filters of system calls --------------------------------------------------------------------------- */
+
+static void refuse(long call, uint32_t by) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, by),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
 }
 
 /* ---- What happens meanwhile ---------------------------------------------------------------------------- */
@@ -289,8 +310,12 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)resident * 4096;
 }
 
-/* Nor the pages of a file that nobody has touched. */
+/* Nor the pages of a file that the process has not touched. */
 static void untouched_memory_stays_so(void) {
+  static char written[MEBIBYTE];
+  int file = memfd_create("untouched", MFD_CLOEXEC);
+  for (int i = 0; i < 64; i++) CHECK_EQUAL(write(file, written, sizeof written), sizeof written);
+  CHECK(mmap(NULL, 64 * MEBIBYTE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) != MAP_FAILED);
   char *memory = mmap(NULL, 512 * MEBIBYTE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
   madvise(memory, 512 * MEBIBYTE, MADV_HUGEPAGE);
@@ -304,6 +329,7 @@ static void untouched_memory_stays_so(void) {
          found.searched_bytes >> 10);
   CHECK(after < before + MEBIBYTE);
   CHECK(found.searched_bytes < 64 * MEBIBYTE);
+  if (getenv("NO_PAGEMAP")) CHECK(found.resident_bytes >= found.searched_bytes + 64 * MEBIBYTE);
 }
 
 static void no_more_than_that_is_read(void) {
@@ -338,6 +364,35 @@ static void forks_meanwhile(void) {
   start((const void *)(uintptr_t)dropped, UINT64_MAX); /* runs when the process ends */
 }
 
+static unsigned descriptors(const char *named) {
+  unsigned count = 0;
+  for (int file = 0; file < 64; file++) {
+    char link[32], name[64] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    count += readlink(link, name, sizeof name - 1) > 0 && strstr(name, named);
+  }
+  return count;
+}
+
+/* Neither way to read memory is a child's. */
+static void forks_have_no_descriptors(void) {
+  unsigned pipes = descriptors("pipe:"), forks = 0;
+  refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
+  touched(128 * MEBIBYTE);
+  drop(DROPPED, SIZE);
+  start((const void *)(uintptr_t)dropped, UINT64_MAX);
+  for (look(); found.state == MALLOMETER_SEARCH_RUNNING; look(), forks++) {
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) _exit(descriptors("pipe:") != pipes || descriptors("pagemap") != 0);
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    CHECK_EQUAL(WEXITSTATUS(status), 0);
+  }
+  printf("%u forks\n", forks);
+  wait_for(MALLOMETER_SEARCH_DONE);
+}
+
 static void switched_off_meanwhile(void) {
   touched(64 * MEBIBYTE);
   drop(DROPPED, SIZE);
@@ -359,19 +414,7 @@ static void nonsense_is_refused(void) {
   CHECK_EQUAL(mallometer_search(NULL, rows, sizeof *rows, 1), -EINVAL);
 }
 
-/* ---- Sandboxes ----------------------------------------------------------------------------------------- */
-
-static void refuse(long call, uint32_t by) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, by),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  CHECK_EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
-}
+/* ---- In sandboxes -------------------------------------------------------------------------------------- */
 
 static void refused_reading(void) {
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -381,6 +424,21 @@ static void refused_reading(void) {
 static void deadly_reading(void) {
   refuse(SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS);
   addresses();
+}
+
+/* Only where pagemap is refused, too, is it wanted; it is tried elsewhere. */
+static void deadly_mincore(void) {
+  refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
+  drop(DROPPED, SIZE);
+  forget_stack();
+  start((const void *)(uintptr_t)dropped, UINT64_MAX);
+  if (getenv("NO_PAGEMAP")) {
+    wait_for(MALLOMETER_SEARCH_FAILED);
+    CHECK(strstr(found.reason, "pagemap and mincore"));
+  } else {
+    wait_for(MALLOMETER_SEARCH_DONE);
+    check_lost(DROPPED);
+  }
 }
 
 static void refused_pipes(void) {
@@ -510,15 +568,18 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)(void);
   } cases[] = {{"addresses", addresses},
+               {"shared", held_by_shared_memory},
                {"freed", freed_meanwhile},
                {"unmapped", unmapped_meanwhile},
                {"untouched", untouched_memory_stays_so},
                {"limit", no_more_than_that_is_read},
                {"forks", forks_meanwhile},
+               {"descriptors", forks_have_no_descriptors},
                {"off", switched_off_meanwhile},
                {"nonsense", nonsense_is_refused},
                {"refused", refused_reading},
                {"deadly", deadly_reading},
+               {"deadly_mincore", deadly_mincore},
                {"blind", refused_pipes},
                {"table", the_only_addresses_are_in_a_slot},
                {"idle", idle_objects_stay_idle},

@@ -39,10 +39,13 @@ static bool forked;
 static const char *reason = "";
 static uint32_t number, left_out, wanted_count;
 static uint32_t wanted[MOST_SOUGHT_SITES];
-static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, cpu_before_ns, searched, resident, swapped;
+static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, searched, resident, swapped;
 static uint64_t rested_cpu_ns; /* processor time of the thread when it last slept */
+static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static enum memory_copying copying;
+static enum memory_telling telling;
+static bool slots_are_told;      /* which of their pages are in memory */
 static uint32_t slots_were_read; /* the thread waits for a change */
 
 static struct buffer {
@@ -56,12 +59,17 @@ static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, val
 
 static void add(uint64_t *figure, uint64_t more) { set(figure, get(figure) + more); }
 
+static void set_cpu(uint64_t now) {
+  set(&cpu_ns, now);
+  set(&overhead_ns, overhead_before_ns + now);
+}
+
 /* ---- Pieces -------------------------------------------------------------------------------------------- */
 
 /* Each pause costs time too: what the processor's caches held is gone after it. */
 static void pause_when_due(void) {
   uint64_t now = thread_cpu_ns(), took = now - rested_cpu_ns;
-  set(&cpu_ns, now);
+  set_cpu(now);
   if (took < WORK_BETWEEN_PAUSES) return;
   wait_until(monotonic_ns() + (TIMES_COST - 1) * took);
   rested_cpu_ns = thread_cpu_ns();
@@ -94,16 +102,20 @@ static void leave_out_own(uintptr_t begin, size_t pages) {
   leave_out((uintptr_t)slots_pages_before(), slots_begin + slots_bytes, begin, pages);
 }
 
-/* As many pages as buffer->states tells of. */
+/* Of as many pages as buffer->states tells of. */
+static void count_pages(size_t pages) {
+  size_t count[PAGE_UNKNOWN + 1] = {0};
+  for (size_t i = 0; i < pages; i++) count[buffer->states[i]]++;
+  add(&resident, count[PAGE_IN_MEMORY] * memory_page_bytes());
+  add(&swapped, count[PAGE_SWAPPED] * memory_page_bytes());
+}
+
 static void compare_pages(uintptr_t begin, size_t pages, bool pauses) {
   size_t page = memory_page_bytes(), end;
   for (size_t first = 0; first < pages; first = end) {
     uint8_t of_run = buffer->states[first];
     for (end = first; end < pages && buffer->states[end] == of_run; end++) continue;
-    if (of_run == PAGE_SWAPPED) add(&swapped, (end - first) * page);
-    if (of_run != PAGE_IN_MEMORY) continue;
-    add(&resident, (end - first) * page);
-    compare_run(begin + first * page, begin + end * page, pauses);
+    if (of_run == PAGE_IN_MEMORY) compare_run(begin + first * page, begin + end * page, pauses);
   }
 }
 
@@ -111,10 +123,15 @@ static void compare_pages(uintptr_t begin, size_t pages, bool pauses) {
 
 static void read_slots(void) {
   uint64_t begin_cpu_ns = thread_cpu_ns();
+  slots_are_told = true;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS; i++) {
     struct slot_object object;
     size_t pages = slot_look(i, &object) ? slot_opened(i) / memory_page_bytes() : 0;
-    if (pages > 0 && page_states(slot_address(i), pages, buffer->states)) compare_pages(slot_address(i), pages, false);
+    if (pages == 0) continue;
+    slots_are_told &= page_states(telling, slot_address(i), pages, buffer->states);
+    if (!slots_are_told) continue;
+    count_pages(pages);
+    compare_pages(slot_address(i), pages, false);
   }
   set(&cpu_of_slots_ns, thread_cpu_ns() - begin_cpu_ns);
   __atomic_store_n(&slots_were_read, 1, __ATOMIC_RELEASE);
@@ -145,6 +162,10 @@ static bool is_searched(const struct mapping *row) {
   return mapping_is_readable(row) && mapping_is_writable(row) && !row->is_device;
 }
 
+/* Of shared memory mincore tells what anybody has in memory: to read it would add to what the process
+ * has. So it is with private mappings of files, but those are loaded objects' variables, which hold addresses. */
+static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
+
 /* From a row and an address on; NULL if there is none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
@@ -152,6 +173,8 @@ static const struct mapping *next_mapping(const struct mappings *mappings, size_
   }
   return NULL;
 }
+
+static const char not_told[] = "the kernel no longer tells which pages are in memory";
 
 static const char *compare_mappings(struct mappings *mappings) {
   uint64_t passed = 0, read_at = 0;
@@ -164,10 +187,11 @@ static const char *compare_mappings(struct mappings *mappings) {
     from = begin + pages * memory_page_bytes();
     passed += pages * memory_page_bytes();
     if (passed > MOST_ADDRESSES) return "the program may write more than 4 TiB of addresses";
-    if (!page_states(begin, pages, buffer->states)) return "the kernel does not tell which pages are in memory";
+    if (!page_states(telling, begin, pages, buffer->states)) return not_told;
     leave_out_own(begin, pages);
     pause_when_due();
-    compare_pages(begin, pages, true);
+    count_pages(pages);
+    if (is_told(row)) compare_pages(begin, pages, true);
     if (get(&searched) - read_at < BYTES_BETWEEN_MAPPINGS) continue;
     read_at = get(&searched);
     next = 0;
@@ -180,11 +204,15 @@ static const char *compare_mappings(struct mappings *mappings) {
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "slots were not read for three minutes, because their use could not be";
+  if (!slots_are_told) return not_told;
   if (!mappings_read(&mappings)) return "the mappings of the process cannot be read";
   const char *why = compare_mappings(&mappings);
   if (mappings.rows) mappings_forget(&mappings);
-  if (!page_states_tell_swapped()) set(&swapped, process_swapped_bytes());
-  return why;
+  if (why || telling == TELL_BY_PAGEMAP) return why;
+  uint64_t bytes = process_swapped_bytes();
+  if (bytes == UINT64_MAX) return "the kernel does not tell how much of the process is swapped out";
+  set(&swapped, bytes);
+  return NULL;
 }
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
@@ -197,9 +225,15 @@ static const char *find_way_to_copy(void) {
   return trial_of_copying(copying);
 }
 
+static const char *find_way_to_tell(void) {
+  telling = pagemap_tells() ? TELL_BY_PAGEMAP : TELL_BY_MINCORE;
+  return telling == TELL_BY_PAGEMAP ? NULL : trial_of_mincore();
+}
+
 static const char *look(void) {
   const char *why = memory_shortage(MOST_RESERVED);
   if (!why) why = find_way_to_copy();
+  if (!why) why = find_way_to_tell();
   if (why) return why;
   left_out = sought_choose(wanted, wanted_count);
   buffer = memory_reserve(sizeof *buffer);
@@ -218,7 +252,7 @@ static void *search(void *unused) {
   const char *why = look();
   reason = why ? why : "";
   set(&ended_ns, monotonic_ns());
-  set(&cpu_ns, thread_cpu_ns());
+  set_cpu(thread_cpu_ns());
   __atomic_store_n(&state, why ? MALLOMETER_SEARCH_FAILED : MALLOMETER_SEARCH_DONE, __ATOMIC_RELEASE);
   own_thread_ends();
   return unused;
@@ -242,13 +276,14 @@ static bool begins(void) {
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
   if (forked) return -ECHILD;
   if (!begins()) return -EBUSY;
-  cpu_before_ns += get(&cpu_ns);
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* who reads what follows sees that the state has changed */
+  overhead_before_ns = get(&overhead_ns);
   uint64_t *const figures[] = {&cpu_ns, &cpu_of_slots_ns, &ended_ns, &searched, &resident, &swapped};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) set(figures[i], 0);
   memcpy(wanted, sites, count * sizeof *sites);
   wanted_count = count;
   most_bytes = most;
-  number++;
+  __atomic_store_n(&number, number + 1, __ATOMIC_RELAXED);
   set(&began_ns, monotonic_ns());
   if (!sought_start()) return fails("no memory for the objects", -EAGAIN);
   stack_bytes = own_thread_start(search);
@@ -257,7 +292,8 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most) {
 
 uint32_t search_describe(struct mallometer_searched *out, const struct rows *rows) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-  uint32_t of = number, copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows) : 0;
+  uint32_t of = __atomic_load_n(&number, __ATOMIC_RELAXED);
+  uint32_t copied = now == MALLOMETER_SEARCH_DONE ? sought_copy(rows) : 0;
   out->state = (uint32_t)now;
   out->number = of;
   out->began_ns = get(&began_ns);
@@ -269,6 +305,7 @@ uint32_t search_describe(struct mallometer_searched *out, const struct rows *row
   out->objects = now == MALLOMETER_SEARCH_DONE ? sought_count() : 0;
   out->left_out = left_out;
   snprintf(out->reason, sizeof out->reason, "%s", now == MALLOMETER_SEARCH_FAILED ? reason : "");
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
   bool is_same = __atomic_load_n(&state, __ATOMIC_ACQUIRE) == now && __atomic_load_n(&number, __ATOMIC_RELAXED) == of;
   if (is_same) return copied;
   out->state = MALLOMETER_SEARCH_RUNNING; /* another one has begun: nothing is known of it */
@@ -286,4 +323,4 @@ size_t search_footprint(void) {
   return sought_footprint() + buffer_bytes + (runs ? stack_bytes : 0);
 }
 
-uint64_t search_overhead_ns(void) { return cpu_before_ns + get(&cpu_ns); }
+uint64_t search_overhead_ns(void) { return get(&overhead_ns); }

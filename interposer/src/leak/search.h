@@ -13,8 +13,8 @@
  * alone (epoll, io_uring), or is swapped out (which is counted). So a conclusion needs several objects and a second
  * search.
  *
- * Not read: what cannot be written; devices; pages that were never touched; the library's own tables, which hold the
- * addresses of all samples.
+ * Not read: what cannot be written; devices; pages that were never touched; shared memory where pagemap is refused; the
+ * library's own tables, which hold the addresses of all samples.
  *
  * To read a slot sets the accessed bit by which its use is seen. Slots cannot be left out, though: a large table is
  * sampled for certain, may lie in one, and may hold the only addresses of other objects. So the thread that looks at

@@ -111,9 +111,11 @@ static void find_spans(void) {
   span_count = 0;
   for (uint32_t i = 0; i < chosen; i++) {
     const struct sought *object = &memory->objects[i];
-    bool is_far = span_count == 0 || object->begin - memory->spans[span_count - 1].end > GAP_BETWEEN_SPANS;
-    if (is_far && span_count < MOST_SPANS) memory->spans[span_count++].begin = object->begin;
-    memory->spans[span_count - 1].end = object->end;
+    uintptr_t before = span_count > 0 ? memory->spans[span_count - 1].end : 0;
+    bool is_far = span_count == 0 || (object->begin > before && object->begin - before > GAP_BETWEEN_SPANS);
+    if (is_far && span_count < MOST_SPANS) memory->spans[span_count++] = (struct span){object->begin, 0};
+    struct span *span = &memory->spans[span_count - 1];
+    if (object->end > span->end) span->end = object->end;
   }
 }
 

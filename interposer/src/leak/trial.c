@@ -20,8 +20,9 @@
 
 #define LONGEST_TRIAL_MS 5000
 
-/* The argument that asks for the other trial. */
+/* The arguments that ask for other trials than that of slots. */
 #define TRIAL_OF_WATCH "watch"
+#define TRIAL_OF_MINCORE "mincore"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
 /* What changes how glibc allocates, and where it is. */
@@ -88,12 +89,20 @@ static bool memory_can_be_copied(enum memory_copying by) {
          memory_copy(by, 0, to, sizeof from) == 0;
 }
 
+static bool mincore_tells(void) {
+  uint8_t state = PAGE_UNKNOWN;
+  uintptr_t page = (uintptr_t)&state & ~(uintptr_t)(memory_page_bytes() - 1);
+  return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
+}
+
 /* `stack` as a program finds it: how many arguments, then they. */
 __attribute__((used, noreturn)) static void trial_main(char *const *stack) {
   char *const *arguments = stack + 1;
   child_leaves_no_core();
   if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
     _exit(FIRST_OF_WATCH + (int)watch_self_test());
+  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_MINCORE) == 0)
+    _exit(mincore_tells() ? PASSED : EXIT_FAILURE);
   for (int by = COPY_BY_READV; stack[0] && arguments[1] && by <= COPY_BY_PIPE; by++) {
     if (strcmp(arguments[1], trials_of_copying[by]) == 0)
       _exit(memory_can_be_copied((enum memory_copying)by) ? PASSED : EXIT_FAILURE);
@@ -138,8 +147,8 @@ const char *trial_of_watch(void) {
   }
 }
 
-const char *trial_of_copying(enum memory_copying by) {
-  switch (run(trials_of_copying[by])) {
+static const char *trial_of_reading(const char *which, const char *refused) {
+  switch (run(which)) {
     case PASSED:
       return NULL;
     case CHILD_NOT_STARTED:
@@ -147,8 +156,18 @@ const char *trial_of_copying(enum memory_copying by) {
     case 127: /* the loader's */
       return "whether memory can be read cannot be tested: no program can be executed";
     default:
-      return "the process may not read its own memory: process_vm_readv and pipes are refused";
+      return refused;
   }
+}
+
+const char *trial_of_copying(enum memory_copying by) {
+  return trial_of_reading(trials_of_copying[by],
+                          "the process may not read its own memory: process_vm_readv and pipes are refused");
+}
+
+const char *trial_of_mincore(void) {
+  return trial_of_reading(TRIAL_OF_MINCORE,
+                          "the kernel does not tell which pages are in memory: pagemap and mincore are refused");
 }
 
 const char *trial_of_slots(void) {

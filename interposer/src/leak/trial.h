@@ -20,6 +20,9 @@ const char *trial_of_slots(void);
 /* NULL if the process's memory can be copied this way (platform/resident_memory.h); else why not. As above. */
 const char *trial_of_copying(enum memory_copying by);
 
+/* NULL if mincore tells which pages are in memory; else why not. As above. */
+const char *trial_of_mincore(void);
+
 /* NULL if watchpoints (watch.h) work and end nobody; else why not. All signals must be blocked. */
 const char *trial_of_watch(void);
 

@@ -29,6 +29,40 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
+/* Of a file that may be long. Lines that do not fit are passed over. */
+struct lines {
+  int file;
+  bool passes_over;
+  size_t begin, end;
+  char text[4096];
+};
+
+/* NULL if there is none. */
+static char *next_line(struct lines *lines) {
+  for (;;) {
+    char *line = lines->text + lines->begin, *end = memchr(line, '\n', lines->end - lines->begin);
+    if (end) {
+      bool fits = !lines->passes_over;
+      *end = '\0';
+      lines->begin = (size_t)(end + 1 - lines->text);
+      lines->passes_over = false;
+      if (fits) return line;
+      continue;
+    }
+    lines->end -= lines->begin;
+    lines->begin = 0;
+    memmove(lines->text, line, lines->end);
+    if (lines->end == sizeof lines->text) {
+      lines->passes_over = true;
+      lines->end = 0;
+    }
+    ssize_t more =
+        lines->file < 0 ? 0 : call_read(lines->file, lines->text + lines->end, sizeof lines->text - lines->end);
+    if (more <= 0) return NULL;
+    lines->end += (size_t)more;
+  }
+}
+
 /* A decimal number at the beginning of the text; UNKNOWN if there is none, such as "max". */
 static uint64_t number_at(const char *text) {
   uint64_t number = 0;
@@ -77,13 +111,15 @@ struct process_memory process_memory(void) {
 
 uint64_t process_swapped_bytes(void) {
   static const char name[] = "VmSwap:";
-  char text[1536];
-  kernel_text("/proc/self/status", text, sizeof text);
-  const char *at = strstr(text, name);
-  if (!at) return 0;
-  at += sizeof name - 1;
-  uint64_t kibibytes = number_at(at + strspn(at, " \t"));
-  return kibibytes == UNKNOWN ? 0 : kibibytes << 10;
+  struct lines status = {.file = call_open("/proc/self/status", O_RDONLY)};
+  uint64_t kibibytes = UNKNOWN;
+  for (const char *line; kibibytes == UNKNOWN && (line = next_line(&status));) {
+    if (strncmp(line, name, sizeof name - 1) != 0) continue;
+    line += sizeof name - 1;
+    kibibytes = number_at(line + strspn(line, " \t"));
+  }
+  if (status.file >= 0) call_close(status.file);
+  return kibibytes == UNKNOWN ? UNKNOWN : kibibytes << 10;
 }
 
 bool process_is_traced(void) {
@@ -195,32 +231,10 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
   cgroup->version = 0;
   char relative[sizeof cgroup->path];
   int version = find_in_hierarchy(relative, sizeof relative);
-  int mounts = version ? call_open("/proc/self/mountinfo", O_RDONLY) : -1;
-  if (mounts < 0) return;
-  /* Lines that do not fit are of other file systems (overlays list their layers). */
-  char text[4096];
-  size_t held = 0;
-  bool skipping = false;
-  for (;;) {
-    ssize_t more = call_read(mounts, text + held, sizeof text - 1 - held);
-    if (more <= 0) break;
-    held += (size_t)more;
-    text[held] = '\0';
-    char *line = text, *end;
-    while ((end = strchr(line, '\n'))) {
-      *end = '\0';
-      if (!skipping) look_at_mount(line, version, relative, cgroup);
-      skipping = false;
-      line = end + 1;
-    }
-    held -= (size_t)(line - text);
-    memmove(text, line, held);
-    if (held == sizeof text - 1) {
-      skipping = true;
-      held = 0;
-    }
-  }
-  call_close(mounts);
+  if (!version) return;
+  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)}; /* overlays list their layers */
+  for (char *line; (line = next_line(&mounts));) look_at_mount(line, version, relative, cgroup);
+  if (mounts.file >= 0) call_close(mounts.file);
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------ */

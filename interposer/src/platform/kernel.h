@@ -48,7 +48,7 @@ struct process_memory {
 /* What this process has now. */
 struct process_memory process_memory(void);
 
-/* Bytes of this process's pages that are swapped out; 0 if the kernel does not tell. */
+/* Bytes of this process's pages that are swapped out. */
 uint64_t process_swapped_bytes(void);
 
 /* Whether a debugger is attached; true as well if the kernel does not tell. */

@@ -27,7 +27,7 @@ static bool begins_with(const char *name, const char *begin) { return strncmp(na
 
 /* Of the files below /dev some are memory. */
 static bool is_device(const char *name) {
-  if (begins_with(name, "anon_inode:")) return true;
+  if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&
          !begins_with(name, "/dev/hugepages/");
 }
@@ -35,7 +35,8 @@ static bool is_device(const char *name) {
 static bool add(struct mappings *mappings, const struct mapping *row) {
   struct mapping *last = mappings->count > 0 ? &mappings->rows[mappings->count - 1] : NULL;
   if (last && last->end == row->begin && last->protection == row->protection &&
-      last->is_anonymous == row->is_anonymous && last->is_device == row->is_device) {
+      last->is_anonymous == row->is_anonymous && last->is_shared == row->is_shared &&
+      last->is_device == row->is_device) {
     last->end = row->end;
     return true;
   }
@@ -76,6 +77,7 @@ static bool feed(struct parser *parser, char c) {
       if (c == 'w') row->protection |= PROT_WRITE;
       if (c == 'x') row->protection |= PROT_EXEC;
       if (c == 'p') row->is_anonymous = true;
+      if (c == 's') row->is_shared = true;
       if (c == ' ') parser->part = OFFSET;
       break;
     case OFFSET:

@@ -14,6 +14,7 @@ struct mapping {
   uintptr_t begin, end;
   int protection;    /* bits of mmap(2) */
   bool is_anonymous; /* private, and of no file or device */
+  bool is_shared;    /* what is stored there others may see */
   bool is_device;    /* what is read there may be no memory, and reading it may do something */
 };
 

@@ -26,8 +26,11 @@ static struct own_range {
 } own_ranges[MOST_OWN_RANGES];
 
 bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
-  *begin = __atomic_load_n(&own_ranges[number].begin, __ATOMIC_ACQUIRE);
-  *end = own_ranges[number].end;
+  const struct own_range *range = &own_ranges[number];
+  do {
+    *begin = __atomic_load_n(&range->begin, __ATOMIC_ACQUIRE);
+    *end = __atomic_load_n(&range->end, __ATOMIC_ACQUIRE);
+  } while (__atomic_load_n(&range->begin, __ATOMIC_RELAXED) != *begin);
   return *begin > 1;
 }
 
@@ -36,7 +39,7 @@ void memory_own_add(uintptr_t begin, size_t bytes) {
     uintptr_t none = 0;
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
-    own_ranges[i].end = begin + bytes;
+    __atomic_store_n(&own_ranges[i].end, begin + bytes, __ATOMIC_RELEASE); /* who reads it sees the 1, too */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }

@@ -52,8 +52,7 @@ static void close_in_child(void) {
   errno = saved_errno;
 }
 
-/* No fork falls between a descriptor's begin or end and the note of it. False if forks go on for a second. */
-static bool without_forks(void (*act)(void)) {
+bool without_forks(void (*act)(void)) {
   const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
   sigset_t all, signals;
   bool alone;

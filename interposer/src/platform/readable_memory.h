@@ -25,6 +25,12 @@ bool is_readable(uintptr_t begin, size_t bytes);
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 /*
+ * Opens or closes a descriptor and notes it, by `act`, while no fork is under way; after protected_words_prepare(). A
+ * child closes what is noted. False if forks go on for a second. May change errno.
+ */
+bool without_forks(void (*act)(void));
+
+/*
  * Opens the process's own memory to read, and what the kernel tells of its pages. False if it refuses. One user at a
  * time. A forked child has neither: it may be meant to have fewer rights than its parent. Both wait for forks that
  * are under way. May change errno.

@@ -1,16 +1,40 @@
 /* By pagemap, mincore, process_vm_readv and pipes. See resident_memory.h. */
 #include "platform/resident_memory.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "platform/glibc_versions.h"
 #include "platform/memory.h"
+#include "platform/protected_words.h"
 #include "platform/system_calls.h"
 
 #ifndef PAGEMAP /* tests build a library that has none */
 #define PAGEMAP "/proc/self/pagemap"
 #endif
 #define PAGES_AT_ONCE ((size_t)4096)
+
+/* ---- Descriptors --------------------------------------------------------------------------------------- */
+
+static int files[] = {-1, -1}; /* pagemap, or the ends of a pipe */
+
+static void close_open(void) {
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    if (files[i] >= 0) call_close(files[i]);
+    files[i] = -1;
+  }
+}
+
+static void close_files(void) {
+  if (!without_forks(close_open)) close_open();
+}
+
+static void close_in_child(void) {
+  int saved_errno = errno;
+  close_open();
+  errno = saved_errno;
+}
 
 /* ---- Which pages are in memory ------------------------------------------------------------------------- */
 
@@ -21,12 +45,12 @@ static enum page_state state_of(uint64_t word) {
   return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
 }
 
-static bool read_pagemap(int file, uintptr_t begin, size_t pages, uint8_t states[]) {
+static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   static uint64_t words[PAGES_AT_ONCE];
   for (size_t done = 0; done < pages;) {
     size_t wanted = pages - done < PAGES_AT_ONCE ? pages - done : PAGES_AT_ONCE;
     off_t place = (off_t)((begin / memory_page_bytes() + done) * sizeof *words);
-    ssize_t told = syscall(SYS_pread64, file, words, wanted * sizeof *words, place);
+    ssize_t told = syscall(SYS_pread64, files[0], words, wanted * sizeof *words, place);
     if (told < (ssize_t)sizeof *words) return false;
     for (size_t i = 0; i < (size_t)told / sizeof *words; i++) states[done + i] = (uint8_t)state_of(words[i]);
     done += (size_t)told / sizeof *words;
@@ -45,18 +69,23 @@ static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-bool page_states(uintptr_t begin, size_t pages, uint8_t states[]) {
-  int file = call_open(PAGEMAP, O_RDONLY);
-  if (file < 0) return ask_mincore(begin, pages, states);
-  bool told = read_pagemap(file, begin, pages, states);
-  call_close(file);
-  return told || ask_mincore(begin, pages, states);
+static void open_pagemap(void) { files[0] = call_open(PAGEMAP, O_RDONLY); }
+
+bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]) {
+  if (by == TELL_BY_MINCORE) return ask_mincore(begin, pages, states);
+  bool told = without_forks(open_pagemap) && read_pagemap(begin, pages, states);
+  close_files();
+  return told;
 }
 
-bool page_states_tell_swapped(void) {
-  int file = call_open(PAGEMAP, O_RDONLY);
-  if (file >= 0) call_close(file);
-  return file >= 0;
+bool pagemap_tells(void) {
+  static bool registered;
+  uint8_t state = PAGE_UNKNOWN;
+  protected_words_prepare();
+  if (!registered) after_fork_in_child(close_in_child);
+  registered = true;
+  uintptr_t page = (uintptr_t)&state & ~(uintptr_t)(memory_page_bytes() - 1);
+  return page_states(TELL_BY_PAGEMAP, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
 /* ---- Copies -------------------------------------------------------------------------------------------- */
@@ -69,12 +98,12 @@ static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
 }
 
 /* As much as the pipe takes each time, and what comes out of it is not more. */
-static size_t copy_through(const int ends[2], uintptr_t from, char *to, size_t bytes) {
+static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {
-    ssize_t written = syscall(SYS_write, ends[1], from + copied, bytes - copied);
+    ssize_t written = syscall(SYS_write, files[1], from + copied, bytes - copied);
     for (ssize_t left = written; left > 0;) {
-      ssize_t came = call_read(ends[0], to + copied, (size_t)left);
+      ssize_t came = call_read(files[0], to + copied, (size_t)left);
       if (came <= 0) return copied;
       left -= came;
       copied += (size_t)came;
@@ -84,12 +113,11 @@ static size_t copy_through(const int ends[2], uintptr_t from, char *to, size_t b
   return copied;
 }
 
+static void open_pipe(void) { syscall(SYS_pipe2, files, O_CLOEXEC | O_NONBLOCK); }
+
 static size_t copy_by_pipe(uintptr_t from, void *to, size_t bytes) {
-  int ends[2];
-  if (syscall(SYS_pipe2, ends, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
-  size_t copied = copy_through(ends, from, to, bytes);
-  call_close(ends[0]);
-  call_close(ends[1]);
+  size_t copied = without_forks(open_pipe) && files[0] >= 0 ? copy_through_pipe(from, to, bytes) : 0;
+  close_files();
   return copied;
 }
 

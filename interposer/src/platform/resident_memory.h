@@ -1,6 +1,6 @@
 /*
  * Reading the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
- * What is gone is no fault. Descriptors are open only within a call. Allocates nothing; may change errno.
+ * What is gone is no fault. Descriptors are open only within a call, and not in a forked child. May change errno.
  */
 #ifndef MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
 #define MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
@@ -12,14 +12,19 @@
 #include "platform/readable_memory.h"
 
 /*
- * Sets an enum page_state for each page from `begin` on. False if the kernel does not tell. By /proc/self/pagemap;
- * where that is refused by mincore(2), for which a swapped page is an untouched one, and the page of a file that other
- * processes have in memory is in memory. One user at a time.
+ * /proc/self/pagemap; or mincore(2), for which a swapped page is an untouched one, and a page of a file or of shared
+ * memory that anybody has in memory is in memory.
  */
-bool page_states(uintptr_t begin, size_t pages, uint8_t states[]);
+enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
-/* Whether the states tell swapped pages from untouched ones. */
-bool page_states_tell_swapped(void);
+/* Whether pagemap tells. To be asked before all else. */
+bool pagemap_tells(void);
+
+/*
+ * Sets an enum page_state for each page from `begin` on. False if the kernel does not tell. A sandbox may end the
+ * process for mincore: to be tried elsewhere. One user at a time.
+ */
+bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
 /* process_vm_readv(2) of the process itself, or write(2) into a pipe and read(2) out of it, at twice the cost. */
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };

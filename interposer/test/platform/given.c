@@ -171,8 +171,10 @@ const struct mapping *given_rows;
 size_t given_row_count;
 uint8_t (*given_page_state)(uintptr_t address);
 void (*given_while_copying)(void);
-const char *given_trials_of_copying[2];
+const char *given_trials_of_copying[2], *given_trial_of_mincore;
 int given_copying = -1;
+bool given_no_pagemap;
+uint64_t given_swapped_bytes;
 
 bool mappings_read(struct mappings *mappings) {
   *mappings = (struct mappings){(struct mapping *)(uintptr_t)given_rows, given_row_count};
@@ -185,15 +187,17 @@ bool mapping_is_readable(const struct mapping *mapping) { return mapping->protec
 
 bool mapping_is_writable(const struct mapping *mapping) { return mapping->protection & 2; }
 
-bool page_states(uintptr_t begin, size_t count, uint8_t states[]) {
+bool page_states(enum memory_telling by, uintptr_t begin, size_t count, uint8_t states[]) {
+  CHECK_EQUAL(by, given_no_pagemap ? TELL_BY_MINCORE : TELL_BY_PAGEMAP);
   for (size_t i = 0; i < count; i++) {
     uintptr_t page = begin + i * given_page_bytes;
     states[i] = given_page_state ? given_page_state(page) : (uint8_t)PAGE_IN_MEMORY;
+    if (states[i] == PAGE_UNKNOWN) return false;
   }
   return true;
 }
 
-bool page_states_tell_swapped(void) { return true; }
+bool pagemap_tells(void) { return !given_no_pagemap; }
 
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
   given_copying = (int)by;
@@ -207,9 +211,11 @@ bool random_bytes(void *to, size_t bytes) {
   return true;
 }
 
-uint64_t process_swapped_bytes(void) { return 0; }
+uint64_t process_swapped_bytes(void) { return given_swapped_bytes; }
 
 const char *trial_of_copying(enum memory_copying by) { return given_trials_of_copying[by]; }
+
+const char *trial_of_mincore(void) { return given_trial_of_mincore; }
 
 /* ---- A range of pages ---------------------------------------------------------------------------------- */
 

@@ -49,14 +49,18 @@ size_t memory_taken(void);
 struct mapping;
 extern const struct mapping *given_rows;
 extern size_t given_row_count;
-/* Called for each page that is asked for, to say in which enum page_state it is; NULL: all are in memory. */
+/* Called for each page that is asked for, to say in which enum page_state it is, or that the kernel does not
+ * tell; NULL: all are in memory. */
 extern uint8_t (*given_page_state)(uintptr_t address);
 /* Called before each copy. */
 extern void (*given_while_copying)(void);
-/* What trial_of_copying() answers for either way. */
-extern const char *given_trials_of_copying[2];
+/* What trial_of_copying() answers for either way, and trial_of_mincore(). */
+extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The way in which memory was last copied. */
 extern int given_copying;
+/* Where there is none, the states do not tell of swapped pages; so many bytes are. */
+extern bool given_no_pagemap;
+extern uint64_t given_swapped_bytes;
 
 /* ---- The range of pages, and their use ----------------------------------------------------------------- */
 
