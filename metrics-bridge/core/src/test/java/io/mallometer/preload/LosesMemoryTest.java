@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,19 @@ class LosesMemoryTest {
     assertThat(lost(result.output(), "lose")).as(result.output()).isGreaterThanOrEqualTo(75);
     assertThat(lost(result.output(), "keep")).as(result.output()).isZero();
     assertThat(lost(result.output(), "deflaters")).as(result.output()).isZero();
+  }
+
+  /** What is kept looks the same, but for its address. */
+  @Test
+  void aLeakIsToldLongBeforeTheLongestTimeoutIfItsMemoryIsLost() throws Exception {
+    ChildJvm.Result result =
+        new ChildJvm().preload(BundledLibrary.extract(directory)).run(IsToldOfLostMemory.class);
+
+    assertThat(result.output())
+        .containsPattern(
+            "lose LEAK \\S+ from \\S+ holds \\S+ MiB: no address of \\d+ of \\d+ sampled objects"
+                + " exists in the process, so nobody can use or free them")
+        .doesNotContain("keep LEAK");
   }
 
   private static int lost(String output, String method) {

@@ -1,0 +1,86 @@
+package io.mallometer.preload;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.StackFrame;
+import io.mallometer.model.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Drops the addresses of some objects and keeps those of others that nobody reads either, until one
+ * of the two is a leak; prints which, and the verdict on the other. Thirty times as fast as usual.
+ */
+public final class IsToldOfLostMemory {
+
+  private static final int SCALE = 30;
+  private static final int BYTES = 40_000;
+  private static final long[] KEPT = new long[100_000];
+
+  private IsToldOfLostMemory() {}
+
+  /** Runs. */
+  public static void main(String[] arguments) throws Throwable {
+    CountDownLatch told = new CountDownLatch(1);
+    try (Mallometer mallometer =
+        Mallometer.open(
+            MallometerOptions.defaults()
+                .withPollInterval(Duration.ofMillis(100))
+                .withLeaks(LeakOptions.defaults().withTimeScale(SCALE)))) {
+      mallometer.onPoll((Snapshot snapshot) -> tell(mallometer, told));
+      for (int i = 0; i < KEPT.length && told.getCount() > 0; i++) {
+        lose();
+        keep(i);
+        told.await(20, TimeUnit.MILLISECONDS);
+      }
+      mallometer.leaks().report().sites().stream()
+          .filter(site -> !through(site).isEmpty())
+          .forEach(
+              site ->
+                  System.out.println(
+                      String.join("", through(site))
+                          + " "
+                          + site.verdict()
+                          + " "
+                          + site.sentence()));
+    }
+  }
+
+  private static void tell(Mallometer mallometer, CountDownLatch told) {
+    boolean lost =
+        mallometer.leaks().report().sites().stream()
+            .anyMatch(
+                site ->
+                    site.verdict() == Verdict.LEAK
+                        && site.grounds().evidence() == LeakEvidence.LOST);
+    if (lost) {
+      told.countDown();
+    }
+  }
+
+  /** Which of the two methods a site's stack has. */
+  private static List<String> through(SiteVerdict site) {
+    List<String> methods = new ArrayList<>();
+    for (StackFrame frame : site.site().frames()) {
+      if (frame.owner().endsWith("IsToldOfLostMemory") && !frame.name().equals("main")) {
+        methods.add(frame.name());
+      }
+    }
+    return methods;
+  }
+
+  private static void lose() throws Throwable {
+    long unused = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
+  }
+
+  private static void keep(int i) throws Throwable {
+    KEPT[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
+  }
+}
