@@ -149,14 +149,16 @@ final class LeakTest {
     Share ofBytes = Share.of(old, stale, SampledObject::bytes);
     Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
     Estimate objects = Share.of(old, stale, LeakTest::one).times(total(old, LeakTest::one));
-    boolean enough = stale.size() >= LeakThresholds.FEWEST_STALE && arrivals.telling();
-    enough = enough && bytes.value() >= LeakThresholds.LEAST_BYTES;
+    boolean enough =
+        stale.size() >= LeakThresholds.FEWEST_STALE
+            && bytes.value() >= LeakThresholds.LEAST_BYTES
+            && arrivals.telling();
     long since = youngerThan(lag);
     boolean staying = Plateau.of(live, use, threshold, window) >= LeakThresholds.PLATEAU;
     boolean ceased = arrivals.ceased(since);
     boolean leaks = enough && staying && !ceased && arrivals.continuing(since);
     return new Judgement(
-        leaks ? outlasted() : enough ? staying ? Verdict.UNUSED : Verdict.POOL : Verdict.HEALTHY,
+        enough ? verdict(leaks, staying) : Verdict.HEALTHY,
         stale.size(),
         suspected(bytes, objects),
         ceased ? Double.NaN : growth(old, arrivals, lag) * ofBytes.share(),
@@ -168,6 +170,13 @@ final class LeakTest {
         isUntouched(old),
         null,
         null);
+  }
+
+  private Verdict verdict(boolean leaks, boolean staying) {
+    if (leaks) {
+      return outlasted();
+    }
+    return staying ? Verdict.UNUSED : Verdict.POOL;
   }
 
   /** As many as make a suspicion: one alone may be an odd one. */
