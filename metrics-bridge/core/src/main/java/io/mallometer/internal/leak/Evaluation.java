@@ -128,7 +128,7 @@ final class Evaluation {
   }
 
   private static boolean isScarce(Judgement judged) {
-    return judged.stale() > 0 && judged.stale() < LeakThresholds.FEWEST_STALE;
+    return judged.idle().count() > 0 && judged.idle().count() < LeakThresholds.FEWEST_STALE;
   }
 
   /** As one, if that says something; else each for itself. */
@@ -140,7 +140,7 @@ final class Evaluation {
     Subject all = subject(name, mostLiveFirst(few));
     boolean telling =
         all.judged().verdict() != Verdict.HEALTHY
-            && all.judged().stale() >= LeakThresholds.FEWEST_STALE_TOGETHER;
+            && all.judged().idle().count() >= LeakThresholds.FEWEST_STALE_TOGETHER;
     return leak || telling ? List.of(all) : few;
   }
 
@@ -262,7 +262,7 @@ final class Evaluation {
     Judgement judged = finding.standing().shown();
     Verdict verdict = finding.verdict();
     Suspected suspected =
-        judged.stale() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
+        judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
     Growth growth = growth(finding, room);
     LeakEvidence evidence = evidence(finding);
     return new SiteVerdict(

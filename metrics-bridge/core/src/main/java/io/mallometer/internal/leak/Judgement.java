@@ -9,33 +9,41 @@ import org.jspecify.annotations.Nullable;
  * What one evaluation says of a site.
  *
  * @param verdict the verdict
- * @param stale how many samples are idle
+ * @param idle the samples that nobody touched
  * @param suspected what they stand for
  * @param growthBytesPerHour what is idle more each hour
  * @param acquittal why idle objects are no leak; null if they are one, or if that is not known
  * @param refutesLeak whether what was a leak is none any more: its objects are used again or freed,
  *     or no more come
- * @param longestIdleSeconds how long the object is idle that is so the longest; {@code NaN} if none
- *     is
- * @param watched how many observed objects are old enough to be idle; 0 if that says nothing
- * @param objectSeconds for how long the idle ones were left alone, all together
- * @param untouched whether none of them was ever used again after it was made
  * @param increase by how much the site holds more than some minutes ago; null if it does not grow
  * @param lost what searches say of its objects; null if they are not lost, or not known to be
  */
 record Judgement(
     Verdict verdict,
-    int stale,
+    Idle idle,
     Suspected suspected,
     double growthBytesPerHour,
     @Nullable Acquittal acquittal,
     boolean refutesLeak,
-    double longestIdleSeconds,
-    int watched,
-    double objectSeconds,
-    boolean untouched,
     @Nullable Increase increase,
     @Nullable Lost lost) {
+
+  /**
+   * Samples that nobody touched for longer than the threshold.
+   *
+   * @param count how many they are
+   * @param watched how many observed objects are old enough to be idle; 0 if that says nothing
+   * @param longestSeconds how long the one is idle that is so the longest; {@code NaN} if none is
+   * @param objectSeconds for how long they were left alone, all together
+   * @param untouched whether none of the observed was ever used again after it was made
+   */
+  record Idle(
+      int count, int watched, double longestSeconds, double objectSeconds, boolean untouched) {
+
+    static Idle none(int watched) {
+      return new Idle(0, watched, Double.NaN, 0, false);
+    }
+  }
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
@@ -80,19 +88,7 @@ record Judgement(
 
   private Judgement with(
       Verdict other, boolean refutes, @Nullable Increase by, @Nullable Lost proof) {
-    return new Judgement(
-        other,
-        stale,
-        suspected,
-        growthBytesPerHour,
-        acquittal,
-        refutes,
-        longestIdleSeconds,
-        watched,
-        objectSeconds,
-        untouched,
-        by,
-        proof);
+    return new Judgement(other, idle, suspected, growthBytesPerHour, acquittal, refutes, by, proof);
   }
 
   private static Judgement none(
@@ -100,17 +96,6 @@ record Judgement(
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
     return new Judgement(
-        Verdict.HEALTHY,
-        0,
-        suspected,
-        growth,
-        null,
-        refutesLeak,
-        Double.NaN,
-        watched,
-        0,
-        false,
-        null,
-        null);
+        Verdict.HEALTHY, Idle.none(watched), suspected, growth, null, refutesLeak, null, null);
   }
 }

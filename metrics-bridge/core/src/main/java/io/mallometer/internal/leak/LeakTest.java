@@ -2,6 +2,7 @@ package io.mallometer.internal.leak;
 
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.leak.Judgement.Idle;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
@@ -159,15 +160,11 @@ final class LeakTest {
     boolean leaks = enough && staying && !ceased && arrivals.continuing(since);
     return new Judgement(
         enough ? verdict(leaks, staying) : Verdict.HEALTHY,
-        stale.size(),
+        idle(old),
         suspected(bytes, objects),
         ceased ? Double.NaN : growth(old, arrivals, lag) * ofBytes.share(),
         enough && !leaks ? acquittal(ceased, staying) : null,
         !staying || arrivals.ended(since),
-        longestIdleSeconds(),
-        watched(old),
-        objectSeconds(),
-        isUntouched(old),
         null,
         null);
   }
@@ -192,26 +189,17 @@ final class LeakTest {
     Share ofObjects = Share.of(old, stale, LeakTest::one);
     Estimate bytes = ofBytes.times(total(old, SampledObject::bytes));
     Estimate objects = ofObjects.times(total(old, LeakTest::one));
+    Idle idle = idle(old);
+    double scale = window.times().scale();
     boolean unused =
-        stale.size() >= LeakThresholds.FEWEST_STALE
-            && longestIdleSeconds()
-                >= LeakThresholds.LONGEST_UNUSED_SECONDS / window.times().scale()
-            && objectSeconds() >= LeakThresholds.UNUSED_OBJECT_SECONDS / window.times().scale()
+        idle.count() >= LeakThresholds.FEWEST_STALE
+            && idle.longestSeconds() >= LeakThresholds.LONGEST_UNUSED_SECONDS / scale
+            && idle.objectSeconds() >= LeakThresholds.UNUSED_OBJECT_SECONDS / scale
             && ofObjects.share() >= LeakThresholds.UNUSED_SHARE
             && bytes.value() >= LeakThresholds.LEAST_BYTES;
-    return new Judgement(
-        unused ? Verdict.UNUSED : Verdict.HEALTHY,
-        stale.size(),
-        suspected(bytes, objects),
-        Double.NaN,
-        null,
-        false,
-        longestIdleSeconds(),
-        watched(old),
-        objectSeconds(),
-        isUntouched(old),
-        null,
-        null);
+    Verdict verdict = unused ? Verdict.UNUSED : Verdict.HEALTHY;
+    Suspected suspected = suspected(bytes, objects);
+    return new Judgement(verdict, idle, suspected, Double.NaN, null, false, null, null);
   }
 
   private Suspected suspected(Estimate bytes, Estimate objects) {
@@ -232,12 +220,15 @@ final class LeakTest {
             .size();
   }
 
-  private double longestIdleSeconds() {
+  private Idle idle(List<SampledObject> old) {
     double longest = 0;
+    double all = 0;
     for (SampledObject object : stale) {
-      longest = Math.max(longest, window.idleSeconds(object));
+      double seconds = window.idleSeconds(object);
+      longest = Math.max(longest, seconds);
+      all += seconds;
     }
-    return longest;
+    return new Idle(stale.size(), watched(old), longest, all, isUntouched(old));
   }
 
   /** Whether none was ever used later than some epochs after it was allocated. */
@@ -249,15 +240,6 @@ final class LeakTest {
 
   private static double usedFor(SampledObject object) {
     return (object.lastAccessNanos() - object.bornNanos()) / 1e9;
-  }
-
-  /** For how long the idle ones were left alone, all together. */
-  private double objectSeconds() {
-    double seconds = 0;
-    for (SampledObject object : stale) {
-      seconds += window.idleSeconds(object);
-    }
-    return seconds;
   }
 
   private static double one(SampledObject object) {

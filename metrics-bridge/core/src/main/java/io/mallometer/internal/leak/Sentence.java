@@ -48,7 +48,7 @@ public final class Sentence {
   }
 
   private static String outlasted(Judgement judged, Times times) {
-    String oldest = "; the longest for " + atLeast(judged.longestIdleSeconds());
+    String oldest = "; the longest for " + atLeast(judged.idle().longestSeconds());
     return times.longestTimeoutSeconds() > 0
         ? oldest
             + ", beyond any timeout of this program ("
@@ -59,13 +59,13 @@ public final class Sentence {
 
   /** What is excluded holds for objects that were never used: others have a gap of their own. */
   private static String unused(Judgement judged) {
-    String longest = atLeast(judged.longestIdleSeconds());
+    String longest = atLeast(judged.idle().longestSeconds());
     return ": "
-        + judged.stale()
+        + judged.idle().count()
         + " of "
-        + judged.watched()
+        + judged.idle().watched()
         + " observed objects were not accessed "
-        + (judged.untouched()
+        + (judged.idle().untouched()
             ? "since they were allocated, up to " + longest + excluded(judged)
             : "for up to " + longest)
         + "; a timeout, scan or swap later than "
@@ -74,7 +74,7 @@ public final class Sentence {
   }
 
   private static String excluded(Judgement judged) {
-    double seconds = judged.objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
+    double seconds = judged.idle().objectSeconds() / LeakThresholds.EXCLUDED_GAPS;
     return seconds < 1
         ? ""
         : "; random use more often than every " + atLeast(seconds) + " is excluded";
@@ -107,8 +107,8 @@ public final class Sentence {
     if (!seen) {
       return ", whether used or not is not known";
     }
-    if (judged.stale() == 0) {
-      return judged.watched() > 0 ? " that is used" : "";
+    if (judged.idle().count() == 0) {
+      return judged.idle().watched() > 0 ? " that is used" : "";
     }
     return ", of which nothing touched "
         + bytes(judged.suspected().bytes().value())

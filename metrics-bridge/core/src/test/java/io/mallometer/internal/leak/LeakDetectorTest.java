@@ -719,7 +719,7 @@ class LeakDetectorTest {
       }
       site(1, "Cart.zip");
       Judgement judged = judgement();
-      if (judged.stale() >= 5) {
+      if (judged.idle().count() >= 5) {
         told++;
         covered +=
             judged.suspected().bytes().low() <= truth && truth <= judged.suspected().bytes().high()
