@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Takes the picture docs/images/jconsole.png: JConsole on the running demo, with the attributes of the native memory MBean;
-# or another picture of another MBean: jconsole-picture.sh FILE Allocator|CallSites|NativeMemory
+# or another picture of another MBean: jconsole-picture.sh FILE Allocator|CallSites|LeakDetector|NativeMemory
 # Installs what it needs, starts bin/demo and a virtual screen of its own, and operates JConsole by mouse and keyboard.
 # Positions are those of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
 set -euo pipefail
@@ -12,7 +12,8 @@ picture=${1:-docs/images/jconsole.png}
 case ${2:-NativeMemory} in
   Allocator) down=(Down) ;;
   CallSites) down=(Down Down) ;;
-  NativeMemory) down=(Down Down Down) ;;
+  LeakDetector) down=(Down Down Down) ;;
+  NativeMemory) down=(Down Down Down Down) ;;
   *) fail "no MBean $2" ;;
 esac
 port=18091
