@@ -89,7 +89,7 @@ public record SiteVerdict(
    *
    * @param evidence what was observed of the objects
    * @param confidence how likely the verdict {@link Verdict#LEAK} is right, by how often it was in
-   *     simulations; {@code NaN} for others
+   *     simulations; {@code NaN} for others, and where memory is lost
    * @param lastAccess where an object of the site was last used
    * @param lastWrite where one was last written
    */

@@ -280,7 +280,7 @@ final class Evaluation {
         growth,
         new Grounds(
             evidence,
-            verdict == Verdict.LEAK ? LeakThresholds.CONFIDENCE : Double.NaN,
+            evidence == LeakEvidence.OUTLASTED ? LeakThresholds.CONFIDENCE : Double.NaN,
             uses.of(site.number(), false),
             uses.of(site.number(), true)),
         acknowledged.test(site.name()));

@@ -152,7 +152,8 @@ final class LostMemory {
         && !site.site().name().startsWith(JVM);
   }
 
-  private static Map<Integer, Lost> compare(MemorySearch first, MemorySearch second, int threads) {
+  /** What is known of other sites stays. */
+  private Map<Integer, Lost> compare(MemorySearch first, MemorySearch second, int threads) {
     Map<Long, SoughtObject> before = new HashMap<>();
     first.objects().forEach(object -> before.put(object.id(), object));
     Map<Integer, Count> counts = new HashMap<>();
@@ -164,7 +165,8 @@ final class LostMemory {
             .add(object, known.lost() && object.lost());
       }
     }
-    Map<Integer, Lost> lost = new HashMap<>();
+    Map<Integer, Lost> lost = new HashMap<>(found);
+    lost.keySet().removeAll(sought);
     counts.forEach(
         (site, count) -> {
           if (count.proves(threads)) {

@@ -28,13 +28,18 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
     if (raw == verdict) {
       return showing(judged);
     }
-    if (leak && !judged.refutesLeak()) {
+    if (leak && !judged.refutesLeak() && !isUnproven(judged)) {
       return showing(shown);
     }
     int now = leak || raw == next ? agreeing + 1 : 1;
     return now >= needed(judged)
         ? new Standing(raw, time, raw, 0, judged)
         : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
+  }
+
+  /** Whether later searches found what earlier ones had not. */
+  private boolean isUnproven(Judgement judged) {
+    return shown.lost() != null && judged.lost() == null;
   }
 
   /** What is growing, unused or lost was seen for minutes when it is first found. */

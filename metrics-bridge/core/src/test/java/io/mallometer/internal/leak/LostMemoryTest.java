@@ -183,6 +183,17 @@ class LostMemoryTest {
   }
 
   @Test
+  void whatIsNotSoughtAgainStaysLost() {
+    library.has(50, 0);
+    pass(120);
+    library.objects.clear();
+    sites = List.of(VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Store.open", 7, 1e6));
+    pass(3_700);
+    assertThat(library.searches.get(2)).containsExactly(7);
+    assertThat(lost.of(SITE)).isNotNull();
+  }
+
+  @Test
   void theJvmsOwnSitesAndThoseKnownToBeFineAreNotSought() {
     SiteVerdict fine =
         VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Cart.zip", 12, 1e6).acknowledged(true);

@@ -1,0 +1,38 @@
+package io.mallometer.internal.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.model.Verdict;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** What a proof does to a verdict, while it holds and when it is gone. */
+class StandingTest {
+
+  private static final Judgement GROWS =
+      Judgement.unseen().growing(new Increase(120, 10 << 20, 20));
+
+  @Test
+  void whatIsLostIsALeakAtOnceAndStaysOneWhileItIsProven() {
+    Standing standing = Standing.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
+    assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+    for (int i = 0; i < 2 * LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      standing = standing.after(proven(), Instant.EPOCH);
+    }
+    assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+  }
+
+  @Test
+  void aLeakWhoseProofIsGoneIsGivenUp() {
+    Standing standing = Standing.of(GROWS, Instant.EPOCH).after(proven(), Instant.EPOCH);
+    for (int i = 1; i < LeakThresholds.AGREEING_TO_CLEAR; i++) {
+      standing = standing.after(GROWS, Instant.EPOCH);
+      assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
+    }
+    assertThat(standing.after(GROWS, Instant.EPOCH).verdict()).isEqualTo(Verdict.GROWING);
+  }
+
+  private static Judgement proven() {
+    return GROWS.losing(new Lost(50, 47));
+  }
+}
