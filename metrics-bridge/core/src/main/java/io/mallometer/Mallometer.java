@@ -1,7 +1,6 @@
 package io.mallometer;
 
 import io.mallometer.model.CallSites;
-import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
@@ -83,8 +82,12 @@ public interface Mallometer extends AutoCloseable {
    */
   Snapshot poll();
 
-  /** Returns the judgement on the process in one sentence, with its reasons. */
-  Diagnosis diagnosis();
+  /**
+   * Says that the application starts, or that it has started. From then on growth counts; without
+   * this call from two minutes after the start of the JVM. Only the first start of a process
+   * counts.
+   */
+  void starting(boolean begins);
 
   /**
    * Calls {@code listener} after each poll, on the thread that polled, until the subscription or

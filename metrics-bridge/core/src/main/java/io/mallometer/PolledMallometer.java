@@ -1,7 +1,6 @@
 package io.mallometer;
 
 import io.mallometer.internal.engine.AutomaticTrim;
-import io.mallometer.internal.engine.DiagnosisRules;
 import io.mallometer.internal.engine.HugeAllocationWatch;
 import io.mallometer.internal.engine.LeakNews;
 import io.mallometer.internal.engine.OwnThread;
@@ -10,7 +9,6 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
@@ -89,9 +87,8 @@ class PolledMallometer implements Mallometer {
   }
 
   @Override
-  public Diagnosis diagnosis() {
-    return DiagnosisRules.diagnosis(
-        snapshot(), history.points(), leaks.report(), poller.leakWatch().leastObservation());
+  public void starting(boolean begins) {
+    poller.starting(begins);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -97,6 +98,49 @@ public final class VerdictsByHand {
   /** A leak that takes such a time to the limit, though how fast it grows is not known. */
   public static SiteVerdict leak(String site, double bytes, double secondsToLimit) {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN, secondsToLimit));
+  }
+
+  /** A site that has so many bytes and grows by others each hour, idle for 5 min. */
+  public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
+    SiteVerdict made =
+        verdict(verdict, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, perHour, 0, Double.NaN));
+    return new SiteVerdict(
+        made.verdict(),
+        made.since(),
+        made.sentence(),
+        made.site(),
+        new SiteVerdict.Suspected(
+            made.suspected().bytes(), made.suspected().objects(), 120, 120, 200, 300),
+        made.growth(),
+        made.grounds(),
+        false);
+  }
+
+  /** Of an evaluation of a process whose use is seen for a short time. */
+  public static LeakReport youngReport(Duration seen) {
+    Observation whole = observation();
+    return new LeakReport(
+        TIME,
+        new Observation(
+            whole.state(),
+            "",
+            whole.method(),
+            whole.startedNanos(),
+            whole.startedNanos() + seen.toNanos(),
+            whole.epochs(),
+            120,
+            2,
+            0.5,
+            700_000_000,
+            9_000_000,
+            16_000_000,
+            List.of(),
+            0,
+            0,
+            0,
+            ""),
+        List.of(),
+        "");
   }
 
   /** Of an evaluation while use is seen, but of no more objects. */

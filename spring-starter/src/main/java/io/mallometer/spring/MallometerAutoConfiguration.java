@@ -13,9 +13,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * What every application gets: the facade, the MBeans, events in recordings, an event for each huge
@@ -34,7 +36,16 @@ public final class MallometerAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   Mallometer mallometer(MallometerProperties properties, BeanFactory beans) {
-    return Mallometer.open(properties.options(scannedPackages(beans)));
+    Mallometer mallometer = Mallometer.open(properties.options(scannedPackages(beans)));
+    mallometer.starting(true);
+    return mallometer;
+  }
+
+  /** Growth counts from the end of the first refresh on. */
+  @Bean
+  @Lazy(false)
+  ApplicationListener<ContextRefreshedEvent> mallometerStarted(Mallometer mallometer) {
+    return refreshed -> mallometer.starting(false);
   }
 
   /** Where Spring Boot looks for the application's components; empty if it does not look. */

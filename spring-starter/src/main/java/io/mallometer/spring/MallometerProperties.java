@@ -15,12 +15,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.unit.DataSize;
 
 /**
  * What can be set in the application's configuration, but for {@code mallometer.enabled}: {@link
  * OnEnabledPropertyCondition} reads it.
  *
  * @param pollInterval Time between two readings of the native counters. At least 10ms.
+ * @param limit How large the resident set may become, such as 512MB. By default the limit of the
+ *     memory cgroup, or else the memory of the machine.
  * @param record Recording of the last hour in a file that outlives the process.
  * @param metrics Metrics.
  * @param jmx JMX.
@@ -32,6 +35,7 @@ import org.springframework.boot.convert.DurationStyle;
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
     @DefaultValue("5s") Duration pollInterval,
+    @Nullable DataSize limit,
     @DefaultValue BlackBox record,
     @DefaultValue Metrics metrics,
     @DefaultValue Jmx jmx,
@@ -155,6 +159,14 @@ public record MallometerProperties(
             .withMinimumTrimInterval(trim.minimumInterval())
             .withApplicationPackages(applicationPackages(scannedPackages))
             .withLeaks(leaks());
+    if (limit != null && limit.toBytes() <= 0) {
+      throw new MallometerPropertyException(
+          "mallometer.limit",
+          limit,
+          "must be more than 0",
+          "Write it with a unit, such as 512MB, or remove it to have the limit of the cgroup.");
+    }
+    options = limit == null ? options : options.withLimitBytes(limit.toBytes());
     String path = record.path();
     return path == null || path.isBlank()
         ? options

@@ -4,6 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.Conclusion;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SelfReport;
@@ -19,14 +20,20 @@ final class NativeMemoryDetails {
   private NativeMemoryDetails() {}
 
   /**
-   * How much memory there is, and how near the limit: state, reason if nothing is counted, mode and
-   * since when it is, what is not counted after an attach ({@code incomplete}), and in bytes
-   * resident, live, of that allocated before an attach, retained, trimmable, charged, limit; and
-   * the charge without page cache that can be reclaimed as a share of the limit. How many sites
-   * leak, and the worst in words.
+   * The conclusion with its sentence and actions, how much memory there is, and how near the limit:
+   * state, reason if nothing is counted, mode and since when it is, what is not counted after an
+   * attach ({@code incomplete}), and in bytes resident, live, of that allocated before an attach,
+   * retained, trimmable, charged, limit; and the charge without page cache that can be reclaimed as
+   * a share of the limit. How many sites leak, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
+    Conclusion conclusion = snapshot.conclusion();
+    details.put("conclusion", conclusion.state().tag());
+    details.put("sentence", conclusion.sentence());
+    if (!conclusion.actions().isEmpty()) {
+      details.put("actions", conclusion.actions());
+    }
     snapshot
         .self()
         .attachment()

@@ -30,6 +30,7 @@ final class AgentOptions {
           "trim",
           "attach",
           RELAUNCH,
+          "limit",
           "leak.enabled",
           "leak.profile",
           "leak.longestTimeout",

@@ -16,6 +16,15 @@ final class Described {
   /** Those of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
 
+    @Description("The judgement on the process: act, watch, too_early or healthy")
+    String getConclusion();
+
+    @Description("The same in one sentence")
+    String getConclusionSentence();
+
+    @Description("What to do, most urgent first; empty if nothing")
+    List<String> getActions();
+
     @Description("Sizes that successful native allocations asked for, by class; empty if unknown")
     List<SizeClass> getSizeDistribution();
 

@@ -31,6 +31,21 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
+  public String getConclusion() {
+    return snapshot().conclusion().state().tag();
+  }
+
+  @Override
+  public String getConclusionSentence() {
+    return snapshot().conclusion().sentence();
+  }
+
+  @Override
+  public List<String> getActions() {
+    return snapshot().conclusion().actions();
+  }
+
+  @Override
   public List<SizeClass> getSizeDistribution() {
     return snapshot()
         .process()

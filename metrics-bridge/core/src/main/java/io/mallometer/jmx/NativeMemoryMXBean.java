@@ -55,6 +55,8 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getStates();
 
+  Map<String, Long> getLimitSeconds();
+
   double getSnapshotAge();
 
   double getOverhead();

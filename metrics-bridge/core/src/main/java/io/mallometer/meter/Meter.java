@@ -4,6 +4,8 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Conclusion;
+import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.ResidentMemory;
@@ -348,6 +350,25 @@ public record Meter(
                   (snapshot, clock) -> snapshot.self().footprintBytes())
               .attribute(NATIVE_MEMORY, "FootprintBytes", BYTES),
           new Meter(
+              "mallometer.conclusion",
+              Type.GAUGE,
+              NO_UNIT,
+              "The judgement on the process: 1 for the state that holds, 0 for the others",
+              when(snapshot -> true, conclusions())),
+          new Meter(
+                  "mallometer.limit",
+                  Type.GAUGE,
+                  SECONDS,
+                  "Time until memory reaches its limit if it grows on; absent while it does not grow",
+                  Meter::secondsToLimit)
+              .table(NATIVE_MEMORY, "LimitSeconds", SECONDS),
+          new Meter(
+              "mallometer.previous.exit",
+              Type.GAUGE,
+              NO_UNIT,
+              "Unix time at which the previous run ended; absent where none is recorded",
+              Meter::previousExit),
+          new Meter(
                   "mallometer.overhead.target",
                   Type.GAUGE,
                   RATIO,
@@ -642,6 +663,41 @@ public record Meter(
                     List.of(new Tag("state", state.tag())),
                     (snapshot, clock) -> snapshot.status().state() == state ? 1 : 0))
         .toArray(Series[]::new);
+  }
+
+  private static Series[] conclusions() {
+    return Stream.of(Conclusion.State.values())
+        .map(
+            state ->
+                new Series(
+                    List.of(new Tag("state", state.tag())),
+                    (snapshot, clock) -> snapshot.conclusion().state() == state ? 1 : 0))
+        .toArray(Series[]::new);
+  }
+
+  private static List<Series> secondsToLimit(Snapshot snapshot) {
+    return Stream.of(
+            bound("lower", Limit::lowerSeconds),
+            bound("estimate", Limit::seconds),
+            bound("upper", Limit::upperSeconds))
+        .filter(series -> Double.isFinite(series.figure().of(snapshot, Clock.systemUTC())))
+        .toList();
+  }
+
+  private static Series bound(String bound, ToDoubleFunction<Limit> figure) {
+    return new Series(
+        List.of(new Tag("bound", bound)),
+        (snapshot, clock) -> figure.applyAsDouble(snapshot.conclusion().limit()));
+  }
+
+  private static List<Series> previousExit(Snapshot snapshot) {
+    return snapshot.conclusion().previous().stream()
+        .map(
+            run ->
+                new Series(
+                    List.of(new Tag("reason", run.reason())),
+                    (latest, clock) -> run.ended().getEpochSecond()))
+        .toList();
   }
 
   /** Series that are there while something is sampled. */

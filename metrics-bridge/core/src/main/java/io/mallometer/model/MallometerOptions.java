@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * How to read the native library.
@@ -17,13 +18,16 @@ import java.util.Optional;
  * @param applicationPackages packages, with all below them, of the application's own classes: the
  *     innermost frame of one of these names a call site. Empty if they are not known
  * @param leaks whether and how leaks are looked for
+ * @param limitBytes how large the resident set may become; empty for the cgroup's limit or else the
+ *     machine's memory
  */
 public record MallometerOptions(
     Duration pollInterval,
     Duration minimumTrimInterval,
     Optional<Path> recordPath,
     List<String> applicationPackages,
-    LeakOptions leaks) {
+    LeakOptions leaks,
+    OptionalLong limitBytes) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -48,35 +52,53 @@ public record MallometerOptions(
         DEFAULT_MINIMUM_TRIM_INTERVAL,
         Optional.empty(),
         List.of(),
-        LeakOptions.defaults());
+        LeakOptions.defaults(),
+        OptionalLong.empty());
   }
 
   /** These options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
   }
 
   /** These options with another least time between two trims. */
   public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
   }
 
   /** These options with a file to record into. */
   public MallometerOptions withRecordPath(Path recordPath) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, Optional.of(recordPath), applicationPackages, leaks);
+        pollInterval,
+        minimumTrimInterval,
+        Optional.of(recordPath),
+        applicationPackages,
+        leaks,
+        limitBytes);
   }
 
   /** These options with other packages of the application. */
   public MallometerOptions withApplicationPackages(List<String> packages) {
-    return new MallometerOptions(pollInterval, minimumTrimInterval, recordPath, packages, leaks);
+    return new MallometerOptions(
+        pollInterval, minimumTrimInterval, recordPath, packages, leaks, limitBytes);
   }
 
   /** These options with another way to look for leaks. */
   public MallometerOptions withLeaks(LeakOptions leaks) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks);
+        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
+  }
+
+  /** These options with a limit of the resident set. */
+  public MallometerOptions withLimitBytes(long limitBytes) {
+    return new MallometerOptions(
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        OptionalLong.of(limitBytes));
   }
 }

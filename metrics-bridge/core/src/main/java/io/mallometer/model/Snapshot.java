@@ -24,6 +24,7 @@ import java.util.Optional;
  *     sites are not recorded
  * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
  *     is not seen
+ * @param conclusion the judgement on the process
  */
 public record Snapshot(
     Instant time,
@@ -34,7 +35,8 @@ public record Snapshot(
     Optional<AllocatorStatistics> allocator,
     List<HugeAllocation> hugeAllocations,
     Optional<SiteSummary> sites,
-    Optional<LeakSummary> leaks) {
+    Optional<LeakSummary> leaks,
+    Conclusion conclusion) {
 
   public Snapshot {
     hugeAllocations = List.copyOf(hugeAllocations);
@@ -61,7 +63,8 @@ public record Snapshot(
         Optional.empty(),
         hugeAllocations,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        Conclusion.none(time));
   }
 
   /** A snapshot of a process whose library cannot be read. */
@@ -72,24 +75,49 @@ public record Snapshot(
   /** This snapshot with what the operating system says. */
   public Snapshot with(ProcessMemory known) {
     return new Snapshot(
-        time, status, process, self, known, allocator, hugeAllocations, sites, leaks);
+        time, status, process, self, known, allocator, hugeAllocations, sites, leaks, conclusion);
   }
 
   /** This snapshot with what the allocator says. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
-    return new Snapshot(time, status, process, self, memory, known, hugeAllocations, sites, leaks);
+    return new Snapshot(
+        time, status, process, self, memory, known, hugeAllocations, sites, leaks, conclusion);
   }
 
   /** This snapshot with who holds the memory. */
   public Snapshot with(SiteSummary known) {
     return new Snapshot(
-        time, status, process, self, memory, allocator, hugeAllocations, Optional.of(known), leaks);
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        hugeAllocations,
+        Optional.of(known),
+        leaks,
+        conclusion);
   }
 
   /** This snapshot with who leaks. */
   public Snapshot with(LeakSummary known) {
     return new Snapshot(
-        time, status, process, self, memory, allocator, hugeAllocations, sites, Optional.of(known));
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        hugeAllocations,
+        sites,
+        Optional.of(known),
+        conclusion);
+  }
+
+  /** This snapshot with the judgement on the process. */
+  public Snapshot with(Conclusion known) {
+    return new Snapshot(
+        time, status, process, self, memory, allocator, hugeAllocations, sites, leaks, known);
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

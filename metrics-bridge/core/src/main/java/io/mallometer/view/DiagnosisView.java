@@ -1,11 +1,11 @@
 package io.mallometer.view;
 
-import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Conclusion;
 import java.util.List;
-import java.util.Locale;
 
 /**
- * What {@code nativememory/diagnosis} answers: how it stands, in one sentence with its reasons.
+ * What {@code nativememory/diagnosis} answers: the {@link ConclusionView conclusion} by the names
+ * of the version before.
  *
  * @param severity {@code fine}, {@code unknown}, {@code attention} or {@code alarm}
  * @param sentence what is the case, without a final full stop
@@ -23,19 +23,24 @@ public record DiagnosisView(String severity, String sentence, List<Finding> find
    */
   public record Finding(String topic, String severity, String text) {
 
-    private static Finding of(Diagnosis.Finding finding) {
-      return new Finding(finding.topic(), name(finding.severity()), finding.text());
+    private static Finding of(Conclusion.Finding finding) {
+      return new Finding(finding.topic(), word(finding.state()), finding.text());
     }
   }
 
-  static DiagnosisView of(Diagnosis diagnosis) {
+  static DiagnosisView of(Conclusion conclusion) {
     return new DiagnosisView(
-        name(diagnosis.severity()),
-        diagnosis.sentence(),
-        diagnosis.findings().stream().map(Finding::of).toList());
+        word(conclusion.state()),
+        conclusion.sentence(),
+        conclusion.findings().stream().map(Finding::of).toList());
   }
 
-  private static String name(Diagnosis.Severity severity) {
-    return severity.name().toLowerCase(Locale.ROOT);
+  private static String word(Conclusion.State state) {
+    return switch (state) {
+      case HEALTHY -> "fine";
+      case TOO_EARLY -> "unknown";
+      case WATCH -> "attention";
+      case ACT -> "alarm";
+    };
   }
 }

@@ -43,6 +43,7 @@ public final class Views {
           "history",
           "sites",
           "leaks",
+          "conclusion",
           "diagnosis",
           "overview",
           "timeline",
@@ -136,7 +137,8 @@ public final class Views {
           case "budget" -> BudgetView.of(memory);
           case "allocator" -> AllocatorView.of(snapshot);
           case "history" -> HistoryView.of(mallometer);
-          case "diagnosis" -> DiagnosisView.of(mallometer.diagnosis());
+          case "conclusion" -> ConclusionView.of(snapshot.conclusion());
+          case "diagnosis" -> DiagnosisView.of(snapshot.conclusion());
           case "overview" -> overview();
           case "timeline" -> timeline();
           case "trends" -> trends();

@@ -9,10 +9,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
 final class BridgeOptions {
+
+  private static final Pattern BYTES = Pattern.compile("([1-9]\\d{0,8})[kKmMgGtT]");
 
   private BridgeOptions() {}
 
@@ -25,7 +29,20 @@ final class BridgeOptions {
     MallometerOptions all = MallometerOptions.defaults().withLeaks(leaks(options));
     @Nullable String record = options.get("record");
     all = record == null ? all : all.withRecordPath(Path.of(record));
+    @Nullable String limit = options.get("limit");
+    all = limit == null ? all : all.withLimitBytes(bytes(limit));
     return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
+  }
+
+  /** As for the JVM's own options: {@code 512m}, {@code 2g}. */
+  private static long bytes(String text) {
+    Matcher matcher = BYTES.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "limit is \"%s\" and must be a number with a unit, such as 512m or 2g".formatted(text));
+    }
+    int unit = 1 + "kmgt".indexOf(Character.toLowerCase(text.charAt(text.length() - 1)));
+    return Long.parseLong(matcher.group(1)) << 10 * unit;
   }
 
   private static LeakOptions leaks(Map<String, String> options) {

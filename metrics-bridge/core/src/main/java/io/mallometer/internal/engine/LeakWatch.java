@@ -147,11 +147,6 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
-  /** How long use must have been observed before anything can be called a leak. */
-  public Duration leastObservation() {
-    return LeakDetector.leastObservation(options);
-  }
-
   /** The latest verdicts. */
   public LeakReport latest() {
     return latest;

@@ -9,7 +9,7 @@ import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
-import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.Conclusion;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
@@ -19,7 +19,9 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport;
+import java.lang.management.ManagementFactory;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -110,6 +112,7 @@ public final class Poller {
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final BlackBox blackBox;
   private final Scrapes scrapes;
+  private final Conclusions conclusions;
 
   private final Log.Once memoryFailure = Log.MALLOMETER.once();
   private final Log.Once callSitesFailure = Log.MALLOMETER.once();
@@ -134,7 +137,13 @@ public final class Poller {
 
   /** Polls nothing until the first lease. */
   public Poller(Interposer interposer, MemorySource memorySource, Clock clock) {
-    this(interposer, memorySource, clock, System::nanoTime, Poller::newThread);
+    this(
+        interposer,
+        memorySource,
+        clock,
+        System::nanoTime,
+        Poller::newThread,
+        Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime()));
   }
 
   /**
@@ -148,6 +157,17 @@ public final class Poller {
       Clock clock,
       LongSupplier nanoTime,
       ThreadFactory threadFactory) {
+    this(interposer, memorySource, clock, nanoTime, threadFactory, clock.instant());
+  }
+
+  private Poller(
+      Interposer interposer,
+      MemorySource memorySource,
+      Clock clock,
+      LongSupplier nanoTime,
+      ThreadFactory threadFactory,
+      Instant started) {
+    this.conclusions = new Conclusions(started);
     this.threadFactory = threadFactory;
     this.nanoTime = nanoTime;
     this.interposer = interposer;
@@ -208,10 +228,11 @@ public final class Poller {
       Snapshot counted = interposer.read(clock.instant());
       snapshot = withObserved(counted);
       incomplete = showsFirstGaps(latest, snapshot);
-      latest = snapshot;
-      scrapes.polled();
       history.add(snapshot, nanoTime.getAsLong());
       memoryHistory.add(snapshot, nanoTime.getAsLong());
+      snapshot = snapshot.with(conclusion(snapshot));
+      latest = snapshot;
+      scrapes.polled();
     }
     if (incomplete) {
       Log.MALLOMETER.warn(
@@ -224,6 +245,27 @@ public final class Poller {
       subscriber.tell(snapshot);
     }
     return snapshot;
+  }
+
+  private Conclusion conclusion(Snapshot snapshot) {
+    Conclusion drawn =
+        ConclusionRules.conclusion(
+            new ConclusionRules.Known(
+                snapshot,
+                history.points(),
+                memoryHistory.moments(),
+                leakWatch.latest(),
+                options.leaks(),
+                Limits.of(snapshot.memory(), options.limitBytes()),
+                blackBox.previousRun(),
+                conclusions.started(),
+                conclusions.startedUp(snapshot.time())));
+    return conclusions.stands(drawn, nanoTime.getAsLong());
+  }
+
+  /** Notes that the application starts, or has started. */
+  public void starting(boolean begins) {
+    conclusions.starting(begins, clock.instant());
   }
 
   /**
@@ -529,11 +571,7 @@ public final class Poller {
   }
 
   private Room room() {
-    Optional<CgroupMemory> known = memory.cgroup();
-    if (known.isEmpty()) {
-      return Room.UNKNOWN;
-    }
-    return new Room(known.get().limitBytes(), known.get().usedBytes());
+    return Limits.room(Limits.of(memory, options.limitBytes()));
   }
 
   /** Why the thread woke up. */

@@ -253,9 +253,11 @@ public final class BlackBox {
               new PreviousRun(
                   previous.toString(),
                   life.header().pid(),
+                  life.header().started(),
                   end,
+                  ending.reason(),
                   ending.alarming(),
-                  "This process " + ending.sentence(),
+                  ending.inShort(life),
                   BlackBoxReport.of(life, aftermath)));
       Log.MALLOMETER.log(
           ending.alarming() ? Level.WARNING : Level.INFO,

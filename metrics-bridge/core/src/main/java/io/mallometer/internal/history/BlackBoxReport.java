@@ -80,9 +80,9 @@ public final class BlackBoxReport {
     ending(aftermath);
     lateJava();
     damage();
-    table();
     leaks();
     parts();
+    table();
     allocator();
     hugeRequests();
     budget();
@@ -285,9 +285,10 @@ public final class BlackBoxReport {
                     "    %-" + width(now) + "s%12s%12s",
                     part.getKey(),
                     Words.bytes(part.getValue()),
-                    first != last && before.containsKey(part.getKey())
-                        ? Words.change(part.getValue() - before.get(part.getKey()))
-                        : ""));
+                    first == last
+                        ? ""
+                        : Words.change(part.getValue() - Grown.before(part.getKey(), before))
+                            + (before.containsKey(part.getKey()) ? "" : ", new")));
   }
 
   private static int width(Map<String, Long> table) {

@@ -1,8 +1,10 @@
 package io.mallometer.internal.history;
 
 import io.mallometer.internal.text.Words;
+import io.mallometer.model.PreviousRun;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -65,6 +67,41 @@ record Ending(Kind kind, String sentence) {
   /** Whether somebody should look. */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
+  }
+
+  /** Returns why the run ended, in a word. */
+  String reason() {
+    return switch (kind) {
+      case KILLED_BY_LIMIT, NEAR_LIMIT -> PreviousRun.OOM;
+      case KILLED_IN_SHUTDOWN, WITHOUT_GOODBYE -> "killed";
+      case EXITED -> "exit";
+      default -> "unknown";
+    };
+  }
+
+  /**
+   * Such as {@code The previous run was OOM-killed at 14:02 UTC at 99 % of the limit of 512 MiB;
+   * ReportArchive.pack had grown by 210 MiB in 40 min}.
+   */
+  String inShort(RecordedLife life) {
+    if (life.empty()) {
+      return "The previous run " + sentence;
+    }
+    String how =
+        switch (kind) {
+          case RUNNING -> "is still running";
+          case KILLED_BY_LIMIT -> "was OOM-killed";
+          case NEAR_LIMIT -> "was most likely OOM-killed";
+          case EXITED -> "ended";
+          default -> "was killed or crashed";
+        };
+    Optional<Grown> grown = alarming() ? Grown.most(life) : Optional.empty();
+    return "The previous run "
+        + how
+        + " at "
+        + Words.minute(life.last().time())
+        + at(life.last())
+        + grown.map(most -> "; " + most).orElse("");
   }
 
   private static Ending inShutdown(RecordedLife life, String memory) {

@@ -25,7 +25,7 @@ final class MemoryLines {
   /** A line of each has at most some 220 characters. */
   private static final int MOST_LIBRARIES = 10;
 
-  private static final int MOST_SITES = 20;
+  static final int MOST_SITES = 20;
 
   private MemoryLines() {}
 

@@ -66,16 +66,6 @@ public final class LeakDetector {
     this.lost = new LostMemory(times.scale());
   }
 
-  /**
-   * What came first has to outlast the longest timeout, or to be idle for a floor and others to
-   * come for two, whatever is longer.
-   */
-  public static Duration leastObservation(LeakOptions options) {
-    Times times = Times.of(options);
-    double floors = (1 + LeakThresholds.ARRIVAL_SPAN) * times.floorSeconds();
-    return Duration.ofNanos((long) (NANOS * Math.max(floors, times.outlastedSeconds())));
-  }
-
   /** A detector for other options that knows when nothing was seen, and no verdicts. */
   public LeakDetector with(LeakOptions options) {
     return new LeakDetector(options, voidTime);

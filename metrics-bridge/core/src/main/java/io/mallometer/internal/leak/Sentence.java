@@ -145,7 +145,7 @@ public final class Sentence {
   }
 
   /** {@code a.b.C.method} as {@code C.method}; native names stay. */
-  private static String shortName(String name) {
+  public static String shortName(String name) {
     int method = name.lastIndexOf('.');
     if (name.contains("!") || name.contains(".so") || method < 0) {
       return name;

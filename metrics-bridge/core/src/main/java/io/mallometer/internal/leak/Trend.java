@@ -20,28 +20,46 @@ public final class Trend {
   /** The slope of the last third is such a share of that of the whole time. */
   private static final double STILL_RISING = 0.5;
 
+  /** Of a normal distribution, 95 % are within so many standard deviations. */
+  private static final double DEVIATIONS = 1.96;
+
+  /**
+   * How fast a series grows, in figures per second, with an interval of 95 %; all {@code NaN} if it
+   * does not grow.
+   */
+  public record Slope(double lower, double value, double upper) {
+    private static final Slope NONE = new Slope(Double.NaN, Double.NaN, Double.NaN);
+  }
+
   private Trend() {}
 
   /**
-   * How fast a series grows, in figures per second; {@code NaN} if it does not.
+   * Returns how fast a series grows. The interval is Sen's, from the ranks of the slopes.
    *
    * @param seconds the times, rising
    * @param figures one for each time
    * @param least by how much a series rises at least over its whole time, if it grows
    */
-  public static double perSecond(double[] seconds, double[] figures, double least) {
+  public static Slope slope(double[] seconds, double[] figures, double least) {
     if (!mostPairsRise(figures)) {
-      return Double.NaN;
+      return Slope.NONE;
     }
     int points = figures.length;
-    double slope = slope(seconds, figures, 0);
+    double[] slopes = slopes(seconds, figures, 0, points);
+    double slope = median(slopes);
     boolean enough = slope * (seconds[points - 1] - seconds[0]) >= least;
-    return enough && slope(seconds, figures, points * 2 / 3) >= STILL_RISING * slope
-        ? slope
-        : Double.NaN;
+    return enough && median(seconds, figures, points * 2 / 3, points) >= STILL_RISING * slope
+        ? new Slope(slopes[rank(points)], slope, slopes[slopes.length - 1 - rank(points)])
+        : Slope.NONE;
   }
 
-  /** Stops as soon as it is known, since most sites do not grow. */
+  /** Returns how many of the sorted slopes are below the interval. */
+  private static int rank(int points) {
+    double deviation = Math.sqrt(points * (points - 1) * (2 * points + 5) / 18.0);
+    return (int) Math.max(0, (pairs(points) - DEVIATIONS * deviation) / 2);
+  }
+
+  /** Stops as soon as it is known, since most series do not grow. */
   private static boolean mostPairsRise(double[] figures) {
     int all = pairs(figures.length);
     double most = all - RISING_PAIRS * all;
@@ -58,16 +76,25 @@ public final class Trend {
     return points * (points - 1) / 2;
   }
 
-  /** From a point on; {@code NaN} of fewer than two. */
-  private static double slope(double[] seconds, double[] figures, int from) {
-    double[] slopes = new double[pairs(figures.length - from)];
+  /** Returns the median of the slopes between some of the points, the last exclusive. */
+  public static double median(double[] seconds, double[] figures, int from, int to) {
+    return median(slopes(seconds, figures, from, to));
+  }
+
+  /** Returns the slopes between all pairs of some points, sorted. */
+  private static double[] slopes(double[] seconds, double[] figures, int from, int to) {
+    double[] slopes = new double[pairs(to - from)];
     int next = 0;
-    for (int i = from; i < figures.length; i++) {
-      for (int j = i + 1; j < figures.length; j++) {
+    for (int i = from; i < to; i++) {
+      for (int j = i + 1; j < to; j++) {
         slopes[next++] = (figures[j] - figures[i]) / (seconds[j] - seconds[i]);
       }
     }
     Arrays.sort(slopes);
-    return slopes.length == 0 ? Double.NaN : slopes[slopes.length / 2];
+    return slopes;
+  }
+
+  private static double median(double[] sorted) {
+    return sorted.length == 0 ? Double.NaN : sorted[sorted.length / 2];
   }
 }

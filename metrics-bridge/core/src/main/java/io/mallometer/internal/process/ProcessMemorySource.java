@@ -9,6 +9,7 @@ import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -31,6 +32,8 @@ final class ProcessMemorySource implements MemorySource {
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
   static final long SHORTEST_READING_NANOS = 1_000_000_000L;
+
+  private static final Path MEMINFO = Path.of("/proc/meminfo");
 
   private final ProcessFiles files;
   private final LongSupplier nanoTime;
@@ -80,6 +83,7 @@ final class ProcessMemorySource implements MemorySource {
               ? resident.map(
                   split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, charged))
               : latest.budget();
+      String machine = files.text(MEMINFO).orElse("");
       if (splitDue) {
         pause = interval(costs(resident));
         nextSplit = now + borrowed + pause;
@@ -90,7 +94,9 @@ final class ProcessMemorySource implements MemorySource {
               status.residentBytes().isPresent() ? status.residentBytes().getAsLong() : Double.NaN,
               resident,
               charged,
-              budget);
+              budget,
+              figure("MemTotal:", machine),
+              figure("MemAvailable:", machine));
     }
     return latest;
   }
@@ -112,6 +118,11 @@ final class ProcessMemorySource implements MemorySource {
     return walked.isPresent()
         ? walked
         : StatusFile.parse(files.own("status").orElse("")).residentBytes();
+  }
+
+  private static double figure(String name, String machine) {
+    OptionalLong bytes = StatusFile.kilobytes(name, machine);
+    return bytes.isPresent() ? bytes.getAsLong() : Double.NaN;
   }
 
   private static Optional<Double> limit(Optional<CgroupMemory> charged) {

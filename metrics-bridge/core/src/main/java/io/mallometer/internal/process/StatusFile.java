@@ -24,7 +24,8 @@ record StatusFile(OptionalLong residentBytes, OptionalLong anonymousBytes, Optio
         figure("Threads:", "", status));
   }
 
-  private static OptionalLong kilobytes(String name, String status) {
+  /** Returns the bytes of a line in kilobytes, also of {@code /proc/meminfo}. */
+  static OptionalLong kilobytes(String name, String status) {
     OptionalLong number = figure(name, KILOBYTES, status);
     return number.orElse(LARGEST) < LARGEST
         ? OptionalLong.of(number.getAsLong() * 1024)

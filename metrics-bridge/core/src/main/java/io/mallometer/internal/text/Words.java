@@ -11,6 +11,8 @@ public final class Words {
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter MINUTE =
+      DateTimeFormatter.ofPattern("HH:mm 'UTC'", Locale.ROOT).withZone(ZoneOffset.UTC);
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
@@ -86,6 +88,11 @@ public final class Words {
   /** The time of day. */
   public static String time(Instant instant) {
     return TIME.format(instant);
+  }
+
+  /** The time of day to the minute, such as {@code 13:09 UTC}. */
+  public static String minute(Instant instant) {
+    return MINUTE.format(instant);
   }
 
   /** Day and time. */

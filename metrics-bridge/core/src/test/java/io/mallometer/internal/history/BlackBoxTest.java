@@ -8,6 +8,7 @@ import io.mallometer.SilentInterposer;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.Conclusion;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
@@ -410,6 +411,7 @@ class BlackBoxTest {
         Optional.empty(),
         List.of(),
         sites,
-        Optional.empty());
+        Optional.empty(),
+        Conclusion.none(time));
   }
 }

@@ -19,7 +19,7 @@ class TrendErrorRatesTest {
               int count = 0;
               for (int run = 0; run < SimulatedSeries.RUNS; run++) {
                 double[] seconds = {0, 1, 2, 3, 4, 5, 6, 7};
-                count += Trend.perSecond(seconds, series.noise(8, 0), 0) > 0 ? 1 : 0;
+                count += Trend.slope(seconds, series.noise(8, 0), 0).lower() > 0 ? 1 : 0;
               }
               return count;
             });

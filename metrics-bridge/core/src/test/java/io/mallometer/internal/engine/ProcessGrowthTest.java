@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** How often a process is said to grow that does not, and the reverse: {@code docs/leaks.md}. */
-class ProcessTrendTest {
+class ProcessGrowthTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final Duration STEP = Duration.ofSeconds(30);
@@ -101,7 +101,10 @@ class ProcessTrendTest {
       history.add(point(time, share));
       time = time.plus(STEP);
     }
-    return ProcessTrend.of(history, Instant.MIN).orElseThrow().bytesPerSecond();
+    return ProcessGrowth.of(history, HistoryPoint::liveBytes, START.plusSeconds(120))
+        .filter(ProcessGrowth::goesOn)
+        .map(growth -> growth.slope().value())
+        .orElse(Double.NaN);
   }
 
   private static HistoryPoint point(Instant time, double share) {

@@ -1,0 +1,85 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.Conclusion;
+import io.mallometer.model.Conclusion.State;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The conclusion as it stands: a state holds for a minute before a milder one takes its place, and
+ * a change for the worse is logged. Knows when the start-up ends. Thread-safe.
+ */
+final class Conclusions {
+
+  /** Without an application that says when it has started, it has by then. */
+  static final Duration START_UP = Duration.ofMinutes(2);
+
+  /** An application that never says that it has started, has by then. */
+  static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
+
+  private static final long HELD_NANOS = Duration.ofMinutes(1).toNanos();
+
+  private final Instant started;
+
+  private Conclusion latest;
+
+  /** When the latest state was last drawn, not only held. */
+  private long drawnNanos;
+
+  private boolean starting;
+  private Optional<Instant> ended = Optional.empty();
+
+  Conclusions(Instant started) {
+    this.started = started;
+    this.latest = Conclusion.none(started);
+  }
+
+  Instant started() {
+    return started;
+  }
+
+  /** Notes that the application starts, or has started. The first start counts. */
+  synchronized void starting(boolean begins, Instant now) {
+    if (begins) {
+      starting = ended.isEmpty();
+    } else if (starting) {
+      starting = false;
+      ended = Optional.of(now);
+    }
+  }
+
+  /** Returns when the start-up ended; empty before. */
+  synchronized Optional<Instant> startedUp(Instant now) {
+    if (ended.isEmpty()) {
+      Instant end = started.plus(starting ? LONGEST_START_UP : START_UP);
+      return now.isBefore(end) ? Optional.empty() : Optional.of(end);
+    }
+    return ended;
+  }
+
+  /** Returns the conclusion that stands after another was drawn. */
+  synchronized Conclusion stands(Conclusion drawn, long nanoTime) {
+    boolean milder = drawn.state().compareTo(latest.state()) < 0;
+    boolean held =
+        milder && latest.state() != State.TOO_EARLY && nanoTime - drawnNanos < HELD_NANOS;
+    if (!held) {
+      boolean same = drawn.state() == latest.state();
+      if (drawn.state().compareTo(latest.state()) > 0) {
+        tell(drawn);
+      }
+      latest = same ? drawn.since(latest.since()) : drawn;
+      drawnNanos = nanoTime;
+    }
+    return latest;
+  }
+
+  private static void tell(Conclusion drawn) {
+    if (drawn.state() == State.ACT) {
+      Log.MALLOMETER.warn("Native memory, act: " + drawn.sentence());
+    } else if (drawn.state() == State.WATCH) {
+      Log.MALLOMETER.info("Native memory, watch: " + drawn.sentence());
+    }
+  }
+}

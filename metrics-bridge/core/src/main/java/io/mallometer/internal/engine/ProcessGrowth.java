@@ -1,0 +1,162 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.leak.Trend;
+import io.mallometer.internal.leak.Trend.Slope;
+import io.mallometer.model.HistoryPoint;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.DoubleSummaryStatistics;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Whether the memory of the process grows, and how fast: {@link Trend} over the longest of some
+ * windows of time in which it does. A shorter window counts if memory grows faster in it than the
+ * longer one can explain. Growth is at least 8 MiB and a hundredth of what is used.
+ *
+ * @param slope bytes per second, with an interval of 95 %
+ * @param since the start of the window
+ * @param watched its length
+ * @param steadiness how fast it grows in the second half of the window, as a share of the first
+ */
+record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadiness) {
+
+  /** Nothing is said of a shorter time. */
+  static final Duration SHORTEST = Duration.ofSeconds(45);
+
+  private static final List<Duration> WINDOWS =
+      List.of(
+          Duration.ofMinutes(60),
+          Duration.ofMinutes(30),
+          Duration.ofMinutes(15),
+          Duration.ofMinutes(5),
+          Duration.ofMinutes(2),
+          SHORTEST);
+
+  private static final int MOST_BLOCKS = 60;
+  private static final int FEWEST_BLOCKS = 6;
+  private static final double STEADY = 0.8;
+  private static final double LESS_STEADY = 0.5;
+  private static final Duration LONG = Duration.ofMinutes(15);
+
+  /** What swings around a level has to leave its range by such a share of it. */
+  private static final double BEYOND = 0.5;
+
+  private static final double LEAST_BYTES = 8 << 20;
+  private static final double LEAST_SHARE = 0.01;
+
+  /**
+   * Returns how a figure grows in the history, which is oldest first; empty if it does not, or is
+   * not known for long enough.
+   *
+   * @param from the end of the start-up: what is before does not count
+   */
+  static Optional<ProcessGrowth> of(
+      List<HistoryPoint> history, ToDoubleFunction<HistoryPoint> figure, Instant from) {
+    List<HistoryPoint> known =
+        history.stream()
+            .filter(point -> !point.time().isBefore(from))
+            .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
+            .toList();
+    Optional<ProcessGrowth> found = Optional.empty();
+    Duration latest = Duration.ZERO;
+    for (Duration window : WINDOWS) {
+      Duration watched = watched(known, window);
+      if (watched.compareTo(SHORTEST) < 0 || watched.equals(latest)) {
+        continue;
+      }
+      latest = watched;
+      Optional<ProcessGrowth> here = within(known, figure, watched);
+      if (here.isPresent()
+          && (found.isEmpty() || here.get().slope.lower() > found.get().slope.upper())) {
+        found = here;
+      }
+    }
+    return found;
+  }
+
+  /** Returns whether it does not slow down, so that it can be extrapolated to a near limit. */
+  boolean isSteady() {
+    return steadiness >= STEADY;
+  }
+
+  /** Returns whether it can be extrapolated to the hours to come. */
+  boolean goesOn() {
+    return watched.compareTo(LONG) < 0 ? isSteady() : steadiness >= LESS_STEADY;
+  }
+
+  /** Returns for how long points that are oldest first are known, at most a window. */
+  static Duration watched(List<HistoryPoint> known, Duration window) {
+    if (known.isEmpty()) {
+      return Duration.ZERO;
+    }
+    Duration all = Duration.between(known.get(0).time(), known.get(known.size() - 1).time());
+    return all.compareTo(window) < 0 ? all : window;
+  }
+
+  private static Optional<ProcessGrowth> within(
+      List<HistoryPoint> known, ToDoubleFunction<HistoryPoint> figure, Duration watched) {
+    Instant start = known.get(known.size() - 1).time().minus(watched);
+    List<HistoryPoint> points =
+        known.stream().filter(point -> !point.time().isBefore(start)).toList();
+    Blocks blocks = Blocks.of(points, figure, start, watched);
+    if (blocks.count() < FEWEST_BLOCKS) {
+      return Optional.empty();
+    }
+    double end = blocks.bytes()[blocks.count() - 1];
+    double least = Math.max(LEAST_BYTES, LEAST_SHARE * end);
+    Slope slope = Trend.slope(blocks.seconds(), blocks.bytes(), least);
+    DoubleSummaryStatistics before =
+        known.stream()
+            .filter(point -> point.time().isBefore(start))
+            .mapToDouble(figure)
+            .summaryStatistics();
+    double swings = Math.max(0, BEYOND * (before.getMax() - before.getMin()));
+    return slope.lower() > 0 && end - before.getMax() >= Math.max(least, swings)
+        ? Optional.of(new ProcessGrowth(slope, start, watched, blocks.steadiness()))
+        : Optional.empty();
+  }
+
+  private static double secondsBetween(Instant start, HistoryPoint point) {
+    return Duration.between(start, point.time()).toNanos() / 1e9;
+  }
+
+  /** Means over equal times: neither a garbage collection nor the denser of the points decide. */
+  private record Blocks(double[] seconds, double[] bytes) {
+
+    static Blocks of(
+        List<HistoryPoint> points,
+        ToDoubleFunction<HistoryPoint> figure,
+        Instant start,
+        Duration watched) {
+      int most = Math.min(MOST_BLOCKS, points.size());
+      double length = watched.toNanos() / 1e9 / most;
+      double[] times = new double[most];
+      double[] sums = new double[most];
+      int[] counts = new int[most];
+      for (HistoryPoint point : points) {
+        double time = secondsBetween(start, point);
+        int block = Math.min(most - 1, (int) (time / length));
+        times[block] += time;
+        sums[block] += figure.applyAsDouble(point);
+        counts[block]++;
+      }
+      int[] filled = IntStream.range(0, most).filter(block -> counts[block] > 0).toArray();
+      return new Blocks(
+          IntStream.of(filled).mapToDouble(block -> times[block] / counts[block]).toArray(),
+          IntStream.of(filled).mapToDouble(block -> sums[block] / counts[block]).toArray());
+    }
+
+    int count() {
+      return bytes.length;
+    }
+
+    double steadiness() {
+      int middle = count() / 2;
+      return Trend.median(seconds, bytes, middle, count())
+          / Trend.median(seconds, bytes, 0, count() - middle);
+    }
+  }
+}

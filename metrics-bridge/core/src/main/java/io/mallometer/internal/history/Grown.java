@@ -1,0 +1,52 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.text.Words;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How much a call site grew within what a black box recorded.
+ *
+ * @param site the site's name
+ * @param bytes by how much; at least, where the first list was full and the site not in it
+ * @param time within which
+ */
+record Grown(String site, long bytes, Duration time) {
+
+  private static final long LEAST_BYTES = 1 << 20;
+
+  /** Returns the site that grew most; empty if none grew by 1 MiB. */
+  static Optional<Grown> most(RecordedLife life) {
+    List<RecordedText> minutes = life.minutes();
+    if (minutes.size() < 2) {
+      return Optional.empty();
+    }
+    RecordedText first = minutes.get(0);
+    RecordedText last = minutes.get(minutes.size() - 1);
+    Map<String, Long> before = first.text().table("site");
+    Duration time = Duration.between(first.time(), last.time());
+    return last.text().table("site").entrySet().stream()
+        .map(
+            site -> new Grown(site.getKey(), site.getValue() - before(site.getKey(), before), time))
+        .filter(grown -> grown.bytes >= LEAST_BYTES)
+        .max(Comparator.comparingLong(Grown::bytes));
+  }
+
+  /** Returns what a site held at most when a list of sites was made. */
+  static long before(String site, Map<String, Long> list) {
+    return list.getOrDefault(site, list.size() < MemoryLines.MOST_SITES ? 0 : least(list.values()));
+  }
+
+  private static long least(Collection<Long> values) {
+    return values.stream().mapToLong(Long::longValue).min().orElse(0);
+  }
+
+  @Override
+  public String toString() {
+    return "%s had grown by %s in %s".formatted(site, Words.bytes(bytes), Words.duration(time));
+  }
+}

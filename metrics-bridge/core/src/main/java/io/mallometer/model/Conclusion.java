@@ -1,0 +1,122 @@
+package io.mallometer.model;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The judgement on the process: one state, one sentence, and what to do. Every face shows the same.
+ *
+ * @param state the first of act, watch, too early and healthy that holds
+ * @param since when this state began
+ * @param sentence what is the case, without a final full stop
+ * @param actions what a person can do, at most three, most urgent first
+ * @param limit the memory limit, and when it is reached
+ * @param previous the previous run; empty if none is recorded
+ * @param findings everything that was looked at, the gravest first: the reasons of the sentence
+ */
+public record Conclusion(
+    State state,
+    Instant since,
+    String sentence,
+    List<String> actions,
+    Limit limit,
+    Optional<PreviousRun> previous,
+    List<Finding> findings) {
+
+  /** The states, the mildest first. */
+  public enum State {
+    /** None of the others, with evidence. */
+    HEALTHY,
+    /** None of the graver ones, and the evidence is younger than the question needs. */
+    TOO_EARLY,
+    /** Memory grows, or a suspect holds much of it, and there is time to look. */
+    WATCH,
+    /** A leak grows, or the limit is near. */
+    ACT;
+
+    /** Returns the value of the label {@code state}, such as {@code too_early}. */
+    public String tag() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the state as people read it, such as {@code too early}. */
+    public String words() {
+      return tag().replace('_', ' ');
+    }
+  }
+
+  /**
+   * How much memory there may be, and when it is used up if memory grows on as it does. The Java
+   * heap is projected to its maximum.
+   *
+   * @param bytes the limit; {@code NaN} without one
+   * @param usedBytes what counts against it; {@code NaN} if unknown
+   * @param source whose limit it is: {@code cgroup}, {@code machine}, {@code stated} by the option,
+   *     or empty without one
+   * @param lowerSeconds when it is reached at the soonest, with 95 % confidence; {@code NaN} unless
+   *     memory grows towards it
+   * @param seconds the estimate
+   * @param upperSeconds when it is reached at the latest; infinite if it may never be
+   */
+  public record Limit(
+      double bytes,
+      double usedBytes,
+      String source,
+      double lowerSeconds,
+      double seconds,
+      double upperSeconds) {
+
+    /** Nothing is known of a limit. */
+    public static final Limit NONE =
+        new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
+
+    /** Returns a limit that nothing approaches. */
+    public static Limit of(double bytes, double usedBytes, String source) {
+      return new Limit(bytes, usedBytes, source, Double.NaN, Double.NaN, Double.NaN);
+    }
+
+    /** Returns this limit with the times at which it is reached. */
+    public Limit reachedIn(double lower, double estimate, double upper) {
+      return new Limit(bytes, usedBytes, source, lower, estimate, upper);
+    }
+
+    /** Returns the share of the limit that is used; {@code NaN} if unknown. */
+    public double usedShare() {
+      return usedBytes / bytes;
+    }
+  }
+
+  /**
+   * One thing that was looked at.
+   *
+   * @param topic what it is about: {@code limit}, {@code previous}, {@code leaks}, {@code growth},
+   *     {@code retained}, {@code budget}, {@code unexplained} or {@code counting}
+   * @param state the state that it asks for
+   * @param text what was found, in words and numbers
+   */
+  public record Finding(String topic, State state, String text) {}
+
+  public Conclusion {
+    actions = List.copyOf(actions);
+    findings = List.copyOf(findings);
+  }
+
+  /** Returns the conclusion of a process of which nothing has been read. */
+  public static Conclusion none(Instant since) {
+    return new Conclusion(
+        State.TOO_EARLY,
+        since,
+        "Too early to tell: nothing is read yet",
+        List.of(),
+        Limit.NONE,
+        Optional.empty(),
+        List.of());
+  }
+
+  /** Returns this conclusion as one of a state that began earlier. */
+  public Conclusion since(Instant began) {
+    return new Conclusion(state, began, sentence, actions, limit, previous, findings);
+  }
+}
