@@ -108,7 +108,32 @@ public abstract class FaceContract {
                 "unknown"),
             gauge("mallometer_snapshot_age_seconds", Double.NaN),
             counter("mallometer_overhead_seconds_total", Double.NaN),
-            gauge("mallometer_footprint_bytes", Double.NaN));
+            gauge("mallometer_footprint_bytes", Double.NaN),
+            gauge("mallometer_conclusion", 0, "state", "healthy"),
+            gauge("mallometer_conclusion", 1, "state", "too_early"),
+            gauge("mallometer_conclusion", 0, "state", "watch"),
+            gauge("mallometer_conclusion", 0, "state", "act"));
+  }
+
+  /** A MiB a second, of which 1 GiB is the limit, from the end of the start-up on. */
+  @Test
+  void theConclusionAndTheTimeToTheLimitAreShown() {
+    polled();
+    mallometer.starting(true);
+    mallometer.starting(false);
+    for (int second = 0; second <= 180; second += 5) {
+      mallometer.setMemory(using((390L + second) << 20, 1_073_741_824));
+      mallometer.advance(Duration.ofSeconds(5));
+      mallometer.poll();
+    }
+
+    assertThat(ours(face(mallometer, Map.of())))
+        .contains(
+            gauge("mallometer_conclusion", 1, "state", "act"),
+            gauge("mallometer_conclusion", 0, "state", "too_early"),
+            gauge("mallometer_limit_seconds", 454, "bound", "lower"),
+            gauge("mallometer_limit_seconds", 454, "bound", "estimate"),
+            gauge("mallometer_limit_seconds", 454, "bound", "upper"));
   }
 
   @Test
@@ -198,6 +223,10 @@ public abstract class FaceContract {
   void whoLeaksIsShownBesideTheCounters() {
     Mallometer mallometer = judging(VerdictsByHand.four());
     List<Published> all = new ArrayList<>(whileCounting());
+    all.remove(gauge("mallometer_conclusion", 1, "state", "too_early"));
+    all.remove(gauge("mallometer_conclusion", 0, "state", "act"));
+    all.add(gauge("mallometer_conclusion", 0, "state", "too_early"));
+    all.add(gauge("mallometer_conclusion", 1, "state", "act"));
     all.addAll(
         List.of(
             gauge("native_malloc_leak_sites", 1, "verdict", "leak"),
@@ -534,6 +563,10 @@ public abstract class FaceContract {
 
   /** Some parts of everything, all figures different; no high, so that there is one unknown. */
   public static ProcessMemory memory(double limitBytes) {
+    return using(390_000, limitBytes);
+  }
+
+  private static ProcessMemory using(long workingSetBytes, double limitBytes) {
     return new ProcessMemory(
         310_000,
         Optional.of(
@@ -559,7 +592,7 @@ public abstract class FaceContract {
                     ChargedPart.OTHER, 10_000L),
                 limitBytes,
                 Double.NaN,
-                390_000,
+                workingSetBytes,
                 5_000,
                 Map.of("max", 7L, "oom_kill", 3L),
                 Optional.of(new CgroupMemory.Pressure(1.5, 0.5, 0.01, 0.002)))),
@@ -678,6 +711,10 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_snapshot_age_seconds", 0));
     all.add(counter("mallometer_overhead_seconds_total", 0.25));
     all.add(gauge("mallometer_footprint_bytes", 40_960));
+    all.add(gauge("mallometer_conclusion", 0, "state", "healthy"));
+    all.add(gauge("mallometer_conclusion", 1, "state", "too_early"));
+    all.add(gauge("mallometer_conclusion", 0, "state", "watch"));
+    all.add(gauge("mallometer_conclusion", 0, "state", "act"));
     all.add(gauge("mallometer_overhead_target_ratio", 0.01));
     all.add(counter("mallometer_samples_total", 77));
     all.add(counter("mallometer_samples_dropped_total", 5, "reason", "no-site"));

@@ -43,7 +43,7 @@ public final class KnowsEverything implements AutoCloseable {
    * @param box the black box of an earlier run, which is displaced
    */
   public KnowsEverything(Path box) {
-    mallometer.setMemory(memory());
+    mallometer.setMemory(memory(6));
     mallometer.setAllocator(allocator());
     mallometer.setHugeAllocations(List.of(new HugeAllocation(1, TIME, 99_000_000, 4711, "worker")));
     mallometer.setSites(afterAttach(SitesByHand.three()));
@@ -58,7 +58,18 @@ public final class KnowsEverything implements AutoCloseable {
                 List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000)))));
     mallometer.sites().read();
     mallometer.setLeaks(VerdictsByHand.four());
-    mallometer.poll();
+    grow();
+  }
+
+  /** For three minutes after the start-up, towards the limit. */
+  private void grow() {
+    mallometer.starting(true);
+    mallometer.starting(false);
+    for (int second = 0; second <= 180; second += 5) {
+      mallometer.setMemory(memory((100L + second) << 20));
+      mallometer.advance(Duration.ofSeconds(5));
+      mallometer.poll();
+    }
   }
 
   /** Reads how the earlier run ended, and then fails. */
@@ -96,7 +107,7 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  private static ProcessMemory memory() {
+  private static ProcessMemory memory(long workingSetBytes) {
     return new ProcessMemory(
         14,
         Optional.of(
@@ -106,13 +117,13 @@ public final class KnowsEverything implements AutoCloseable {
                 2,
                 7,
                 byPart(ChargedPart.values()),
-                1_000,
+                1 << 30,
                 900,
-                6,
+                workingSetBytes,
                 5,
                 Map.of("oom_kill", 3L),
                 Optional.of(new CgroupMemory.Pressure(1.5, 0.5, 0.01, 0.002)))),
-        FaceContract.memory(1_000).budget());
+        FaceContract.memory(1 << 30).budget());
   }
 
   private static <P> Map<P, Long> byPart(P[] parts) {

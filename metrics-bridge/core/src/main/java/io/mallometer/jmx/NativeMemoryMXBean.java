@@ -57,6 +57,8 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getLimitSeconds();
 
+  Map<String, Long> getPreviousExit();
+
   double getSnapshotAge();
 
   double getOverhead();

@@ -8,6 +8,7 @@ import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
+import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -363,11 +364,12 @@ public record Meter(
                   Meter::secondsToLimit)
               .table(NATIVE_MEMORY, "LimitSeconds", SECONDS),
           new Meter(
-              "mallometer.previous.exit",
-              Type.GAUGE,
-              NO_UNIT,
-              "Unix time at which the previous run ended; absent where none is recorded",
-              Meter::previousExit),
+                  "mallometer.previous.exit",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Unix time at which the previous run ended; absent where none is recorded",
+                  Meter::previousExit)
+              .table(NATIVE_MEMORY, "PreviousExit", SECONDS),
           new Meter(
                   "mallometer.overhead.target",
                   Type.GAUGE,
@@ -393,6 +395,12 @@ public record Meter(
                       dropped("not-followed", SelfReport.Sampling::notFollowed),
                       dropped("no-path", SelfReport.Sampling::bySizeOnly)))
               .table(CALL_SITES, "DroppedSamples", "samples"));
+
+  private static final List<Series> BOUNDS =
+      List.of(
+          bound("lower", Limit::lowerSeconds),
+          bound("estimate", Limit::seconds),
+          bound("upper", Limit::upperSeconds));
 
   /** Figures that only MBeans show. */
   private static final List<Meter> OF_MBEANS =
@@ -676,12 +684,11 @@ public record Meter(
   }
 
   private static List<Series> secondsToLimit(Snapshot snapshot) {
-    return Stream.of(
-            bound("lower", Limit::lowerSeconds),
-            bound("estimate", Limit::seconds),
-            bound("upper", Limit::upperSeconds))
-        .filter(series -> Double.isFinite(series.figure().of(snapshot, Clock.systemUTC())))
-        .toList();
+    Limit limit = snapshot.conclusion().limit();
+    if (!Double.isFinite(limit.seconds())) {
+      return List.of();
+    }
+    return Double.isFinite(limit.upperSeconds()) ? BOUNDS : BOUNDS.subList(0, 2);
   }
 
   private static Series bound(String bound, ToDoubleFunction<Limit> figure) {
@@ -691,13 +698,13 @@ public record Meter(
   }
 
   private static List<Series> previousExit(Snapshot snapshot) {
-    return snapshot.conclusion().previous().stream()
-        .map(
-            run ->
-                new Series(
-                    List.of(new Tag("reason", run.reason())),
-                    (latest, clock) -> run.ended().getEpochSecond()))
-        .toList();
+    Optional<PreviousRun> previous = snapshot.conclusion().previous();
+    return previous.isEmpty()
+        ? List.of()
+        : List.of(
+            new Series(
+                List.of(new Tag("reason", previous.get().reason())),
+                (latest, clock) -> previous.get().ended().getEpochSecond()));
   }
 
   /** Series that are there while something is sampled. */

@@ -105,6 +105,7 @@ class PageViewsTest {
             "started",
             "askAgainSeconds",
             "trimAllowed",
+            "conclusion",
             "diagnosis",
             "memory",
             "breakdown",
@@ -115,7 +116,8 @@ class PageViewsTest {
             "exports");
     assertThat(overview.get("trimAllowed").asBoolean()).isTrue();
     assertThat(overview.get("pid").asLong()).isEqualTo(ProcessHandle.current().pid());
-    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("fine");
+    assertThat(overview.get("conclusion").get("state").asText()).isEqualTo("too_early");
+    assertThat(overview.get("diagnosis").get("severity").asText()).isEqualTo("unknown");
     assertThat(overview.get("views").toString()).contains("timeline", "trends", "blackbox");
     assertThat(overview.get("exports").findValuesAsText("name"))
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
