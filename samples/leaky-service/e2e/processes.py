@@ -96,6 +96,10 @@ class Demo:
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile("w+")
         began = time.monotonic()
+        if "--limit" not in arguments:
+            arguments += ("--limit", "none")
+        if "--leak" not in arguments:
+            arguments += ("--fixed",)
         command = ["bin/demo", "--port", str(self.port), "--jmx-port", str(self.jmx_port), *arguments]
         self.process = subprocess.Popen(
             limit.command(*command) if limit else command,

@@ -37,6 +37,7 @@ class ConfigurationTest {
 
   private static final Set<String> WITHOUT_A_FIXED_DEFAULT =
       Set.of(
+          "mallometer.limit",
           "mallometer.leak.healthy-sites",
           "mallometer.leak.healthy-sites-file",
           "mallometer.record.path",

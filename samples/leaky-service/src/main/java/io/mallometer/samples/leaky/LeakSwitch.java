@@ -1,5 +1,6 @@
 package io.mallometer.samples.leaky;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
@@ -8,19 +9,24 @@ import org.springframework.util.unit.DataSize;
  *
  * <p>A step that is about to give native memory back asks {@link #forgets}. While the switch is on
  * the answer is yes just often enough that the lost bytes follow a steady rate, whatever the load,
- * and never once the cap is reached. Thread-safe.
+ * and never once the cap is reached or the process is full. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;
   private final DataSize cap;
+  private final BooleanSupplier isFull;
   private final Allowance allowance;
   private boolean on;
   private long lostBytes;
   private long lostObjects;
 
-  LeakSwitch(DataSize rate, DataSize cap, LongSupplier nanoTime) {
+  /**
+   * @param isFull whether the process is as large as it may become
+   */
+  LeakSwitch(DataSize rate, DataSize cap, BooleanSupplier isFull, LongSupplier nanoTime) {
     this.rate = rate;
     this.cap = cap;
+    this.isFull = isFull;
     this.allowance = new Allowance(rate.toBytes(), nanoTime);
   }
 
@@ -38,7 +44,10 @@ final class LeakSwitch {
    * @param bytes roughly the native memory behind the object
    */
   synchronized boolean forgets(long bytes) {
-    if (!on || lostBytes + bytes > cap.toBytes() || !allowance.spend(bytes)) {
+    if (!on
+        || lostBytes + bytes > cap.toBytes()
+        || isFull.getAsBoolean()
+        || !allowance.spend(bytes)) {
       return false;
     }
     lostBytes += bytes;

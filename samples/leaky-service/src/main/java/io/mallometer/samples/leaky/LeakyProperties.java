@@ -29,9 +29,11 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    * @param rate how much native memory each leak that is on loses in a second
    * @param cap how much native memory each leak may lose in all, so that a forgotten demo cannot
    *     eat the machine
+   * @param resident how large the resident set of the process may become before all leaks stop
    */
   record Leaks(
       @DefaultValue Set<Leak> on,
       @DefaultValue("1MB") DataSize rate,
-      @DefaultValue("256MB") DataSize cap) {}
+      @DefaultValue("256MB") DataSize cap,
+      @DefaultValue("1TB") DataSize resident) {}
 }

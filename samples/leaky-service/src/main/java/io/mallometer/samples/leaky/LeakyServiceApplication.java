@@ -24,12 +24,15 @@ public class LeakyServiceApplication {
   @Bean
   LeakSwitches leakSwitches(LeakyProperties properties) {
     LeakyProperties.Leaks leaks = properties.leaks();
+    ResidentSet resident = new ResidentSet(leaks.resident(), System::nanoTime);
     Map<Leak, LeakSwitch> switches =
         Stream.of(Leak.values())
             .collect(
                 Collectors.toMap(
                     Function.identity(),
-                    leak -> new LeakSwitch(leaks.rate(), leaks.cap(), System::nanoTime)));
+                    leak ->
+                        new LeakSwitch(
+                            leaks.rate(), leaks.cap(), resident::isFull, System::nanoTime)));
     leaks.on().forEach(leak -> switches.get(leak).turn(true));
     return new LeakSwitches(switches);
   }

@@ -3,6 +3,7 @@ package io.mallometer.samples.leaky;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.unit.DataSize;
@@ -13,7 +14,8 @@ class LeakSwitchTest {
   private static final long OBJECT = 10_000;
 
   private final AtomicLong nanoTime = new AtomicLong();
-  private final LeakSwitch leak = new LeakSwitch(RATE, CAP, nanoTime::get);
+  private final AtomicBoolean full = new AtomicBoolean();
+  private final LeakSwitch leak = new LeakSwitch(RATE, CAP, full::get, nanoTime::get);
 
   @Test
   void nothingIsLostWhileOff() {
@@ -50,6 +52,22 @@ class LeakSwitchTest {
     leak.turn(true);
     releaseForSeconds(60);
     assertThat(leak.state().lostBytes()).isBetween(CAP.toBytes() - OBJECT, CAP.toBytes());
+  }
+
+  @Test
+  void nothingMoreIsLostWhileTheProcessIsFull() {
+    leak.turn(true);
+    releaseForSeconds(2);
+    full.set(true);
+    long lost = leak.state().lostBytes();
+    releaseForSeconds(5);
+    assertThat(leak.state().lostBytes()).isEqualTo(lost).isPositive();
+  }
+
+  @Test
+  void aProcessIsFullFromASizeOn() {
+    assertThat(new ResidentSet(DataSize.ofMegabytes(1), nanoTime::get).isFull()).isTrue();
+    assertThat(new ResidentSet(DataSize.ofTerabytes(1), nanoTime::get).isFull()).isFalse();
   }
 
   /** A hundred releases a second: far more than the rate lets it forget. */
