@@ -1,8 +1,10 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.UseOfSite;
+import io.mallometer.internal.leak.KnownLeaks;
 import io.mallometer.internal.leak.LastUses;
 import io.mallometer.internal.leak.LeakDetector;
 import io.mallometer.internal.leak.Room;
@@ -56,6 +58,7 @@ public final class LeakWatch {
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final HealthySites healthySites = new HealthySites();
+  private final KnownLeaks knownLeaks = new KnownLeaks();
   private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
 
   private volatile LeakOptions options = LeakOptions.off();
@@ -145,6 +148,16 @@ public final class LeakWatch {
     rest();
     everEvaluated = false;
     publish(LeakReport.none(clock.instant(), reason));
+  }
+
+  /** Adds the leaks that earlier runs recorded. */
+  synchronized void know(List<KnownLeak> recorded) {
+    knownLeaks.add(recorded);
+  }
+
+  /** The leaks that later runs shall know. */
+  synchronized List<KnownLeak> known() {
+    return knownLeaks.all();
   }
 
   /** How long use must have been observed before anything can be called a leak. */
@@ -238,7 +251,7 @@ public final class LeakWatch {
         || current.profile() != detectorOptions.profile()
         || !current.longestTimeout().equals(detectorOptions.longestTimeout())
         || current.timeScale() != detectorOptions.timeScale()) {
-      known = known == null ? new LeakDetector(current) : known.with(current);
+      known = known == null ? new LeakDetector(current, knownLeaks) : known.with(current);
       detector = known;
       detectorOptions = current;
     }
