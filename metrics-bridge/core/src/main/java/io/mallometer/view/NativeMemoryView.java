@@ -338,15 +338,26 @@ public record NativeMemoryView(
   /**
    * How many call sites have a verdict, without those that are known to be fine.
    *
-   * @param leak objects that nobody touches keep coming
+   * @param leak memory leaks there
+   * @param lost leaks whose objects have no address any more
+   * @param outlasted leaks whose objects outlasted the longest timeout
+   * @param known leaks whose stack was one in an earlier run
    * @param unused objects that nobody touched so far
    * @param growing ever more memory that is used, or of whose use nothing is known
    * @param pool objects that nobody touches, but no leak
    */
-  public record Verdicts(int leak, int unused, int growing, int pool) {
+  public record Verdicts(
+      int leak, int lost, int outlasted, int known, int unused, int growing, int pool) {
 
     private static Verdicts of(LeakSummary summary) {
-      return new Verdicts(summary.leaking(), summary.unused(), summary.growing(), summary.pools());
+      return new Verdicts(
+          summary.leaking(),
+          summary.lost(),
+          summary.outlasted(),
+          summary.known(),
+          summary.unused(),
+          summary.growing(),
+          summary.pools());
     }
   }
 

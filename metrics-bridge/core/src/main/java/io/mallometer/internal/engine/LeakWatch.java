@@ -13,6 +13,7 @@ import io.mallometer.internal.text.Log;
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
@@ -276,13 +277,23 @@ public final class LeakWatch {
     List<NamedLeak> named = NamedLeak.of(leaks);
     return new LeakSummary(
         report.time(),
-        count(report, Verdict.LEAK),
+        count(leaks, LeakEvidence.LOST),
+        count(leaks, LeakEvidence.OUTLASTED),
+        count(leaks, LeakEvidence.KNOWN),
         count(report, Verdict.UNUSED),
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
         suspected,
         leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
         named.isEmpty() ? Optional.empty() : Optional.of(named.get(0).sentence()));
+  }
+
+  private static int count(List<SiteVerdict> leaks, LeakEvidence evidence) {
+    int count = 0;
+    for (SiteVerdict leak : leaks) {
+      count += leak.grounds().evidence() == evidence ? 1 : 0;
+    }
+    return count;
   }
 
   private static int count(LeakReport report, Verdict verdict) {
