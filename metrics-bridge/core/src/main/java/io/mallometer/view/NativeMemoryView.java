@@ -292,6 +292,7 @@ public record NativeMemoryView(
    * @param notPlaced those for which no slot or memory was left
    * @param tooLarge those that are larger than the largest slot
    * @param watchReason why the place of the last use cannot be looked for; empty if it can
+   * @param lostMemory what the latest search for lost memory came to, or why there was none
    * @param sites how many call sites have a verdict; null if nothing is observed
    * @param suspected what the worst leaks keep, by name, most first, the last being {@code other};
    *     empty if nothing leaks
@@ -311,6 +312,7 @@ public record NativeMemoryView(
       long notPlaced,
       long tooLarge,
       String watchReason,
+      String lostMemory,
       @Nullable Verdicts sites,
       List<Share> suspected) {
 
@@ -330,6 +332,7 @@ public record NativeMemoryView(
           observation.notPlaced(),
           observation.tooLarge(),
           observation.watchReason(),
+          observation.lostMemory(),
           summary.map(Verdicts::of).orElse(null),
           Holders.shares(summary.map(LeakSummary::suspected).orElse(List.of())));
     }

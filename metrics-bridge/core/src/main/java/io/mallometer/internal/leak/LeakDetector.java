@@ -125,7 +125,12 @@ public final class LeakDetector {
     verdicts = evaluation.verdicts(latest, room, uses, acknowledged);
     known.learn(latest, verdicts, time, times);
     failure = evaluation.failure();
-    return new LeakReport(time, evidence.observation(), verdicts, sites.reason());
+    Observation observation = evidence.observation();
+    return new LeakReport(
+        time,
+        observation.hasSeen() ? observation.withLostMemory(lost.words()) : observation,
+        verdicts,
+        sites.reason());
   }
 
   /**

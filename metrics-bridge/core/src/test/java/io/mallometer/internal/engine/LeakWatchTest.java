@@ -116,7 +116,8 @@ class LeakWatchTest {
               0,
               0,
               0,
-              watchReason),
+              watchReason,
+              ""),
           objects,
           Map.of(1, use));
     }

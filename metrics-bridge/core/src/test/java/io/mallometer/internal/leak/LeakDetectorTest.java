@@ -984,6 +984,7 @@ class LeakDetectorTest {
         0,
         0,
         0,
+        "",
         "");
   }
 
