@@ -98,7 +98,7 @@ function annotations(of: string): AnnotationQueryBuilder[] {
       'red',
       `native_malloc_leak_sites{verdict="leak", ${of}} > 0`,
       'Leak',
-      '{{instance}} of {{job}} leaks native memory',
+      '{{instance}} of {{job}} leaks native memory ({{evidence}})',
     ),
     annotation(
       'Alerts',

@@ -132,8 +132,11 @@ class Instance:
         yield "mallometer_build", 'version="0.1.0",allocator="glibc 2.36",mode="preload",accounting="chunk"', 1
         yield "mallometer_footprint_bytes", "", 11 * MIB
         yield "mallometer_overhead_target_ratio", "", 0.01
-        for verdict in "leak", "unused", "growing", "pool":
-            yield "native_malloc_leak_sites", f'verdict="{verdict}"', int(self.growth > 0 and verdict == "leak")
+        for evidence in "lost", "outlasted", "known":
+            leaks = int(self.growth > 0 and evidence == "outlasted")
+            yield "native_malloc_leak_sites", f'verdict="leak",evidence="{evidence}"', leaks
+        for verdict in "unused", "growing", "pool":
+            yield "native_malloc_leak_sites", f'verdict="{verdict}",evidence=""', 0
         for index in range(10):
             yield "native_malloc_leak_suspected_bytes", f'site="com.example.Class{index}.method"', MIB
         yield "cgroup_memory_swap_bytes", "", 0

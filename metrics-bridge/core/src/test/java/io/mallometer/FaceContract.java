@@ -229,10 +229,12 @@ public abstract class FaceContract {
     all.add(gauge("mallometer_conclusion", 1, "state", "act"));
     all.addAll(
         List.of(
-            gauge("native_malloc_leak_sites", 1, "verdict", "leak"),
-            gauge("native_malloc_leak_sites", 0, "verdict", "unused"),
-            gauge("native_malloc_leak_sites", 1, "verdict", "growing"),
-            gauge("native_malloc_leak_sites", 1, "verdict", "pool"),
+            leaks(0, "lost"),
+            leaks(1, "outlasted"),
+            leaks(0, "known"),
+            sites(0, "unused"),
+            sites(1, "growing"),
+            sites(1, "pool"),
             gauge(
                 "native_malloc_leak_suspected_bytes",
                 1_300_000_000,
@@ -247,18 +249,26 @@ public abstract class FaceContract {
     FakeMallometer mallometer = judging(VerdictsByHand.report());
     Face face = face(mallometer, Map.of());
     assertThat(ours(face))
-        .contains(gauge("native_malloc_leak_sites", 0, "verdict", "leak"))
+        .contains(leaks(0, "outlasted"))
         .noneMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
 
     mallometer.setLeaks(VerdictsByHand.four());
     mallometer.poll();
     assertThat(ours(face))
-        .contains(gauge("native_malloc_leak_sites", 1, "verdict", "leak"))
+        .contains(leaks(1, "outlasted"))
         .anyMatch(sample -> sample.name().startsWith("native_malloc_leak_suspected"));
 
     mallometer.setLeaks(LeakReport.none(Instant.EPOCH, "the observation ended"));
     mallometer.poll();
-    assertThat(ours(face)).doesNotContain(gauge("native_malloc_leak_sites", 0, "verdict", "leak"));
+    assertThat(ours(face)).noneMatch(sample -> sample.name().equals("native_malloc_leak_sites"));
+  }
+
+  private static Published leaks(int count, String evidence) {
+    return gauge("native_malloc_leak_sites", count, "verdict", "leak", "evidence", evidence);
+  }
+
+  private static Published sites(int count, String verdict) {
+    return gauge("native_malloc_leak_sites", count, "verdict", verdict, "evidence", "");
   }
 
   @Test

@@ -138,6 +138,7 @@ public final class VerdictsByHand {
             0,
             0,
             0,
+            "",
             ""),
         List.of(),
         "");
@@ -171,6 +172,7 @@ public final class VerdictsByHand {
         1_361,
         17,
         3,
-        "perf_event_open is forbidden");
+        "perf_event_open is forbidden",
+        "searched 310 MiB twice: 2 call sites lose memory");
   }
 }

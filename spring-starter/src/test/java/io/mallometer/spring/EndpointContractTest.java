@@ -69,14 +69,20 @@ class EndpointContractTest extends FaceContract {
 
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
     NativeMemoryView.Verdicts sites = leaks.sites();
-    shown.add(gauge("native_malloc_leak_sites", sites.leak(), "verdict", "leak"));
-    shown.add(gauge("native_malloc_leak_sites", sites.unused(), "verdict", "unused"));
-    shown.add(gauge("native_malloc_leak_sites", sites.growing(), "verdict", "growing"));
-    shown.add(gauge("native_malloc_leak_sites", sites.pool(), "verdict", "pool"));
+    shown.add(sites(sites.lost(), "leak", "lost"));
+    shown.add(sites(sites.outlasted(), "leak", "outlasted"));
+    shown.add(sites(sites.known(), "leak", "known"));
+    shown.add(sites(sites.unused(), "unused", ""));
+    shown.add(sites(sites.growing(), "growing", ""));
+    shown.add(sites(sites.pool(), "pool", ""));
     for (NativeMemoryView.Share share : leaks.suspected()) {
       shown.add(
           gauge("native_malloc_leak_suspected_bytes", share.liveBytes(), "site", share.name()));
     }
+  }
+
+  private static Published sites(int count, String verdict, String evidence) {
+    return gauge("native_malloc_leak_sites", count, "verdict", verdict, "evidence", evidence);
   }
 
   private static void addBreakdown(List<Published> shown, BreakdownView breakdown) {

@@ -199,6 +199,9 @@ final class Described {
     @Description("What of the observation is off and why; empty if nothing is")
     String getReason();
 
+    @Description("What the latest search for lost memory came to, or why there was none")
+    String getLostMemory();
+
     @Description("Epochs of observation that ended")
     long getEpochs();
 

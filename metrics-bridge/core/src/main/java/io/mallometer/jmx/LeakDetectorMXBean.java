@@ -16,6 +16,8 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
 
   Map<String, Long> getSites();
 
+  Map<String, Long> getLeaksByEvidence();
+
   Map<String, Long> getSuspectedBytes();
 
   /**
@@ -37,7 +39,7 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * @param oldestSeconds the age of the oldest
    * @param shareOfLimit suspected bytes as a share of the memory limit
    * @param secondsToLimit when the limit is reached if the site alone grows on like this
-   * @param evidence lost or outlasted of a leak, else slots, ages or none
+   * @param evidence lost, outlasted or known of a leak, else slots, ages or none
    * @param since since when it is this verdict, ISO 8601
    * @param lastAccess where an object was last used, or why that is not known
    * @param lastWrite where one was last written, or why that is not known

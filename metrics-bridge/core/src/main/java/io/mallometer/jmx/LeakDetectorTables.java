@@ -35,6 +35,11 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   }
 
   @Override
+  public String getLostMemory() {
+    return report().observation().lostMemory();
+  }
+
+  @Override
   public long getEpochs() {
     return report().observation().epochs();
   }

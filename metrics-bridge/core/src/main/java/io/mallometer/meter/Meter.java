@@ -6,6 +6,7 @@ import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.Limit;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.PreviousRun;
@@ -217,12 +218,18 @@ public record Meter(
                   shares("site", snapshot -> snapshot.sites().map(SiteSummary::sites)))
               .table(CALL_SITES, "LiveBySite", BYTES),
           new Meter(
-                  "native.malloc.leak.sites",
-                  Type.GAUGE,
-                  NO_UNIT,
-                  "Call sites by what the memory that they hold is",
-                  when(snapshot -> snapshot.leaks().isPresent(), sitesByVerdict()))
-              .table(LEAK_DETECTOR, "Sites", "sites"),
+              "native.malloc.leak.sites",
+              Type.GAUGE,
+              NO_UNIT,
+              "Call sites by what the memory that they hold is",
+              when(
+                  snapshot -> snapshot.leaks().isPresent(),
+                  leaks(LeakEvidence.LOST, LeakSummary::lost),
+                  leaks(LeakEvidence.OUTLASTED, LeakSummary::outlasted),
+                  leaks(LeakEvidence.KNOWN, LeakSummary::known),
+                  sites(Verdict.UNUSED, LeakSummary::unused),
+                  sites(Verdict.GROWING, LeakSummary::growing),
+                  sites(Verdict.POOL, LeakSummary::pools))),
           new Meter(
                   "native.malloc.leak.suspected",
                   Type.GAUGE,
@@ -471,6 +478,29 @@ public record Meter(
           new Meter(
                   NO_NAME,
                   Type.GAUGE,
+                  NO_UNIT,
+                  "Call sites by what the memory that they hold is",
+                  when(
+                      snapshot -> snapshot.leaks().isPresent(),
+                      sites(Verdict.LEAK, LeakSummary::leaking),
+                      sites(Verdict.UNUSED, LeakSummary::unused),
+                      sites(Verdict.GROWING, LeakSummary::growing),
+                      sites(Verdict.POOL, LeakSummary::pools)))
+              .table(LEAK_DETECTOR, "Sites", "sites"),
+          new Meter(
+                  NO_NAME,
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "Call sites that leak by the evidence: lost, outlasted or known",
+                  when(
+                      snapshot -> snapshot.leaks().isPresent(),
+                      evidence(LeakEvidence.LOST, LeakSummary::lost),
+                      evidence(LeakEvidence.OUTLASTED, LeakSummary::outlasted),
+                      evidence(LeakEvidence.KNOWN, LeakSummary::known)))
+              .table(LEAK_DETECTOR, "LeaksByEvidence", "sites"),
+          new Meter(
+                  NO_NAME,
+                  Type.GAUGE,
                   SECONDS,
                   "Time since these statistics were read",
                   snapshot ->
@@ -638,17 +668,24 @@ public record Meter(
     };
   }
 
-  private static Series[] sitesByVerdict() {
-    return new Series[] {
-      sites(Verdict.LEAK, LeakSummary::leaking),
-      sites(Verdict.UNUSED, LeakSummary::unused),
-      sites(Verdict.GROWING, LeakSummary::growing),
-      sites(Verdict.POOL, LeakSummary::pools)
-    };
+  private static Series leaks(LeakEvidence evidence, ToDoubleFunction<LeakSummary> figure) {
+    return sites(Verdict.LEAK, evidence.tag(), figure);
   }
 
+  /** All series of a meter have the same tags. */
   private static Series sites(Verdict verdict, ToDoubleFunction<LeakSummary> figure) {
-    return new Series(List.of(new Tag("verdict", verdict.tag())), of(Snapshot::leaks, figure));
+    return sites(verdict, "", figure);
+  }
+
+  private static Series sites(
+      Verdict verdict, String evidence, ToDoubleFunction<LeakSummary> figure) {
+    return new Series(
+        List.of(new Tag("verdict", verdict.tag()), new Tag("evidence", evidence)),
+        of(Snapshot::leaks, figure));
+  }
+
+  private static Series evidence(LeakEvidence evidence, ToDoubleFunction<LeakSummary> figure) {
+    return new Series(List.of(new Tag("evidence", evidence.tag())), of(Snapshot::leaks, figure));
   }
 
   private static Map<ResidentPart, Long> residentParts(Snapshot snapshot) {

@@ -13,7 +13,9 @@ import java.util.Optional;
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
  *
  * @param time when the sites were judged
- * @param leaking sites with the verdict {@link Verdict#LEAK}
+ * @param lost sites with the verdict {@link Verdict#LEAK} by {@link LeakEvidence#LOST}
+ * @param outlasted those by {@link LeakEvidence#OUTLASTED}
+ * @param known those by {@link LeakEvidence#KNOWN}
  * @param unused sites with the verdict {@link Verdict#UNUSED}
  * @param growing sites with the verdict {@link Verdict#GROWING}
  * @param pools sites with the verdict {@link Verdict#POOL}
@@ -25,7 +27,9 @@ import java.util.Optional;
  */
 public record LeakSummary(
     Instant time,
-    int leaking,
+    int lost,
+    int outlasted,
+    int known,
     int unused,
     int growing,
     int pools,
@@ -45,5 +49,10 @@ public record LeakSummary(
   public LeakSummary {
     suspected = List.copyOf(suspected);
     worst = List.copyOf(worst);
+  }
+
+  /** Sites with the verdict {@link Verdict#LEAK}. */
+  public int leaking() {
+    return lost + outlasted + known;
   }
 }

@@ -25,6 +25,7 @@ import java.util.Locale;
  * @param notPlaced those for which no slot or memory was left
  * @param tooLarge those that are larger than the largest slot
  * @param watchReason why the place of the last use cannot be looked for; empty if it can
+ * @param lostMemory what the latest search for lost memory came to, or why there was none
  */
 public record Observation(
     State state,
@@ -43,7 +44,8 @@ public record Observation(
     long placed,
     long notPlaced,
     long tooLarge,
-    String watchReason) {
+    String watchReason,
+    String lostMemory) {
 
   /** Whether use is seen. */
   public enum State {
@@ -78,7 +80,47 @@ public record Observation(
   /** Nothing is observed. */
   public static Observation off(String reason) {
     return new Observation(
-        State.OFF, reason, "", 0, 0, Double.NaN, 0, 0, 0, 0, 0, 0, List.of(), 0, 0, 0, reason);
+        State.OFF,
+        reason,
+        "",
+        0,
+        0,
+        Double.NaN,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        List.of(),
+        0,
+        0,
+        0,
+        reason,
+        reason);
+  }
+
+  /** The same with what the latest search for lost memory came to. */
+  public Observation withLostMemory(String words) {
+    return new Observation(
+        state,
+        reason,
+        method,
+        startedNanos,
+        epochEndNanos,
+        epochSeconds,
+        epochs,
+        voidEpochs,
+        cpuSeconds,
+        arenaBytes,
+        residentBytes,
+        limitBytes,
+        slots,
+        placed,
+        notPlaced,
+        tooLarge,
+        watchReason,
+        words);
   }
 
   /** Whether at least one epoch told something. */

@@ -51,6 +51,9 @@ final class LeakPage implements LeakFormat.Writing {
   public void write(LeakReport leaks, boolean all, Appendable out) throws IOException {
     out.append(HEAD).append("<h1>Leaks of native memory</h1>\n");
     out.append("<p>").append(escaped(LeakText.headline(leaks))).append("</p>\n");
+    if (leaks.observation().hasSeen()) {
+      out.append("<p>").append(escaped(LeakText.lostMemory(leaks))).append("</p>\n");
+    }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
       out.append(

@@ -19,6 +19,9 @@ final class LeakText implements LeakFormat.Writing {
   @Override
   public void write(LeakReport leaks, boolean all, Appendable out) throws IOException {
     line(out, headline(leaks));
+    if (leaks.observation().hasSeen()) {
+      line(out, lostMemory(leaks));
+    }
     List<SiteVerdict> shown = all ? leaks.sites() : leaks.suspicious();
     if (shown.isEmpty()) {
       line(out, "No call site is thought to leak, to be unused, to grow or to keep a pool.");
@@ -45,6 +48,11 @@ final class LeakText implements LeakFormat.Writing {
                 + (reason.isEmpty() ? "" : "; " + reason)
             : "the use of objects is not observed: " + (reason.isEmpty() ? "not yet" : reason);
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
+  }
+
+  /** What is known of memory that nobody can use or free. */
+  static String lostMemory(LeakReport leaks) {
+    return "Lost memory: " + leaks.observation().lostMemory();
   }
 
   /** What a verdict's sentence does not say. */

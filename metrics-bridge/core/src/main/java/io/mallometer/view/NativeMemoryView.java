@@ -292,6 +292,7 @@ public record NativeMemoryView(
    * @param notPlaced those for which no slot or memory was left
    * @param tooLarge those that are larger than the largest slot
    * @param watchReason why the place of the last use cannot be looked for; empty if it can
+   * @param lostMemory what the latest search for lost memory came to, or why there was none
    * @param sites how many call sites have a verdict; null if nothing is observed
    * @param suspected what the worst leaks keep, by name, most first, the last being {@code other};
    *     empty if nothing leaks
@@ -311,6 +312,7 @@ public record NativeMemoryView(
       long notPlaced,
       long tooLarge,
       String watchReason,
+      String lostMemory,
       @Nullable Verdicts sites,
       List<Share> suspected) {
 
@@ -330,6 +332,7 @@ public record NativeMemoryView(
           observation.notPlaced(),
           observation.tooLarge(),
           observation.watchReason(),
+          observation.lostMemory(),
           summary.map(Verdicts::of).orElse(null),
           Holders.shares(summary.map(LeakSummary::suspected).orElse(List.of())));
     }
@@ -338,15 +341,26 @@ public record NativeMemoryView(
   /**
    * How many call sites have a verdict, without those that are known to be fine.
    *
-   * @param leak objects that nobody touches keep coming
+   * @param leak memory leaks there
+   * @param lost leaks whose objects have no address any more
+   * @param outlasted leaks whose objects outlasted the longest timeout
+   * @param known leaks whose stack was one in an earlier run
    * @param unused objects that nobody touched so far
    * @param growing ever more memory that is used, or of whose use nothing is known
    * @param pool objects that nobody touches, but no leak
    */
-  public record Verdicts(int leak, int unused, int growing, int pool) {
+  public record Verdicts(
+      int leak, int lost, int outlasted, int known, int unused, int growing, int pool) {
 
     private static Verdicts of(LeakSummary summary) {
-      return new Verdicts(summary.leaking(), summary.unused(), summary.growing(), summary.pools());
+      return new Verdicts(
+          summary.leaking(),
+          summary.lost(),
+          summary.outlasted(),
+          summary.known(),
+          summary.unused(),
+          summary.growing(),
+          summary.pools());
     }
   }
 

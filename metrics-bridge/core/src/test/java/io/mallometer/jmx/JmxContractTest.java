@@ -1,5 +1,7 @@
 package io.mallometer.jmx;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mallometer.FaceContract;
 import io.mallometer.Mallometer;
 import io.mallometer.Published;
@@ -7,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import javax.management.Descriptor;
 import javax.management.JMException;
 import javax.management.MBeanAttributeInfo;
@@ -50,7 +54,7 @@ class JmxContractTest extends FaceContract {
 
   private static final Map<String, Published> TABLES =
       Map.of(
-          "Sites", Published.of("native_malloc_leak_sites", "", 0, "verdict", ""),
+          "LeaksByEvidence", Published.of("native_malloc_leak_sites", "", 0, "evidence", ""),
           "SuspectedBytes", Published.of("native_malloc_leak_suspected", "", 0, "site", ""),
           "ResidentParts", Published.of("native_memory_resident", "", 0, "part", ""),
           "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
@@ -92,7 +96,8 @@ class JmxContractTest extends FaceContract {
           List<Published> shown = new ArrayList<>(translate(server, name));
           shown.addAll(ofAllocator(server, new ObjectName(NativeMemoryMBeans.ALLOCATOR_NAME)));
           shown.addAll(ofCallSites(server, new ObjectName(NativeMemoryMBeans.CALL_SITES_NAME)));
-          shown.addAll(tables(server, new ObjectName(NativeMemoryMBeans.LEAK_DETECTOR_NAME)));
+          shown.addAll(
+              ofLeakDetector(server, new ObjectName(NativeMemoryMBeans.LEAK_DETECTOR_NAME)));
           return shown;
         } catch (JMException e) {
           throw new AssertionError(e);
@@ -200,6 +205,37 @@ class JmxContractTest extends FaceContract {
       }
     }
     return shown;
+  }
+
+  /** The leaks of the one table are parted by evidence in the other. */
+  private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)
+      throws JMException {
+    List<Published> shown = new ArrayList<>();
+    double leaks = 0;
+    for (Published row : tables(server, name)) {
+      boolean leak = row.labels().containsKey("evidence");
+      leaks += leak ? row.value() : 0;
+      shown.add(leak ? with(row, "verdict", "leak") : row);
+    }
+    for (Object row : ((TabularData) server.getAttribute(name, "Sites")).values()) {
+      CompositeData entry = (CompositeData) row;
+      String verdict = (String) entry.get("key");
+      long sites = (Long) entry.get("value");
+      if (verdict.equals("leak")) {
+        assertThat(sites).isEqualTo((long) leaks);
+      } else {
+        shown.add(
+            Published.of(
+                "native_malloc_leak_sites", "gauge", sites, "verdict", verdict, "evidence", ""));
+      }
+    }
+    return shown;
+  }
+
+  private static Published with(Published row, String label, String value) {
+    SortedMap<String, String> labels = new TreeMap<>(row.labels());
+    labels.put(label, value);
+    return new Published(row.name(), row.type(), labels, row.value());
   }
 
   private static List<Published> ofCallSites(MBeanServer server, ObjectName name)

@@ -60,6 +60,7 @@ class LeakDetectorMBeanTest {
     assertThat(bean.getState()).isEqualTo("on");
     assertThat(bean.getEpochs()).isEqualTo(120);
     assertThat(bean.getVoidEpochs()).isEqualTo(2);
+    assertThat(bean.getLostMemory()).endsWith("2 call sites lose memory");
   }
 
   @Test

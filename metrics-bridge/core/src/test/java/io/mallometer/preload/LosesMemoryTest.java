@@ -51,6 +51,24 @@ class LosesMemoryTest {
         .doesNotContain("keep LEAK");
   }
 
+  /** In the second run no memory is lost, and both methods look the same. */
+  @Test
+  void aLeakOfAnEarlierRunIsToldByItsStack() throws Exception {
+    Path library = BundledLibrary.extract(directory);
+    ChildJvm jvm =
+        new ChildJvm()
+            .preload(library)
+            .environment("MALLOMETER_BLACKBOX", directory.resolve("box").toString());
+    assertThat(jvm.run(IsToldOfLostMemory.class).output()).contains("lose LEAK ");
+    String output = jvm.run(IsToldOfLostMemory.class, "again").output();
+
+    assertThat(output)
+        .containsPattern(
+            "lose LEAK \\S+ from \\S+ holds \\S+ MiB: the same stack was a leak in an earlier run"
+                + " \\(since .* UTC, lost\\), and is unused again: \\d+ of \\d+ observed objects")
+        .doesNotContain("keep LEAK");
+  }
+
   private static int lost(String output, String method) {
     Matcher line = Pattern.compile(method + " DONE (\\d+) of (\\d+) lost").matcher(output);
     assertThat(line.find()).as(output).isTrue();

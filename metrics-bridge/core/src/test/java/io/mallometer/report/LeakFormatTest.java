@@ -17,7 +17,9 @@ class LeakFormatTest {
   @Test
   void textSaysWhatEachSiteKeepsAndWhoAllocatedIt() throws IOException {
     assertThat(written(LeakFormat.TEXT, VerdictsByHand.four()))
-        .startsWith("Leaks at 2026-01-01T00:00:00Z; 120 epochs of observation\n")
+        .startsWith(
+            "Leaks at 2026-01-01T00:00:00Z; 120 epochs of observation\n"
+                + "Lost memory: searched 310 MiB twice: 2 call sites lose memory\n")
         .contains(
             """
             leak     com.shop.Report.render keeps memory

@@ -1,8 +1,10 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.UseOfSite;
+import io.mallometer.internal.leak.KnownLeaks;
 import io.mallometer.internal.leak.LastUses;
 import io.mallometer.internal.leak.LeakDetector;
 import io.mallometer.internal.leak.Room;
@@ -11,6 +13,7 @@ import io.mallometer.internal.text.Log;
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.LastUse;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
@@ -56,6 +59,7 @@ public final class LeakWatch {
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final HealthySites healthySites = new HealthySites();
+  private final KnownLeaks knownLeaks = new KnownLeaks();
   private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
 
   private volatile LeakOptions options = LeakOptions.off();
@@ -147,6 +151,16 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
+  /** Adds the leaks that earlier runs recorded. */
+  synchronized void know(List<KnownLeak> recorded) {
+    knownLeaks.add(recorded);
+  }
+
+  /** The leaks that later runs shall know. */
+  synchronized List<KnownLeak> known() {
+    return knownLeaks.all();
+  }
+
   /** The latest verdicts. */
   public LeakReport latest() {
     return latest;
@@ -233,7 +247,7 @@ public final class LeakWatch {
         || current.profile() != detectorOptions.profile()
         || !current.longestTimeout().equals(detectorOptions.longestTimeout())
         || current.timeScale() != detectorOptions.timeScale()) {
-      known = known == null ? new LeakDetector(current) : known.with(current);
+      known = known == null ? new LeakDetector(current, knownLeaks) : known.with(current);
       detector = known;
       detectorOptions = current;
     }
@@ -258,13 +272,23 @@ public final class LeakWatch {
     List<NamedLeak> named = NamedLeak.of(leaks);
     return new LeakSummary(
         report.time(),
-        count(report, Verdict.LEAK),
+        count(leaks, LeakEvidence.LOST),
+        count(leaks, LeakEvidence.OUTLASTED),
+        count(leaks, LeakEvidence.KNOWN),
         count(report, Verdict.UNUSED),
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
         suspected,
         leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
         named.isEmpty() ? Optional.empty() : Optional.of(named.get(0).sentence()));
+  }
+
+  private static int count(List<SiteVerdict> leaks, LeakEvidence evidence) {
+    int count = 0;
+    for (SiteVerdict leak : leaks) {
+      count += leak.grounds().evidence() == evidence ? 1 : 0;
+    }
+    return count;
   }
 
   private static int count(LeakReport report, Verdict verdict) {

@@ -500,6 +500,7 @@ public final class Poller {
       reading.acquireUninterruptibly();
       try {
         blackBox.begin();
+        leakWatch.know(blackBox.takeKnownLeaks());
         interposer.stayAttached();
         observe();
         observeCallSites();
@@ -511,7 +512,7 @@ public final class Poller {
           observe();
           snapshot = poll();
         }
-        blackBox.observe(snapshot);
+        blackBox.observe(snapshot, leakWatch.known());
         failure.rearm();
       } catch (Throwable e) {
         failure.warn("A poll of the native counters failed; the last ones stay", e);

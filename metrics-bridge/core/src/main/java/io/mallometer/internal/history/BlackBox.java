@@ -16,9 +16,11 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +58,9 @@ public final class BlackBox {
   private volatile Recording recording = Recording.off();
   private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
+  /** What earlier runs recorded, until it is taken. */
+  private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
+
   /** Guarded by this, as is all that follows. */
   private @Nullable BoxFile file;
 
@@ -63,6 +68,7 @@ public final class BlackBox {
   private boolean opened;
   private boolean writesSamples;
   private Optional<Long> lastMinute = Optional.empty();
+  private List<KnownLeak> lastLeaks = List.of();
   private final long[] nextSample = new long[SAMPLE_RINGS];
 
   /**
@@ -129,6 +135,11 @@ public final class BlackBox {
     return previousRun;
   }
 
+  /** The leaks that earlier runs recorded; none if this was called since they were read. */
+  public List<KnownLeak> takeKnownLeaks() {
+    return knownLeaks.getAndSet(List.of());
+  }
+
   /**
    * Whether a snapshot has crossed a share of the limit, so that it is worth while to look again
    * where the memory is before {@link #observe} writes it down.
@@ -148,13 +159,17 @@ public final class BlackBox {
     }
   }
 
-  /** Takes part in the recording with a snapshot. Called after each poll; never throws. */
-  public synchronized void observe(Snapshot snapshot) {
+  /**
+   * Takes part in the recording with a snapshot. Called after each poll; never throws.
+   *
+   * @param leaks the leaks that the next run shall know
+   */
+  public synchronized void observe(Snapshot snapshot, List<KnownLeak> leaks) {
     begin();
     try {
       BoxFile open = file;
       if (open != null) {
-        write(open, snapshot);
+        write(open, snapshot, leaks);
       }
     } catch (IOException | RuntimeException e) {
       fail(recording.path(), String.valueOf(e.getMessage()));
@@ -235,6 +250,8 @@ public final class BlackBox {
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"));
     }
+    // A file that was begun before holds what its first writer knew.
+    knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
     recording = new Recording(Recording.State.ON, path.toString(), open.life(), "");
   }
 
@@ -269,23 +286,44 @@ public final class BlackBox {
     }
   }
 
+  /** Of the latest run that got so far as to record any; what cannot be read has none. */
+  private static List<KnownLeak> knownLeaks(Path path, List<String> suffixes) {
+    for (String suffix : suffixes) {
+      Path file = Path.of(path + suffix);
+      try {
+        Optional<RecordedText> latest =
+            BoxFile.isOwn(file) ? RecordedLife.read(file).latest() : Optional.empty();
+        if (latest.isPresent()) {
+          return MemoryLines.knownLeaks(latest.get().text());
+        }
+      } catch (IOException | RuntimeException e) {
+        Log.MALLOMETER.debug("The leaks of an earlier run cannot be read", e);
+      }
+    }
+    return List.of();
+  }
+
   // ---- Each poll
 
-  private void write(BoxFile open, Snapshot snapshot) throws IOException {
+  private void write(BoxFile open, Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
     long now = nanoTime.getAsLong();
     if (writesSamples) {
       writeSamples(open, snapshot, now);
     }
     OptionalInt crossed = thresholds.crossedBy(shareOfLimit(snapshot));
     if (crossed.isPresent()) {
-      MemoryText text = MemoryLines.of(snapshot);
+      MemoryText text = MemoryLines.of(snapshot, leaks);
       text.line("threshold-percent", crossed.getAsInt());
       open.write(BoxFormat.CROSSINGS, snapshot.time(), now, text);
     }
-    boolean due = lastMinute.isEmpty() || now - lastMinute.get() >= MINUTE - TOLERANCE;
+    boolean due =
+        lastMinute.isEmpty()
+            || now - lastMinute.get() >= MINUTE - TOLERANCE
+            || !leaks.equals(lastLeaks);
     if (due && (snapshot.memory().resident().isPresent() || lastMinute.isPresent())) {
       lastMinute = Optional.of(now);
-      open.write(BoxFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot));
+      lastLeaks = leaks;
+      open.write(BoxFormat.MINUTES, snapshot.time(), now, MemoryLines.of(snapshot, leaks));
     }
   }
 

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** A black box as text, for people: who it was, how it ended, and the way there. */
 public final class BlackBoxReport {
@@ -114,14 +113,14 @@ public final class BlackBoxReport {
   }
 
   private boolean counted() {
-    return latest()
+    return life.latest()
         .flatMap(text -> text.text().word("mode"))
         .filter(ways -> !ways.equals("none"))
         .isPresent();
   }
 
   private void attach() {
-    Optional<MemoryText> text = latest().map(RecordedText::text);
+    Optional<MemoryText> text = life.latest().map(RecordedText::text);
     Optional<String> baseline = text.flatMap(last -> last.word("baseline"));
     baseline.ifPresent(
         before ->
@@ -229,7 +228,7 @@ public final class BlackBoxReport {
   // ---- Where the memory was
 
   private void leaks() {
-    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> leaks = last.all("leak").stream().filter(leak -> leak.size() > 4).toList();
     if (leaks.isEmpty()) {
       return;
@@ -242,7 +241,7 @@ public final class BlackBoxReport {
   }
 
   private void parts() {
-    Optional<RecordedText> latest = latest();
+    Optional<RecordedText> latest = life.latest();
     if (latest.isEmpty()) {
       return;
     }
@@ -262,12 +261,6 @@ public final class BlackBoxReport {
     section("malloc live by library, estimated from samples", "library", first, last);
     section("malloc live by call site, estimated from samples", "site", first, last);
     events(last.text());
-  }
-
-  /** The last word on where the memory was: a minute's, or that of a crossing after it. */
-  private Optional<RecordedText> latest() {
-    return Stream.concat(life.minutes().stream(), life.crossings().stream())
-        .max(Comparator.comparingLong(RecordedText::monotonicNanos));
   }
 
   private void section(String title, String table, RecordedText first, RecordedText last) {
@@ -304,7 +297,7 @@ public final class BlackBoxReport {
   }
 
   private void allocator() {
-    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
     if (last.number("allocator-system-bytes").isEmpty()) {
       return;
     }
@@ -318,7 +311,7 @@ public final class BlackBoxReport {
   }
 
   private void hugeRequests() {
-    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> requests =
         last.all("large").stream().filter(request -> request.size() > 3).toList();
     if (requests.isEmpty()) {
@@ -340,7 +333,7 @@ public final class BlackBoxReport {
   }
 
   private void budget() {
-    MemoryText last = latest().map(RecordedText::text).orElseGet(MemoryText::new);
+    MemoryText last = life.latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> lines = last.all("budget");
     if (lines.isEmpty()) {
       return;

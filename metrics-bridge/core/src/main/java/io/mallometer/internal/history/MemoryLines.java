@@ -1,10 +1,12 @@
 package io.mallometer.internal.history;
 
+import io.mallometer.internal.symbol.StackFingerprint;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.HugeAllocation;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -14,7 +16,12 @@ import io.mallometer.model.SiteSummary;
 import io.mallometer.model.Snapshot;
 import java.lang.management.ManagementFactory;
 import java.lang.management.RuntimeMXBean;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** What of a snapshot goes into the black box, and what of the JVM. */
 final class MemoryLines {
@@ -27,10 +34,12 @@ final class MemoryLines {
 
   static final int MOST_SITES = 20;
 
+  private static final String KNOWN_LEAK = "known-leak";
+
   private MemoryLines() {}
 
-  /** Where the memory is. */
-  static MemoryText of(Snapshot snapshot) {
+  /** Where the memory is, and what the next run shall know. */
+  static MemoryText of(Snapshot snapshot, List<KnownLeak> known) {
     MemoryText text = new MemoryText();
     text.line("state", snapshot.status().state());
     text.line("mode", snapshot.self().mode());
@@ -44,6 +53,7 @@ final class MemoryLines {
     List<HugeAllocation> huge = snapshot.hugeAllocations();
     huge.subList(Math.max(0, huge.size() - MOST_HUGE), huge.size())
         .forEach(one -> text.line("large", one.time(), one.bytes(), one.threadName()));
+    known.forEach(leak -> add(text, leak));
     snapshot.leaks().ifPresent(leaks -> add(text, leaks));
     snapshot.sites().ifPresent(sites -> add(text, sites));
     return text;
@@ -96,6 +106,38 @@ final class MemoryLines {
         .figure("allocator-system-bytes", allocator.systemBytes())
         .figure("allocator-used-bytes", allocator.usedBytes())
         .figure("allocator-retained-bytes", allocator.retainedBytes());
+  }
+
+  /** Some 60 bytes each. */
+  private static void add(MemoryText text, KnownLeak leak) {
+    text.line(
+        KNOWN_LEAK,
+        leak.stack(),
+        leak.time().truncatedTo(ChronoUnit.SECONDS),
+        leak.evidence().tag());
+  }
+
+  /** The leaks that a run recorded; lines that are no such leak are passed over. */
+  static List<KnownLeak> knownLeaks(MemoryText text) {
+    return text.all(KNOWN_LEAK).stream()
+        .flatMap(line -> knownLeak(line).stream())
+        .limit(KnownLeak.MOST)
+        .toList();
+  }
+
+  private static Optional<KnownLeak> knownLeak(List<String> line) {
+    if (line.size() < 4 || !StackFingerprint.isOne(line.get(1))) {
+      return Optional.empty();
+    }
+    try {
+      Instant time = Instant.parse(line.get(2));
+      return Stream.of(LeakEvidence.LOST, LeakEvidence.OUTLASTED)
+          .filter(evidence -> evidence.tag().equals(line.get(3)))
+          .map(evidence -> new KnownLeak(line.get(1), time, evidence))
+          .findFirst();
+    } catch (DateTimeException e) {
+      return Optional.empty();
+    }
   }
 
   /** Some hundred bytes each, and few. */

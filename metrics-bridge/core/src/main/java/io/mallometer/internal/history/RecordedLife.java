@@ -134,6 +134,12 @@ record RecordedLife(
     return samples.isEmpty() && exit.isEmpty();
   }
 
+  /** The last word on where the memory was: a minute's, or that of a crossing after it. */
+  Optional<RecordedText> latest() {
+    return Stream.concat(minutes.stream(), crossings.stream())
+        .max(Comparator.comparingLong(RecordedText::monotonicNanos));
+  }
+
   /** How long the life lasted, as far as it was recorded. */
   Duration duration() {
     return empty()

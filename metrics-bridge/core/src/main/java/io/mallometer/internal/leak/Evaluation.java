@@ -1,5 +1,6 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
@@ -32,6 +33,7 @@ final class Evaluation {
   private final Window window;
   private final RecentGrowth growth;
   private final LostMemory lost;
+  private final KnownLeaks known;
   private final Standings before;
   private final boolean news;
   private final Instant time;
@@ -52,6 +54,7 @@ final class Evaluation {
       Window window,
       RecentGrowth growth,
       LostMemory lost,
+      KnownLeaks known,
       Standings before,
       boolean news,
       Instant time) {
@@ -60,6 +63,7 @@ final class Evaluation {
     this.window = window;
     this.growth = growth;
     this.lost = lost;
+    this.known = known;
     this.before = before;
     this.news = news;
     this.time = time;
@@ -167,7 +171,19 @@ final class Evaluation {
     }
     Judgement grown = growth.of(number, samples.of(number)).map(judged::growing).orElse(judged);
     @Nullable Lost proof = lost.of(number);
-    return proof == null ? grown : grown.losing(proof);
+    return proof == null ? knownFrom(grown, sites.get(0)) : grown.losing(proof);
+  }
+
+  /** A stack that leaked is no leak again before it is unused for long enough, and grows. */
+  private Judgement knownFrom(Judgement judged, CallSite site) {
+    boolean again =
+        judged.verdict() == Verdict.UNUSED
+            && judged.increase() != null
+            && !judged.refutesLeak()
+            && judged.idle().longestSeconds()
+                >= LeakThresholds.KNOWN_SECONDS / window.times().scale();
+    @Nullable KnownLeak earlier = again ? known.of(site.frames()) : null;
+    return earlier == null ? judged : judged.knownFrom(earlier);
   }
 
   /**
@@ -306,7 +322,7 @@ final class Evaluation {
   /** Objects in slots; else whether those that are live could have been. */
   private LeakEvidence evidence(Finding finding) {
     if (finding.verdict() == Verdict.LEAK) {
-      return finding.standing().shown().lost() == null ? LeakEvidence.OUTLASTED : LeakEvidence.LOST;
+      return finding.standing().shown().leakEvidence();
     }
     Subject subject = finding.subject();
     Judgement judged = subject.failed() ? finding.standing().shown() : subject.judged();

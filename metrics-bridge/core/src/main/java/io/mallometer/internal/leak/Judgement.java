@@ -1,6 +1,8 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.model.Estimate;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     or no more come
  * @param increase by how much the site holds more than some minutes ago; null if it does not grow
  * @param lost what searches say of its objects; null if they are not lost, or not known to be
+ * @param known the leak of an earlier run by which it is one; null if it is none by that
  */
 record Judgement(
     Verdict verdict,
@@ -26,7 +29,8 @@ record Judgement(
     @Nullable Acquittal acquittal,
     boolean refutesLeak,
     @Nullable Increase increase,
-    @Nullable Lost lost) {
+    @Nullable Lost lost,
+    @Nullable KnownLeak known) {
 
   /**
    * Samples that nobody touched for longer than the threshold.
@@ -70,25 +74,43 @@ record Judgement(
     return none(Estimate.ZERO, thresholdSeconds, 0, true, watched);
   }
 
+  /** On what it stands that it is a leak. */
+  LeakEvidence leakEvidence() {
+    if (lost != null) {
+      return LeakEvidence.LOST;
+    }
+    return known == null ? LeakEvidence.OUTLASTED : LeakEvidence.KNOWN;
+  }
+
   /** The same, which says something else of what was a leak. */
   Judgement refuting(boolean refutes) {
-    return with(verdict, refutes, increase, lost);
+    return with(verdict, refutes, increase, lost, known);
   }
 
   /** The same of a site that grows. */
   Judgement growing(Increase by) {
     boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
-    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost);
+    return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);
   }
 
   /** The same of a site whose objects nobody can use or free; unless it holds too little. */
   Judgement losing(Lost proof) {
-    return verdict == Verdict.HEALTHY ? this : with(Verdict.LEAK, false, increase, proof);
+    return verdict == Verdict.HEALTHY ? this : with(Verdict.LEAK, false, increase, proof, null);
+  }
+
+  /** The same of a site whose stack was a leak in an earlier run. */
+  Judgement knownFrom(KnownLeak earlier) {
+    return with(Verdict.LEAK, false, increase, lost, earlier);
   }
 
   private Judgement with(
-      Verdict other, boolean refutes, @Nullable Increase by, @Nullable Lost proof) {
-    return new Judgement(other, idle, suspected, growthBytesPerHour, acquittal, refutes, by, proof);
+      Verdict other,
+      boolean refutes,
+      @Nullable Increase by,
+      @Nullable Lost proof,
+      @Nullable KnownLeak earlier) {
+    return new Judgement(
+        other, idle, suspected, growthBytesPerHour, acquittal, refutes, by, proof, earlier);
   }
 
   private static Judgement none(
@@ -96,6 +118,14 @@ record Judgement(
     Suspected suspected =
         new Suspected(idle, idle, thresholdSeconds, Double.NaN, Double.NaN, Double.NaN);
     return new Judgement(
-        Verdict.HEALTHY, Idle.none(watched), suspected, growth, null, refutesLeak, null, null);
+        Verdict.HEALTHY,
+        Idle.none(watched),
+        suspected,
+        growth,
+        null,
+        refutesLeak,
+        null,
+        null,
+        null);
   }
 }

@@ -49,6 +49,7 @@ public final class LeakDetector {
   private final RecentGrowth growth;
   private final LostMemory lost;
   private final VoidTime voidTime;
+  private final KnownLeaks known;
   private @Nullable Standings standings;
   private List<SiteVerdict> verdicts = List.of();
   private Optional<RuntimeException> failure = Optional.empty();
@@ -56,11 +57,21 @@ public final class LeakDetector {
 
   /** A detector without knowledge, for options whose names of healthy sites are not used here. */
   public LeakDetector(LeakOptions options) {
-    this(options, new VoidTime());
+    this(options, new KnownLeaks());
   }
 
-  private LeakDetector(LeakOptions options, VoidTime voidTime) {
+  /**
+   * The same.
+   *
+   * @param known the leaks of earlier runs, which learns from evaluations
+   */
+  public LeakDetector(LeakOptions options, KnownLeaks known) {
+    this(options, new VoidTime(), known);
+  }
+
+  private LeakDetector(LeakOptions options, VoidTime voidTime, KnownLeaks known) {
     this.voidTime = voidTime;
+    this.known = known;
     this.times = Times.of(options);
     this.growth = new RecentGrowth(times.scale());
     this.lost = new LostMemory(times.scale());
@@ -68,7 +79,7 @@ public final class LeakDetector {
 
   /** A detector for other options that knows when nothing was seen, and no verdicts. */
   public LeakDetector with(LeakOptions options) {
-    return new LeakDetector(options, voidTime);
+    return new LeakDetector(options, voidTime, known);
   }
 
   /** How long to wait between two evaluations. */
@@ -97,12 +108,19 @@ public final class LeakDetector {
     Standings before = standings == null ? new Standings(time) : standings;
     Window window = Window.of(evidence.observation(), times, voidTime);
     Evaluation evaluation =
-        new Evaluation(evidence, samples, window, growth, lost, before, news, time);
+        new Evaluation(evidence, samples, window, growth, lost, known, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
-    verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
+    List<SiteVerdict> latest = verdicts;
+    verdicts = evaluation.verdicts(latest, room, uses, acknowledged);
+    known.learn(latest, verdicts, time, times);
     failure = evaluation.failure();
-    return new LeakReport(time, evidence.observation(), verdicts, sites.reason());
+    Observation observation = evidence.observation();
+    return new LeakReport(
+        time,
+        observation.hasSeen() ? observation.withLostMemory(lost.words()) : observation,
+        verdicts,
+        sites.reason());
   }
 
   /**

@@ -166,6 +166,7 @@ final class LeakTest {
         enough && !leaks ? acquittal(ceased, staying) : null,
         !staying || arrivals.ended(since),
         null,
+        null,
         null);
   }
 
@@ -199,7 +200,7 @@ final class LeakTest {
             && bytes.value() >= LeakThresholds.LEAST_BYTES;
     Verdict verdict = unused ? Verdict.UNUSED : Verdict.HEALTHY;
     Suspected suspected = suspected(bytes, objects);
-    return new Judgement(verdict, idle, suspected, Double.NaN, null, false, null, null);
+    return new Judgement(verdict, idle, suspected, Double.NaN, null, false, null, null, null);
   }
 
   private Suspected suspected(Estimate bytes, Estimate objects) {

@@ -176,6 +176,14 @@ public final class LeakThresholds {
   /** The lost ones stand for more objects: a thread may have some in its registers. */
   static final double LOST_FOR_EACH_THREAD = 4;
 
+  // ---- Known
+
+  /**
+   * Where the stack was a leak in an earlier run, the one that is longest unused is so for as many
+   * seconds, divided by the time scale, while the site grows.
+   */
+  static final double KNOWN_SECONDS = 300;
+
   // ---- Hysteresis
 
   /** Seconds between two evaluations, divided by the time scale. */

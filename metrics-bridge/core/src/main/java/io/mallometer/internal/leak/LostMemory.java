@@ -34,6 +34,7 @@ final class LostMemory {
   private long nextNanos;
   private long nextPairNanos;
   private String told = "";
+  private String words = "not searched yet: nothing is unused";
   private Map<Integer, Lost> found = Map.of();
 
   /**
@@ -48,6 +49,11 @@ final class LostMemory {
   /** What is known of a site that loses memory; null of others. */
   @Nullable Lost of(int site) {
     return found.get(site);
+  }
+
+  /** What the latest search came to, or why there was none. */
+  String words() {
+    return words;
   }
 
   /**
@@ -94,6 +100,7 @@ final class LostMemory {
       told = reason;
       Log.MALLOMETER.info("Lost memory is not searched for: " + reason);
     }
+    words = "not known: " + reason;
     first = null;
     nextNanos = nextPairNanos;
   }
@@ -106,11 +113,25 @@ final class LostMemory {
     } else if (before == null) {
       first = search;
       nextNanos = nowNanos + nanos(LeakThresholds.SEARCH_PAUSE_SECONDS);
+      words = searched(search) + "; a second search has to agree";
     } else {
       first = null;
       nextNanos = nextPairNanos;
       found = compare(before, search, threads);
+      words = searched(search) + " twice: " + lost(found.size());
     }
+  }
+
+  private static String lost(int sites) {
+    return switch (sites) {
+      case 0 -> "nothing is lost";
+      case 1 -> "1 call site loses memory";
+      default -> sites + " call sites lose memory";
+    };
+  }
+
+  private static String searched(MemorySearch search) {
+    return "searched " + Sentence.bytes(search.searchedBytes());
   }
 
   /** Why a search says nothing: an address may lie where it did not look. */

@@ -1,6 +1,8 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.symbol.JavaNames;
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
@@ -35,16 +37,27 @@ public final class Sentence {
 
   private static String proven(String who, Judgement judged, Growth growth, Times times) {
     Lost lost = judged.lost();
-    return lost == null
-        ? who + keeps(judged) + outlasted(judged, times)
-        : who
-            + " holds "
-            + bytes(growth.liveBytes())
-            + ": no address of "
-            + lost.lost()
-            + " of "
-            + lost.sought()
-            + " sampled objects exists in the process, so nobody can use or free them";
+    KnownLeak known = judged.known();
+    String holds = who + " holds " + bytes(growth.liveBytes());
+    if (lost == null) {
+      return known == null
+          ? who + keeps(judged) + outlasted(judged, times)
+          : holds + again(known) + unused(judged);
+    }
+    return holds
+        + ": no address of "
+        + lost.lost()
+        + " of "
+        + lost.sought()
+        + " sampled objects exists in the process, so nobody can use or free them";
+  }
+
+  private static String again(KnownLeak known) {
+    return ": the same stack was a leak in an earlier run (since "
+        + Words.date(known.time())
+        + ", "
+        + known.evidence().tag()
+        + "), and is unused again";
   }
 
   private static String outlasted(Judgement judged, Times times) {

@@ -8,6 +8,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.SilentInterposer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.SampledObject;
@@ -15,6 +16,7 @@ import io.mallometer.internal.interposer.SiteUse;
 import io.mallometer.internal.interposer.UseOfSite;
 import io.mallometer.internal.leak.Room;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.LeakReport;
@@ -114,7 +116,8 @@ class LeakWatchTest {
               0,
               0,
               0,
-              watchReason),
+              watchReason,
+              ""),
           objects,
           Map.of(1, use));
     }
@@ -365,6 +368,27 @@ class LeakWatchTest {
     last.configure(options);
     live(last, Duration.ofMinutes(1));
     assertThat(last.latest().leaks()).hasSize(1);
+  }
+
+  @Test
+  void aLeakThatTheNextRunKnowsIsOneSoonerThere() {
+    watch.configure(LeakOptions.defaults());
+    live(Duration.ofMinutes(30));
+    assertThat(watch.known()).isEmpty();
+    live(Duration.ofMinutes(30));
+    assertThat(watch.known())
+        .extracting(KnownLeak::evidence)
+        .containsExactly(LeakEvidence.OUTLASTED);
+
+    library.now = 0;
+    LeakWatch next = new LeakWatch(library, callSites, clock, () -> library.now);
+    next.know(watch.known());
+    next.configure(LeakOptions.defaults());
+    live(next, Duration.ofMinutes(30));
+    assertThat(next.latest().leaks())
+        .extracting(leak -> leak.grounds().evidence())
+        .containsExactly(LeakEvidence.KNOWN);
+    assertThat(next.known()).isEqualTo(watch.known());
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
@@ -19,6 +20,8 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -42,6 +45,11 @@ class BlackBoxTest {
 
   private static final long MIB = 1 << 20;
 
+  private static final List<KnownLeak> KNOWN =
+      List.of(
+          new KnownLeak("0123456789abcdef", Boxes.START, LeakEvidence.LOST),
+          new KnownLeak("00000000000000ff", Boxes.START, LeakEvidence.OUTLASTED));
+
   /** A JVM without the library. */
   private static final Interposer ABSENT =
       new SilentInterposer(new Status(State.UNAVAILABLE, "", ""));
@@ -50,6 +58,7 @@ class BlackBoxTest {
   private Path path = Path.of("unset");
   private long nanos = Boxes.START_NANOS;
   private Optional<SiteSummary> sites = Optional.empty();
+  private List<KnownLeak> leaks = List.of();
   private final Logged logged = new Logged("io.mallometer.Mallometer");
   private BlackBox box = box();
 
@@ -70,7 +79,7 @@ class BlackBoxTest {
 
   @Test
   void withoutAWishThereIsNothing() throws Exception {
-    box.observe(snapshot(100));
+    box.observe(snapshot(100), leaks);
 
     assertThat(box.recording()).isEqualTo(Recording.off());
     try (var files = Files.list(directory)) {
@@ -174,7 +183,7 @@ class BlackBoxTest {
       nanos += 5 * Boxes.SECOND;
       assertThat(box.crosses(snapshot(charged)))
           .isEqualTo(List.of(860L, 910L, 960L).contains(charged));
-      box.observe(snapshot(charged));
+      box.observe(snapshot(charged), leaks);
     }
 
     assertThat(RecordedLife.read(path).crossings())
@@ -214,6 +223,122 @@ class BlackBoxTest {
     assertThat(RecordedLife.read(Path.of(path + ".previous")).empty()).isTrue();
   }
 
+  // ---- Leaks that the next run shall know
+
+  @Test
+  void leaksAreToldToTheNextRunOnce() throws Exception {
+    leaks = KNOWN;
+    start();
+    endRun();
+    start();
+
+    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN);
+    assertThat(box.takeKnownLeaks()).isEmpty();
+  }
+
+  @Test
+  void theLatestWordHolds() throws Exception {
+    leaks = KNOWN;
+    start();
+    leaks = KNOWN.subList(1, 2);
+    observeFor(Duration.ofSeconds(5), 100);
+    endRun();
+    start();
+
+    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
+  }
+
+  /** A program that is killed as it starts, again and again. */
+  @Test
+  void runsThatRecordedNothingDoNotHideThoseBefore() throws Exception {
+    leaks = KNOWN;
+    start();
+    endRun();
+    for (int i = 0; i < 3; i++) {
+      Boxes.open(path).close();
+    }
+    start();
+
+    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN);
+  }
+
+  /** Another class loader goes on with the file, after a web application was deployed anew. */
+  @Test
+  void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
+    leaks = KNOWN;
+    start();
+    box.close();
+    box = box();
+    start();
+
+    assertThat(box.takeKnownLeaks()).isEqualTo(KNOWN);
+  }
+
+  @Test
+  void sixtyFourLeaksLeaveRoomForWhereTheMemoryIs() throws Exception {
+    leaks =
+        IntStream.range(0, KnownLeak.MOST)
+            .mapToObj(i -> new KnownLeak("%016x".formatted(i), Boxes.START, LeakEvidence.OUTLASTED))
+            .toList();
+    sites = Optional.of(summary(12, 30, MIB));
+    start();
+
+    assertThat(lastMinute().text().table("site")).hasSize(20);
+    endRun();
+    start();
+    assertThat(box.takeKnownLeaks()).isEqualTo(leaks);
+  }
+
+  @Test
+  void linesThatAreNoLeakArePassedOver() {
+    MemoryText text =
+        MemoryText.parse(
+            "known-leak\n"
+                + "known-leak\t0123456789abcdef\n"
+                + "known-leak\t0123456789abcdeX\t2026-01-01T12:00:00Z\tlost\n"
+                + "known-leak\t0123456789abcdef\tyesterday\tlost\n"
+                + "known-leak\t0123456789abcdef\t2026-01-01T12:00:00Z\tknown\n"
+                + "known-leak\t0123456789abcdef\t2026-01-01T12:00:00Z\tlost\tand more\n"
+                + "known-leaks\t0123456789abcdef\t2026-01-01T12:00:00Z\tlost\n");
+
+    assertThat(MemoryLines.knownLeaks(text)).isEqualTo(KNOWN.subList(0, 1));
+  }
+
+  @Test
+  void aFileWithoutLeaksOrThatIsTornTellsNone() throws Exception {
+    Boxes.grownToTheLimit(path);
+    start();
+    assertThat(box.takeKnownLeaks()).isEmpty();
+
+    leaks = KNOWN;
+    observeFor(Duration.ofMinutes(2), 100);
+    endRun();
+    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+      for (int at = BoxFormat.HEADER_BYTES; at < file.length(); at += 100) {
+        file.seek(at);
+        file.write(0x5a);
+      }
+    }
+    start();
+    assertThat(box.recording().state()).isEqualTo(Recording.State.ON);
+    assertThat(box.takeKnownLeaks()).isEmpty();
+  }
+
+  /** The next run is another process. */
+  private void endRun() throws Exception {
+    box.close();
+    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+      byte[] header = new byte[BoxFormat.HEADER_BYTES];
+      file.readFully(header);
+      ByteBuffer changed = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
+      changed.putInt(BoxFormat.HEADER_PID, 4711);
+      Boxes.seal(changed);
+      file.seek(0);
+      file.write(header);
+    }
+    box = box();
+  }
+
   @Test
   void closingAndOpeningAgainGoesOnInTheSameFile() throws Exception {
     start();
@@ -221,7 +346,7 @@ class BlackBoxTest {
     box.close();
     assertThat(box.recording()).isEqualTo(Recording.off());
     nanos += 5 * Boxes.SECOND;
-    box.observe(snapshot(100));
+    box.observe(snapshot(100), leaks);
 
     assertThat(box.recording().life()).isEqualTo(life);
     assertThat(Path.of(path + ".previous")).doesNotExist();
@@ -237,7 +362,7 @@ class BlackBoxTest {
     assertThat(Ending.of(RecordedLife.read(path), Aftermath.unknown()).kind())
         .isEqualTo(Ending.Kind.EXITED);
     nanos += 5 * Boxes.SECOND;
-    box.observe(snapshot(990));
+    box.observe(snapshot(990), leaks);
     RecordedLife life = RecordedLife.read(path);
 
     assertThat(life.tornRecords()).isZero();
@@ -335,7 +460,7 @@ class BlackBoxTest {
     for (int i = 1; i <= 24; i++) {
       nanos += 5 * Boxes.SECOND;
       Instant time = Boxes.START.plusSeconds(5L * i - (i > 8 && i < 16 ? 3_600 : 0));
-      box.observe(snapshot(time, 100));
+      box.observe(snapshot(time, 100), leaks);
     }
     RecordedLife life = RecordedLife.read(path);
 
@@ -352,7 +477,7 @@ class BlackBoxTest {
     start();
     BlackBox second = box();
     second.want(path);
-    second.observe(snapshot(100));
+    second.observe(snapshot(100), leaks);
 
     assertThat(second.recording().state()).isEqualTo(Recording.State.FAILED);
     assertThat(second.recording().reason()).contains("another class loader");
@@ -362,7 +487,7 @@ class BlackBoxTest {
 
   private void start() {
     box.want(path);
-    box.observe(snapshot(100));
+    box.observe(snapshot(100), leaks);
   }
 
   private void failed(String reason) {
@@ -378,7 +503,7 @@ class BlackBoxTest {
   private void observeFor(Duration duration, long chargedMib) {
     for (long second = 0; second < duration.toSeconds(); second += 5) {
       nanos += 5 * Boxes.SECOND;
-      box.observe(snapshot(chargedMib));
+      box.observe(snapshot(chargedMib), leaks);
     }
   }
 

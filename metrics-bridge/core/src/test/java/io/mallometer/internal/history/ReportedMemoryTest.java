@@ -7,6 +7,7 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.VerdictsByHand;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,7 +73,7 @@ class ReportedMemoryTest {
         BoxFile file = Boxes.open(path)) {
       mallometer.setLeaks(VerdictsByHand.four());
       mallometer.poll();
-      write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot()));
+      write(file, BoxFormat.MINUTES, 10, MemoryLines.of(mallometer.snapshot(), List.of()));
     }
 
     assertThat(BlackBoxReport.of(path))

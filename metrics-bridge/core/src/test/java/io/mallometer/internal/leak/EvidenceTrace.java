@@ -240,6 +240,7 @@ public final class EvidenceTrace {
         0,
         0,
         0,
+        "",
         "");
   }
 

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.SitesByHand;
+import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Durations;
 import io.mallometer.internal.interposer.Evidence;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.internal.interposer.SiteUse;
+import io.mallometer.internal.symbol.StackFingerprint;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Estimate;
@@ -61,6 +63,7 @@ class LeakDetectorTest {
   private String nobodyKnows = "";
   private Observation.State state = Observation.State.ON;
   private Room room = Room.UNKNOWN;
+  private final KnownLeaks known = new KnownLeaks();
   private LeakDetector detector = new LeakDetector(NO_TIMEOUTS);
 
   // ---- Verdicts
@@ -738,6 +741,118 @@ class LeakDetectorTest {
         objects, SiteUse.NONE, Window.of(observation, new Times(300, 0, 1), VoidTime.NONE));
   }
 
+  // ---- Leaks of earlier runs
+
+  @Test
+  void aStackThatLeakedInAnEarlierRunIsALeakWhenItIsUnusedForFiveMinutesAgain() {
+    site(1, "Cart.zip");
+    site(2, "Other.zip");
+    knowFromAnEarlierRun(1);
+    assertThat(verdict(growing(0, 285, 1, 2), 1).verdict()).isEqualTo(Verdict.UNUSED);
+    LeakReport report = growing(285, 360, 1, 2);
+    SiteVerdict verdict = verdict(report, 1);
+
+    assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.KNOWN);
+    assertThat(verdict.grounds().confidence()).isNaN();
+    assertThat(verdict.sentence())
+        .startsWith(
+            "Cart.zip holds 4.8 MiB: the same stack was a leak in an earlier run (since 2026-01-01"
+                + " 13:02:00 UTC, lost), and is unused again: ")
+        .contains(
+            " observed objects were not accessed since they were allocated, up to 5 min;",
+            "; a timeout, scan or swap later than 5 min is not excluded; +");
+    assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
+  }
+
+  @Test
+  void whatIsKnownFromAnEarlierRunIsOutlastedLater() {
+    site(1, "Cart.zip");
+    knowFromAnEarlierRun(1);
+    SiteVerdict first = verdict(growing(0, 7 * MINUTE, 1), 1);
+    assertThat(first.grounds().evidence()).isEqualTo(LeakEvidence.KNOWN);
+    SiteVerdict later = verdict(growing(7 * MINUTE, 45 * MINUTE, 1), 1);
+
+    assertThat(later.verdict()).isEqualTo(Verdict.LEAK);
+    assertThat(later.grounds().evidence()).isEqualTo(LeakEvidence.OUTLASTED);
+    assertThat(later.since()).isEqualTo(first.since());
+  }
+
+  @Test
+  void aStackThatLeakedInAnEarlierRunIsNoneWhileItIsUsed() {
+    site(1, "Cart.zip");
+    knowFromAnEarlierRun(1);
+    for (double second = 15; second <= 10 * MINUTE; second += 15) {
+      useAll(second);
+      assertThat(verdict(growing(second - 15, second, 1), 1).verdict())
+          .isNotIn(Verdict.LEAK, Verdict.UNUSED);
+    }
+  }
+
+  @Test
+  void aStackThatLeakedInAnEarlierRunIsNoneUnlessItGrows() {
+    site(1, "Tables.load");
+    knowFromAnEarlierRun(1);
+    growing(0, 4 * MINUTE, 1);
+    for (double second = 4 * MINUTE; second < 30 * MINUTE; second += 15) {
+      assertThat(verdict(evaluate(second), 1).verdict()).isNotEqualTo(Verdict.LEAK);
+    }
+  }
+
+  /** A timeout, at which all is used. */
+  @Test
+  void aLeakByAnEarlierRunThatIsUsedIsGivenUpAndForgotten() {
+    site(1, "Cart.zip");
+    knowFromAnEarlierRun(1);
+    assertThat(verdict(growing(0, 8 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
+    SiteVerdict verdict = verdict(evaluate(8 * MINUTE), 1);
+    for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
+      assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
+      double second = 8 * MINUTE + i * 15;
+      useAll(second);
+      verdict = verdict(growing(second - 15, second, 1), 1);
+    }
+
+    assertThat(verdict.verdict()).isNotEqualTo(Verdict.LEAK);
+    assertThat(known.all()).isEmpty();
+  }
+
+  /** Evaluates four times a minute, while sites make an object each five seconds. */
+  private LeakReport growing(double from, double until, int... numbers) {
+    LeakReport report = evaluate(from);
+    for (double second = from + EPOCH; second <= until; second += EPOCH) {
+      for (int number : numbers) {
+        object(number, second, second, 64 * KIB, 1, 1);
+      }
+      if (Math.round(second) % 15 == 0) {
+        report = evaluate(second);
+      }
+    }
+    return report;
+  }
+
+  private void useAll(double second) {
+    objects.replaceAll(
+        object ->
+            new SampledObject(
+                object.site(),
+                object.bytes(),
+                object.probability(),
+                object.placement(),
+                object.bornNanos(),
+                nanos(second)));
+  }
+
+  private void knowFromAnEarlierRun(int number) {
+    known.add(
+        List.of(
+            new KnownLeak(
+                StackFingerprint.of(sites.get(number).frames()),
+                Instant.parse("2026-01-01T13:02:00Z"),
+                LeakEvidence.LOST)));
+    detector = new LeakDetector(LeakOptions.defaults(), known);
+  }
+
   // ---- What happened
 
   private void site(int number, String name) {
@@ -869,6 +984,7 @@ class LeakDetectorTest {
         0,
         0,
         0,
+        "",
         "");
   }
 

@@ -77,11 +77,14 @@ class LostMemoryTest {
     library.has(47, 0);
     library.has(3, 1);
 
+    assertThat(lost.words()).isEqualTo("not searched yet: nothing is unused");
     pass(59);
     assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.words()).isEqualTo("searched 1.0 GiB; a second search has to agree");
     pass(31);
 
     assertThat(lost.of(SITE)).isEqualTo(new Lost(50, 47));
+    assertThat(lost.words()).isEqualTo("searched 1.0 GiB twice: 1 call site loses memory");
     assertThat(library.searches).hasSize(2);
   }
 
@@ -105,6 +108,7 @@ class LostMemoryTest {
     pass(4 * 3_600 - 60);
     assertThat(library.searches).hasSize(4);
     assertThat(lost.of(SITE)).isNull();
+    assertThat(lost.words()).isEqualTo("not known: process_vm_readv is refused");
   }
 
   @Test

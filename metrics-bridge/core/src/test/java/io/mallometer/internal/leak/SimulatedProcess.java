@@ -290,6 +290,7 @@ final class SimulatedProcess {
         0,
         0,
         0,
+        "not in a simulation",
         "not in a simulation");
   }
 

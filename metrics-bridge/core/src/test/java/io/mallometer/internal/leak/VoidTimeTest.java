@@ -70,6 +70,7 @@ class VoidTimeTest {
                 0,
                 0,
                 0,
+                "",
                 ""),
             List.of(),
             Map.of()));
