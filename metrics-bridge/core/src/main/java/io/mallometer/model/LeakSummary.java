@@ -20,7 +20,7 @@ import java.util.Optional;
  * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
  *     SiteSummary#OTHER}; empty if none leaks
  * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
- * @param worstInWords the name whose call sites keep most, all of them together; empty if none
+ * @param worstInWords the first of them: of those that grow the one that keeps most; empty if none
  *     leaks
  */
 public record LeakSummary(

@@ -1,5 +1,6 @@
 package io.mallometer.report;
 
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
@@ -32,7 +33,19 @@ final class LeakText implements LeakFormat.Writing {
       for (StackFrame frame : verdict.site().frames()) {
         line(out, "           " + frame);
       }
+      for (SiteVerdict.Stack other : verdict.site().others()) {
+        line(out, "         " + heading(other));
+        for (StackFrame frame : other.frames()) {
+          line(out, "           " + frame);
+        }
+      }
     }
+  }
+
+  /** Of another stack of a verdict. */
+  static String heading(SiteVerdict.Stack stack) {
+    return "site %d holds %s, allocated by"
+        .formatted(stack.number(), Words.bytes(stack.liveBytes()));
   }
 
   /** When, and whether use was seen. */

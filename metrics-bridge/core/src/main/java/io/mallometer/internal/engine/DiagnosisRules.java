@@ -143,9 +143,9 @@ public final class DiagnosisRules {
 
   /** What was loaded once and is left alone becomes no more. */
   private Optional<SiteVerdict> worstUnused() {
-    return leaks.sites().stream()
+    return leaks.suspicious().stream()
         .filter(site -> site.verdict() == Verdict.UNUSED && !site.acknowledged())
-        .filter(site -> site.growth().bytesPerHour() > 0)
+        .filter(SiteVerdict::grows)
         .findFirst();
   }
 
@@ -156,25 +156,23 @@ public final class DiagnosisRules {
   }
 
   private void leaking(List<SiteVerdict> found) {
-    List<NamedLeak> named = NamedLeak.of(found);
-    NamedLeak worst = named.get(0);
+    SiteVerdict worst = found.get(0);
     // Its own time: the process may grow faster for another reason, of which growth() tells.
-    double own = worst.secondsToLimit();
+    double own = worst.growth().secondsToLimit();
     double seconds = Double.isNaN(own) ? secondsToLimit() : own;
     boolean limited = seconds < FAR.toSeconds();
     String inShort =
         limited
             ? "A leak in %s will reach the limit in %s"
-                .formatted(
-                    worst.worst().site().name(), Words.roughly(Duration.ofSeconds((long) seconds)))
+                .formatted(worst.site().name(), Words.roughly(Duration.ofSeconds((long) seconds)))
             : "A leak in %s keeps %s"
-                .formatted(worst.worst().site().name(), Words.bytes(worst.bytes()));
+                .formatted(worst.site().name(), Words.bytes(worst.suspected().bytes().value()));
     found(
         "leaks",
         limited && seconds < SOON.toSeconds() ? Severity.ALARM : Severity.ATTENTION,
-        named.size() == 1
+        found.size() == 1
             ? inShort
-            : inShort + ", and %d more code sites leak".formatted(named.size() - 1),
+            : inShort + ", and %d more code sites leak".formatted(found.size() - 1),
         worst.sentence());
   }
 

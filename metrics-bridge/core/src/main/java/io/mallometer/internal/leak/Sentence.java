@@ -4,6 +4,7 @@ import io.mallometer.internal.symbol.JavaNames;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -94,6 +95,9 @@ public final class Sentence {
   }
 
   private static String growing(Growth growth) {
+    if (growth.stopped().isPresent()) {
+      return "; has not grown since " + timeOfDay(growth.stopped().get());
+    }
     return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
         + limit(growth);
   }
@@ -192,10 +196,20 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
+  /** Such as {@code 14:35 UTC}. */
+  static String timeOfDay(Instant time) {
+    long minutes = Math.floorMod(Math.floorDiv(time.getEpochSecond(), 60L), 1440L);
+    return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
+  }
+
   // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay.
 
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
+  }
+
+  private static String twoDigits(long value) {
+    return (value < 10 ? "0" : "") + value;
   }
 
   private static String tenths(double value) {
