@@ -99,6 +99,17 @@ public record SiteVerdict(
       double medianAgeSeconds,
       double oldestSeconds) {
 
+    /** The same, of a whole of so many bytes. */
+    public Suspected atMost(double wholeBytes) {
+      return new Suspected(
+          bytes.atMost(wholeBytes),
+          objects,
+          thresholdSeconds,
+          idleSeconds,
+          medianAgeSeconds,
+          oldestSeconds);
+    }
+
     /** The same with the ages of other objects. */
     public Suspected withAges(CallSite.Ages ages) {
       return new Suspected(

@@ -76,11 +76,10 @@ final class LeakText implements LeakFormat.Writing {
       facts.add(
           String.format(
               Locale.ROOT,
-              "suspected %,.0f bytes (%,.0f to %,.0f) of %,.0f live%s",
-              bytes.value(),
-              bytes.low(),
-              bytes.high(),
-              verdict.growth().liveBytes(),
+              "suspected %s (%s) of %s live%s",
+              Words.bytes(bytes.value()),
+              Words.interval(bytes.value(), bytes.low(), bytes.high()),
+              Words.bytes(verdict.growth().liveBytes()),
               known(100 * verdict.growth().shareOfLimit(), ", %.0f %% of the limit")));
     }
     facts.add("last access " + words(verdict.grounds().lastAccess()));

@@ -277,7 +277,8 @@ final class Evaluation {
     Judgement judged = finding.standing().shown();
     Verdict verdict = finding.verdict();
     Suspected suspected =
-        judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
+        (judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages()))
+            .atMost(site.liveBytes().most());
     Growth growth = growth(finding, room);
     LeakEvidence evidence = evidence(finding);
     return new SiteVerdict(
