@@ -38,6 +38,9 @@ public enum Owner {
   private static final String OWN_LIBRARY = "libmallometer.";
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
+  /** What Java code allocates by HotSpot, direct buffers for one. */
+  private static final String UNSAFE = "!Unsafe_";
+
   /** The name in addresses. */
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
@@ -59,7 +62,7 @@ public enum Owner {
         return startsWithAny(frame.owner(), OWN_CLASSES) ? MALLOMETER : APPLICATION;
       }
     }
-    return name.startsWith(LIBRARY_OF_JVM) ? JVM : APPLICATION;
+    return name.startsWith(LIBRARY_OF_JVM) && !name.contains(UNSAFE) ? JVM : APPLICATION;
   }
 
   private static boolean startsWithAny(String name, List<String> beginnings) {
