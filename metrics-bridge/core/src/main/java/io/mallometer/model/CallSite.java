@@ -101,7 +101,7 @@ public record CallSite(
 
   private Optional<StackFrame> top() {
     return frames.stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall())
         .findFirst()
         .or(() -> frames.stream().findFirst());
   }

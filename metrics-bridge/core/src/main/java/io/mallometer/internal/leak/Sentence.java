@@ -139,7 +139,7 @@ public final class Sentence {
   static String who(String name, List<StackFrame> frames) {
     String site = shortName(name);
     for (StackFrame frame : frames) {
-      if (frame.kind() == StackFrame.Kind.JAVA) {
+      if (frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall()) {
         String top =
             shortName(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
         return top.equals(site) ? site : top + " from " + site;
