@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How many sites leak, and what the worst of them keep, in few names: what the meters show. Sites
- * of which somebody said that they are fine are not in it.
+ * How many suspects there are, each of one name, and what the worst leaks keep, in few names: what
+ * the meters show. Sites of which somebody said that they are fine are not in it, nor HotSpot's own
+ * and mallometer's.
  *
  * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
