@@ -300,7 +300,16 @@ static int walk_java(void *thread, const struct registers *caller, uint64_t *fra
   return JAVA_FRAMES;
 }
 
-static const struct java_stacks java = {java_thread, walk_java};
+/* A frame of its own before those of Java. */
+static uint64_t noted;
+
+static uint64_t note(const struct registers *caller, uint64_t outermost) {
+  (void)caller;
+  CHECK_EQUAL(outermost, CALLER);
+  return noted;
+}
+
+static const struct java_stacks java = {java_thread, walk_java, note};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
@@ -323,6 +332,19 @@ static int a_sample_has_java_frames_or_none(unsigned point) {
   CHECK(closed || copy_sites() == 2);
   CHECK_EQUAL(current_block->walks_java, 0);
   return closed ? REACHED : NOT_REACHED;
+}
+
+CASE(a_call_of_compiled_code_is_noted_before_its_frames) {
+  uint64_t frames[8];
+  start();
+  java_gate_open(&java);
+  noted = JAVA_FRAME | (uint64_t)1 << 62 | 5;
+  allocate(CALLER, OBJECT, BYTES);
+  noted = 0;
+  CHECK_EQUAL(copy_sites(), 2);
+  CHECK_EQUAL(call_site_stack(1, frames, 8), 2 + JAVA_FRAMES);
+  CHECK_EQUAL(frames[1], JAVA_FRAME | (uint64_t)1 << 62 | 5);
+  CHECK(memcmp(frames + 2, java_frames, sizeof java_frames) == 0);
 }
 
 static unsigned moments, moments_behind;
@@ -367,6 +389,7 @@ int main(int argc, char **argv) {
   RUN(a_stack_without_room_has_no_frames);
   RUN(births_are_told_by_the_given_clock);
   CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
+  RUN(a_call_of_compiled_code_is_noted_before_its_frames);
   RUN(a_gate_that_closes_waits_for_who_is_behind_it);
   RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;

@@ -132,7 +132,7 @@ int mallometer_sites(struct mallometer_site *sites, uint32_t site_size, uint32_t
 int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity) {
   if (!process_has_call_sites()) return -ENODATA;
   int count = frames ? call_site_stack(number, frames, capacity) : -1;
-  return count < 0 ? -EINVAL : count;
+  return count < 0 ? -EINVAL : (int)jvm_mend(frames, (uint32_t)count, capacity);
 }
 
 int mallometer_modules(struct mallometer_module *modules, uint32_t module_size, uint32_t capacity, uint32_t first) {

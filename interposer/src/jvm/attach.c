@@ -8,6 +8,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "jvm/foreign_calls.h"
 #include "jvm/methods.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
@@ -74,7 +75,7 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
   return trace.frames == NO_JAVA_CODE ? 0 : trace.frames;
 }
 
-static const struct java_stacks java_stacks = {thread_of_jvm, walk};
+static const struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_call};
 
 /* ---- What the JVM tells -------------------------------------------------------------------------------- */
 
@@ -130,7 +131,10 @@ static void make_ids_of_loaded_classes(JNIEnv *thread) {
 }
 
 static bool listen(void) {
-  const jvmtiEventCallbacks callbacks = {.ClassLoad = class_loaded, .ClassPrepare = class_prepared, .VMDeath = vm_dies};
+  const jvmtiEventCallbacks callbacks = {.ClassLoad = class_loaded,
+                                         .ClassPrepare = class_prepared,
+                                         .VMDeath = vm_dies,
+                                         .CompiledMethodLoad = foreign_calls_compiled};
   const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
   const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
   (void)(*tools)->AddCapabilities(tools, &names); /* without them there are no lines */
@@ -170,6 +174,7 @@ static int attach(void) {
     (*tools)->DisposeEnvironment(tools);
     return -ENOTSUP;
   }
+  foreign_calls_start(tools, trace);
   make_ids_of_loaded_classes(thread);
   return 0;
 }
@@ -204,7 +209,7 @@ uint32_t jvm_state(void) {
   }
 }
 
-size_t jvm_footprint(void) { return methods_footprint(); }
+size_t jvm_footprint(void) { return methods_footprint() + foreign_calls_footprint(); }
 
 uint32_t jvm_methods(void) { return method_count(); }
 
@@ -214,6 +219,14 @@ int jvm_method(uint32_t number, struct mallometer_method *out) {
   if (jvm_state() != MALLOMETER_JAVA_ON) return -ENODATA;
   void *thread = thread_of_jvm();
   return thread ? method_describe(tools, thread, number, out) : -ENODATA;
+}
+
+uint32_t jvm_mend(uint64_t *frames, uint32_t count, uint32_t capacity) {
+  uint32_t at = 0;
+  while (at < count && !is_foreign_call(frames[at])) at++;
+  if (at == count) return count;
+  bool may_ask = jvm_state() == MALLOMETER_JAVA_ON && thread_of_jvm();
+  return at + foreign_calls_mend(may_ask ? tools : NULL, frames + at, count - at, capacity - at);
 }
 
 void jvm_forked(void) {

@@ -31,6 +31,9 @@ uint64_t jvm_frames_without_method(void);
 /* See mallometer_method_name(): 0, -EINVAL, -ESRCH, -ENODATA. `out` is zeroed. */
 int jvm_method(uint32_t number, struct mallometer_method *out);
 
+/* Mends the Java frames of a stack that has `count` frames; returns how many it has then. See foreign_calls.h. */
+uint32_t jvm_mend(uint64_t *frames, uint32_t count, uint32_t capacity);
+
 /* In the child of a fork there is no JVM. */
 void jvm_forked(void);
 

@@ -277,10 +277,24 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
   return add_with_stack(sample, frames, count, cut);
 }
 
+/*
+ * A native method has no bytecode. What else calls native code is compiled code by the foreign-function interface:
+ * where it does is noted in front of its frames, for which there is room.
+ */
+static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
+                          uint32_t native, uint32_t java) {
+  if (!has_bytecode(frames[native])) return 0;
+  uint64_t note = stacks->note_call(caller, native ? frames[native - 1] : 0);
+  if (!note) return 0;
+  memmove(frames + native + 1, frames + native, java * sizeof *frames);
+  frames[native] = note;
+  return 1;
+}
+
 /* Takes some 20 KiB of the stack with what it calls. */
 __attribute__((noinline)) static void *take_with_java(struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
-  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 1];
+  uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 2];
   struct registers caller;
   bool cut = false;
   uint32_t count = native_frames(sample, frames, &caller, &cut);
@@ -289,7 +303,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
   if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   if (found > 0) {
     sample->work += (uint32_t)found * WORK_JAVA_FRAME;
-    count += keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+    uint32_t native = count, java = keep_at_most(MOST_JAVA_FRAMES, (uint32_t)found, &cut);
+    count += java + note_call(stacks, &caller, frames, native, java);
   }
   return add_with_stack(sample, frames, count, cut);
 }

@@ -23,6 +23,11 @@ struct java_stacks {
    * code, as in native_stack.h. Returns how many, at most `capacity`; below 0 if the JVM does not tell.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
+  /*
+   * A frame that notes where Java code called native code, so that its Java frames can be mended by whoever reads the
+   * stack (jvm/foreign_calls.h); 0 for none. `outermost` is the outermost native frame, 0 if there is none.
+   */
+  uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
 };
 
 #define MOST_JAVA_FRAMES 512u

@@ -8,7 +8,8 @@
  * own.
  *
  * A frame is a return address; or, with the highest bit set, which no address has, the number of a Java method and in
- * the lowest 16 bits its bytecode index (0xffff: unknown, or a native method).
+ * the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). Before the Java frames there may be one
+ * more, with the two highest bits set (jvm/foreign_calls.h).
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H
@@ -24,6 +25,8 @@
 #define UNKNOWN_BYTECODE 0xffffu
 
 static inline bool is_java_frame(uint64_t frame) { return (frame & JAVA_FRAME) != 0; }
+
+static inline bool has_bytecode(uint64_t java_frame) { return (java_frame & 0xffffu) != UNKNOWN_BYTECODE; }
 
 static inline uint64_t java_frame(uint32_t method, int bytecode_index) {
   bool known = bytecode_index >= 0 && bytecode_index < (int)UNKNOWN_BYTECODE;

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** Verdicts with figures that a test names. */
 public final class VerdictsByHand {
@@ -29,13 +30,49 @@ public final class VerdictsByHand {
     return new LeakReport(TIME, observation(), Arrays.asList(verdicts), "");
   }
 
-  /** Two leaks, one of them said to be fine, something that grows and a pool. */
+  /**
+   * Two leaks, one of two stacks and one that has stopped and is said to be fine, something that
+   * grows and a pool.
+   */
   public static LeakReport four() {
     return report(
-        verdict(Verdict.LEAK, "com.shop.Report.render", 388, 1_300_000_000),
-        verdict(Verdict.LEAK, "com.shop.Cart.zip", 12, 40_000).acknowledged(true),
+        withAnotherStack(verdict(Verdict.LEAK, "com.shop.Report.render", 388, 2, 1_300_000_000)),
+        stopped(verdict(Verdict.LEAK, "com.shop.Cart.zip", 12, 40_000)).acknowledged(true),
         verdict(Verdict.GROWING, "com.shop.Store.open", 7, 0),
         verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
+  }
+
+  private static SiteVerdict withAnotherStack(SiteVerdict one) {
+    SiteVerdict.Site site = one.site();
+    SiteVerdict.Stack other = new SiteVerdict.Stack(389, 70_000, site.frames());
+    return new SiteVerdict(
+        one.verdict(),
+        one.since(),
+        one.sentence(),
+        new SiteVerdict.Site(
+            site.name(), site.library(), site.number(), 2, site.frames(), List.of(other)),
+        one.suspected(),
+        one.growth(),
+        one.grounds(),
+        one.acknowledged());
+  }
+
+  /** The same, which has not grown since a moment. */
+  public static SiteVerdict stopped(SiteVerdict one) {
+    return new SiteVerdict(
+        one.verdict(),
+        one.since(),
+        one.sentence(),
+        one.site(),
+        one.suspected(),
+        new SiteVerdict.Growth(
+            one.growth().liveBytes(),
+            0,
+            one.growth().shareOfLimit(),
+            Double.NaN,
+            Optional.of(TIME)),
+        one.grounds(),
+        one.acknowledged());
   }
 
   /** A verdict whose figures all differ. */

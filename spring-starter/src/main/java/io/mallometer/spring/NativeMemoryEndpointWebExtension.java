@@ -61,6 +61,7 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String sort,
       @org.springframework.lang.Nullable @Nullable String group,
       @org.springframework.lang.Nullable @Nullable String filter,
+      @org.springframework.lang.Nullable @Nullable String owner,
       @org.springframework.lang.Nullable @Nullable String limit,
       @org.springframework.lang.Nullable @Nullable String from,
       @org.springframework.lang.Nullable @Nullable String to,
@@ -78,6 +79,7 @@ public final class NativeMemoryEndpointWebExtension {
     put(parameters, "sort", sort);
     put(parameters, "group", group);
     put(parameters, "filter", filter);
+    put(parameters, "owner", owner);
     put(parameters, "limit", limit);
     put(parameters, "from", from);
     put(parameters, "to", to);

@@ -58,7 +58,9 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
 
   private void commitCallSites() {
     List<CallSite> largest =
-        mallometer.sites().read().sortedBy(SiteOrder.LIVE).stream().limit(MOST_SITES).toList();
+        mallometer.sites().read().ofApplication().sortedBy(SiteOrder.LIVE).stream()
+            .limit(MOST_SITES)
+            .toList();
     for (int i = 0; i < largest.size(); i++) {
       CallSiteEvent.of(i + 1, largest.get(i)).commit();
     }

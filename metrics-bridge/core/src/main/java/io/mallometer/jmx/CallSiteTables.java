@@ -51,7 +51,7 @@ final class CallSiteTables implements Described.OfCallSites {
 
   @Override
   public List<CallSitesMXBean.Site> getTopSites() {
-    return mallometer.sites().read().sortedBy(SiteOrder.LIVE).stream()
+    return mallometer.sites().read().ofApplication().sortedBy(SiteOrder.LIVE).stream()
         .limit(TABLE_ROWS)
         .map(CallSiteTables::row)
         .toList();
@@ -142,7 +142,9 @@ final class CallSiteTables implements Described.OfCallSites {
   }
 
   private List<CallSitesMXBean.Group> groups(Grouping grouping, SiteOrder order, int limit) {
-    return mallometer.sites().read().groupedBy(grouping).stream()
+    CallSites read = mallometer.sites().read();
+    CallSites shown = grouping == Grouping.LIBRARY ? read : read.ofApplication();
+    return shown.groupedBy(grouping).stream()
         .sorted(order.comparator())
         .limit(limit)
         .map(CallSiteTables::row)

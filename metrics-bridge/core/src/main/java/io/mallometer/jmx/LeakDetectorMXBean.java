@@ -34,7 +34,7 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
    * @param suspectedBytesHigh the upper end
    * @param suspectedObjects those objects
    * @param liveBytes bytes in use
-   * @param growthBytesPerHour what is suspected, or if growing live, more each hour
+   * @param growthBytesPerHour by how many live bytes rise each hour, by the last minutes
    * @param idleSeconds the smallest idle time among the suspected
    * @param oldestSeconds the age of the oldest
    * @param shareOfLimit suspected bytes as a share of the memory limit

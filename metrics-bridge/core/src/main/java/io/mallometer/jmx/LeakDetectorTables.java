@@ -6,6 +6,7 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Shows verdicts. */
@@ -57,10 +58,19 @@ final class LeakDetectorTables implements Described.OfLeakDetector {
   @Override
   public List<String> stack(int number) {
     return report().sites().stream()
-        .filter(verdict -> verdict.site().number() == number)
+        .flatMap(verdict -> frames(verdict.site(), number).stream())
         .findFirst()
-        .map(verdict -> verdict.site().frames().stream().map(StackFrame::toString).toList())
+        .map(frames -> frames.stream().map(StackFrame::toString).toList())
         .orElseThrow(() -> new IllegalArgumentException("no verdict is known of site " + number));
+  }
+
+  private static Optional<List<StackFrame>> frames(SiteVerdict.Site site, int number) {
+    return site.number() == number
+        ? Optional.of(site.frames())
+        : site.others().stream()
+            .filter(stack -> stack.number() == number)
+            .map(SiteVerdict.Stack::frames)
+            .findFirst();
   }
 
   @Override

@@ -81,6 +81,11 @@ public record CallSite(
         .anyMatch(words -> words.toLowerCase(Locale.ROOT).contains(wanted));
   }
 
+  /** Which part of the process it belongs to. */
+  public Owner owner() {
+    return Owner.of(name, frames);
+  }
+
   /** The innermost Java frame's {@code Class.method}, else the innermost function. */
   public String topFrame() {
     return top().map(StackFrame::function).orElse(Grouping.UNKNOWN);
@@ -96,7 +101,7 @@ public record CallSite(
 
   private Optional<StackFrame> top() {
     return frames.stream()
-        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+        .filter(frame -> frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall())
         .findFirst()
         .or(() -> frames.stream().findFirst());
   }

@@ -128,6 +128,11 @@ public record CallSites(
     return with(sites.stream().filter(site -> site.mentions(text)).toList());
   }
 
+  /** The sites of the application, without HotSpot's own and mallometer's. */
+  public CallSites ofApplication() {
+    return with(sites.stream().filter(site -> site.owner() == Owner.APPLICATION).toList());
+  }
+
   /** The sites by a figure, largest first. */
   public List<CallSite> sortedBy(SiteOrder order) {
     return sites.stream().sorted(order.comparator()).toList();

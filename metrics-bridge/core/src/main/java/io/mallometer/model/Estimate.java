@@ -15,8 +15,10 @@ package io.mallometer.model;
  * @param value the estimate, without bias
  * @param variance the estimate's variance, itself estimated; 0 if the value is exact
  * @param samples how many samples it stands on
+ * @param most what was counted of the whole process: no interval reaches beyond it; infinite if
+ *     unknown
  */
-public record Estimate(double value, double variance, long samples) {
+public record Estimate(double value, double variance, long samples, double most) {
 
   /** Nothing of anything. */
   public static final Estimate ZERO = new Estimate(0, 0, 0);
@@ -27,9 +29,27 @@ public record Estimate(double value, double variance, long samples) {
   /** With this many expected events, none happens with a probability of 2.5 %. */
   private static final double NONE_BY_CHANCE = 3.688879454113936;
 
-  /** The sum of two independent estimates. */
+  /** An estimate of something of which the whole is not known. */
+  public Estimate(double value, double variance, long samples) {
+    this(value, variance, samples, Double.POSITIVE_INFINITY);
+  }
+
+  /** The sum of two independent estimates of the same process. */
   public Estimate plus(Estimate other) {
-    return new Estimate(value + other.value, variance + other.variance, samples + other.samples);
+    return new Estimate(
+        value + other.value,
+        variance + other.variance,
+        samples + other.samples,
+        Math.max(most, other.most));
+  }
+
+  /**
+   * This estimate of a part of a whole.
+   *
+   * @param whole what was counted of the whole; {@code NaN} if unknown
+   */
+  public Estimate atMost(double whole) {
+    return new Estimate(value, variance, samples, whole > 0 ? whole : Double.POSITIVE_INFINITY);
   }
 
   /** The lower end of the 95 % interval. */
@@ -43,9 +63,14 @@ public record Estimate(double value, double variance, long samples) {
 
   /**
    * The upper end of the 95 % interval. Where there are no samples, the root of the variance is
-   * what one would stand for.
+   * what one would stand for. Never more than the whole, unless the estimate itself is.
    */
   public double high() {
+    double high = highOfSamples();
+    return high > most ? Math.max(value, most) : high;
+  }
+
+  private double highOfSamples() {
     if (!(variance > 0)) {
       return value;
     }

@@ -9,8 +9,9 @@ import java.util.List;
  *
  * @param time when it was
  * @param observation how the observation goes
- * @param sites the verdicts: leaks first, then growing, pools and healthy ones; within each most
- *     suspected bytes first
+ * @param sites the verdicts, those of HotSpot's and mallometer's own call sites too: leaks, unused
+ *     and growing ones first, and of these the ones that grow; then pools and healthy ones; within
+ *     each most suspected bytes first. Of these verdicts there is one for each name and library
  * @param reason why there are no verdicts; empty if there could be
  */
 public record LeakReport(
@@ -25,12 +26,20 @@ public record LeakReport(
     return new LeakReport(time, Observation.off(reason), List.of(), reason);
   }
 
-  /** The verdicts other than healthy. */
+  /** The verdicts other than healthy on call sites of the application. */
   public List<SiteVerdict> suspicious() {
-    return sites.stream().filter(site -> site.verdict() != Verdict.HEALTHY).toList();
+    return sites.stream()
+        .filter(site -> site.verdict() != Verdict.HEALTHY)
+        .filter(site -> site.site().owner() == Owner.APPLICATION)
+        .toList();
   }
 
-  /** Leaks of which nobody said that they are fine. */
+  /** This report with other verdicts. */
+  public LeakReport with(List<SiteVerdict> others) {
+    return new LeakReport(time, observation, others, reason);
+  }
+
+  /** Leaks of the application of which nobody said that they are fine. */
   public List<SiteVerdict> leaks() {
     List<SiteVerdict> leaks = new ArrayList<>();
     for (SiteVerdict site : sites) {

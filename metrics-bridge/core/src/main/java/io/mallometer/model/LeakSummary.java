@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How many sites leak, and what the worst of them keep, in few names: what the meters show. Sites
- * of which somebody said that they are fine are not in it.
+ * How many suspects there are, each of one name, and what the worst leaks keep, in few names: what
+ * the meters show. Sites of which somebody said that they are fine are not in it, nor HotSpot's own
+ * and mallometer's.
  *
  * <p>A name comes in with the first {@value #TOP} and goes when it is no more among the first
  * {@value #STAYING}, so that two that take turns at the boundary do not come and go.
@@ -22,7 +23,7 @@ import java.util.Optional;
  * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
  *     SiteSummary#OTHER}; empty if none leaks
  * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
- * @param worstInWords the name whose call sites keep most, all of them together; empty if none
+ * @param worstInWords the first of them: of those that grow the one that keeps most; empty if none
  *     leaks
  */
 public record LeakSummary(

@@ -55,6 +55,11 @@ public record SiteChange(
     return liveObjectsAfter - liveObjectsBefore;
   }
 
+  /** Which part of the process it belongs to. */
+  public Owner owner() {
+    return Owner.of(name, frames);
+  }
+
   /** Whether name, library or any frame contains a text, whatever the case of its letters. */
   public boolean mentions(String text) {
     return CallSite.mentions(text, name, library, frames);

@@ -12,8 +12,10 @@ import java.util.List;
  *
  * @param time when the call sites were read
  * @param libraries live bytes by library, most first, the last being {@link #OTHER}
- * @param sites live bytes by site, most first, the last being {@link #OTHER}
- * @param largestSites live bytes of the {@value #LARGEST} sites that have most, most first
+ * @param sites live bytes by site of the application, most first, the last being {@link #OTHER},
+ *     which HotSpot's own sites and mallometer's are a part of
+ * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
+ *     most first
  * @param allocatedBeforeBytes live bytes that were allocated before an attach and are in no site,
  *     estimated: 0 without attach, {@code NaN} if unknown
  */

@@ -2,6 +2,7 @@ package io.mallometer.model;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the memory that a call site holds is.
@@ -27,18 +28,53 @@ public record SiteVerdict(
     boolean acknowledged) {
 
   /**
-   * A call site, or those of one name that each have too few samples and are judged together; the
-   * number and the stack are then those of the one with most suspected bytes.
+   * The call sites of one name and library that have a verdict in common. The number and the stack
+   * are those of the one on which the verdict stands.
    *
    * @param name the site's name
    * @param library the library that asked for the memory
    * @param number the call site's number
-   * @param stacks how many call sites are judged together; 1 for a site of its own
+   * @param stacks how many call sites there are
    * @param frames the allocation stack, innermost first
+   * @param others stacks of the other call sites, most bytes first, at most {@value #MOST_OTHERS}
    */
-  public record Site(String name, String library, int number, int stacks, List<StackFrame> frames) {
+  public record Site(
+      String name,
+      String library,
+      int number,
+      int stacks,
+      List<StackFrame> frames,
+      List<Stack> others) {
+
+    /** As many stacks are kept beside the one on which the verdict stands. */
+    public static final int MOST_OTHERS = 9;
 
     public Site {
+      frames = List.copyOf(frames);
+      others = List.copyOf(others.subList(0, Math.min(MOST_OTHERS, others.size())));
+    }
+
+    /** A site whose other stacks are not known. */
+    public Site(String name, String library, int number, int stacks, List<StackFrame> frames) {
+      this(name, library, number, stacks, frames, List.of());
+    }
+
+    /** Which part of the process it belongs to. */
+    public Owner owner() {
+      return Owner.of(name, frames);
+    }
+  }
+
+  /**
+   * One of several stacks.
+   *
+   * @param number the call site's number
+   * @param liveBytes its live bytes
+   * @param frames the allocation stack, innermost first
+   */
+  public record Stack(int number, double liveBytes, List<StackFrame> frames) {
+
+    public Stack {
       frames = List.copyOf(frames);
     }
   }
@@ -63,6 +99,17 @@ public record SiteVerdict(
       double medianAgeSeconds,
       double oldestSeconds) {
 
+    /** The same, of a whole of so many bytes. */
+    public Suspected atMost(double wholeBytes) {
+      return new Suspected(
+          bytes.atMost(wholeBytes),
+          objects,
+          thresholdSeconds,
+          idleSeconds,
+          medianAgeSeconds,
+          oldestSeconds);
+    }
+
     /** The same with the ages of other objects. */
     public Suspected withAges(CallSite.Ages ages) {
       return new Suspected(
@@ -74,15 +121,28 @@ public record SiteVerdict(
    * How much a site holds, and how that goes on.
    *
    * @param liveBytes its live bytes
-   * @param bytesPerHour how many more are suspected each hour, or for {@link Verdict#GROWING} live;
-   *     {@code NaN} for others, or if unknown
+   * @param bytesPerHour how many more are live each hour, by the last minutes, of a leak and of
+   *     what is unused or growing; 0 if there are not more; {@code NaN} for others, or if unknown
    * @param shareOfLimit suspected bytes, or for {@link Verdict#GROWING} live ones, as a share of
    *     the memory limit; {@code NaN} without one
    * @param secondsToLimit when the limit is reached if the site alone grows on like this; {@code
    *     NaN} if unknown
+   * @param stopped since when a leak or what is unused has not grown; empty if it grows, for
+   *     others, or if unknown
    */
   public record Growth(
-      double liveBytes, double bytesPerHour, double shareOfLimit, double secondsToLimit) {}
+      double liveBytes,
+      double bytesPerHour,
+      double shareOfLimit,
+      double secondsToLimit,
+      Optional<Instant> stopped) {
+
+    /** Growth that goes on, or is not known. */
+    public Growth(
+        double liveBytes, double bytesPerHour, double shareOfLimit, double secondsToLimit) {
+      this(liveBytes, bytesPerHour, shareOfLimit, secondsToLimit, Optional.empty());
+    }
+  }
 
   /**
    * On what a verdict stands.
@@ -101,8 +161,13 @@ public record SiteVerdict(
     return new SiteVerdict(verdict, since, sentence, site, suspected, growth, grounds, fine);
   }
 
-  /** Whether it is a leak of which nobody said that it is fine. */
+  /** Whether it is a leak of the application of which nobody said that it is fine. */
   public boolean alarming() {
-    return verdict == Verdict.LEAK && !acknowledged;
+    return verdict == Verdict.LEAK && !acknowledged && site.owner() == Owner.APPLICATION;
+  }
+
+  /** Whether it grows, by the last minutes. */
+  public boolean grows() {
+    return growth.bytesPerHour() > 0;
   }
 }

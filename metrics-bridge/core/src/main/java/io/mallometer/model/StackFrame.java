@@ -35,6 +35,15 @@ public record StackFrame(
   }
 
   /**
+   * Whether it is one of the frames by which the JDK calls a native function or a method handle.
+   * They differ between two JDKs, and before and after compilation.
+   */
+  public boolean isOfCall() {
+    return kind == Kind.JAVA
+        && (owner.startsWith("java.lang.invoke.") || owner.startsWith("jdk.internal.foreign."));
+  }
+
+  /**
    * The function without the place in it: {@code java.util.zip.Deflater.init}, {@code
    * libzip.so!deflateInit2_}, {@code libzip.so} without a symbol, {@code [unknown]} without both.
    */

@@ -74,11 +74,21 @@ final class LeakPage implements LeakFormat.Writing {
     for (String fact : LeakText.facts(verdict)) {
       out.append("<li>").append(escaped(fact)).append("</li>\n");
     }
-    out.append("</ul>\n<ol aria-label=\"Allocated by, innermost first\">\n");
-    for (StackFrame frame : verdict.site().frames()) {
+    out.append("</ul>\n");
+    write(verdict.site().frames(), out);
+    for (SiteVerdict.Stack other : verdict.site().others()) {
+      out.append("<p>").append(escaped(LeakText.heading(other))).append("</p>\n");
+      write(other.frames(), out);
+    }
+    out.append("</article>\n");
+  }
+
+  private static void write(List<StackFrame> frames, Appendable out) throws IOException {
+    out.append("<ol aria-label=\"Allocated by, innermost first\">\n");
+    for (StackFrame frame : frames) {
       out.append("<li>").append(escaped(frame.toString())).append("</li>\n");
     }
-    out.append("</ol>\n</article>\n");
+    out.append("</ol>\n");
   }
 
   private static String escaped(String text) {

@@ -1,5 +1,6 @@
 package io.mallometer.report;
 
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
@@ -35,7 +36,19 @@ final class LeakText implements LeakFormat.Writing {
       for (StackFrame frame : verdict.site().frames()) {
         line(out, "           " + frame);
       }
+      for (SiteVerdict.Stack other : verdict.site().others()) {
+        line(out, "         " + heading(other));
+        for (StackFrame frame : other.frames()) {
+          line(out, "           " + frame);
+        }
+      }
     }
+  }
+
+  /** Of another stack of a verdict. */
+  static String heading(SiteVerdict.Stack stack) {
+    return "site %d holds %s, allocated by"
+        .formatted(stack.number(), Words.bytes(stack.liveBytes()));
   }
 
   /** When, and whether use was seen. */
@@ -71,11 +84,10 @@ final class LeakText implements LeakFormat.Writing {
       facts.add(
           String.format(
               Locale.ROOT,
-              "suspected %,.0f bytes (%,.0f to %,.0f) of %,.0f live%s",
-              bytes.value(),
-              bytes.low(),
-              bytes.high(),
-              verdict.growth().liveBytes(),
+              "suspected %s (%s) of %s live%s",
+              Words.bytes(bytes.value()),
+              Words.interval(bytes.value(), bytes.low(), bytes.high()),
+              Words.bytes(verdict.growth().liveBytes()),
               known(100 * verdict.growth().shareOfLimit(), ", %.0f %% of the limit")));
     }
     facts.add("last access " + words(verdict.grounds().lastAccess()));

@@ -7,6 +7,7 @@ import io.mallometer.model.StackFrame;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +26,9 @@ public record LeaksView(List<Site> sites) implements View {
    * @param site who allocates
    * @param library the library that asked for the memory
    * @param number the call site's number
-   * @param stacks how many call sites are judged together
-   * @param frames the allocation stack, innermost first
+   * @param stacks how many call sites of that name have this verdict together
+   * @param frames the allocation stack of the one on which the verdict stands, innermost first
+   * @param others stacks of the others, most bytes first, at most nine
    * @param sentence the verdict in plain words
    * @param confidence how likely the verdict {@code leak} is right, 0 to 1
    * @param suspectedBytes bytes in objects that nobody touched for long
@@ -34,7 +36,9 @@ public record LeaksView(List<Site> sites) implements View {
    * @param suspectedBytesHigh its upper end
    * @param suspectedObjects those objects
    * @param liveBytes bytes in use
-   * @param growthBytesPerHour what is suspected more each hour; if {@code growing}, live
+   * @param growthBytesPerHour by how many bytes in use rise each hour, by the last minutes; 0 if
+   *     they do not
+   * @param stopped since when they have not risen, in ISO 8601
    * @param oldestSeconds the age of the oldest suspected object; without slots, of the oldest live
    * @param medianAgeSeconds the age that half of those bytes exceed
    * @param idleSeconds the smallest idle time among the suspected
@@ -55,6 +59,7 @@ public record LeaksView(List<Site> sites) implements View {
       int number,
       int stacks,
       List<StackFrame> frames,
+      List<SiteVerdict.Stack> others,
       String sentence,
       double confidence,
       @View.Always @Whole double suspectedBytes,
@@ -63,6 +68,7 @@ public record LeaksView(List<Site> sites) implements View {
       @Whole double suspectedObjects,
       @Whole double liveBytes,
       @View.Always double growthBytesPerHour,
+      Optional<Instant> stopped,
       double oldestSeconds,
       double medianAgeSeconds,
       double idleSeconds,
@@ -83,6 +89,7 @@ public record LeaksView(List<Site> sites) implements View {
           verdict.site().number(),
           verdict.site().stacks(),
           verdict.site().frames(),
+          verdict.site().others(),
           verdict.sentence(),
           verdict.grounds().confidence(),
           Math.rint(verdict.suspected().bytes().value()),
@@ -91,6 +98,7 @@ public record LeaksView(List<Site> sites) implements View {
           Math.rint(verdict.suspected().objects().value()),
           Math.rint(verdict.growth().liveBytes()),
           verdict.growth().bytesPerHour(),
+          verdict.growth().stopped(),
           verdict.suspected().oldestSeconds(),
           verdict.suspected().medianAgeSeconds(),
           verdict.suspected().idleSeconds(),

@@ -11,8 +11,8 @@ import java.util.List;
 public final class ParameterNames {
 
   private static final List<String> OF_SITES =
-      List.of("sort", "group", "filter", "limit", "from", "to");
-  private static final List<String> OF_LEAKS = List.of("all", "format");
+      List.of("sort", "group", "filter", "owner", "limit", "from", "to");
+  private static final List<String> OF_LEAKS = List.of("all", "owner", "format");
   private static final List<String> OF_REPORTS = List.of("metric", "filter");
 
   private ParameterNames() {}

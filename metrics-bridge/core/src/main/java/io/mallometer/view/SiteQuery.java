@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
+import io.mallometer.model.Owner;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteOrder;
 import java.time.DateTimeException;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param group by what sites are taken together: {@code site}, {@code library}, {@code frame} or
  *     {@code package}
  * @param filter text that name, library or a frame must contain
+ * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}; if left out
+ *     {@code all} with a filter or by library, else {@code application}
  * @param limit how many at most
  * @param from the first of two moments, in ISO 8601, or a duration before now
  * @param to the second, likewise; now if left out
@@ -32,13 +36,18 @@ public record SiteQuery(
     @Nullable String sort,
     @Nullable String group,
     @Nullable String filter,
+    @Nullable String owner,
     @Nullable String limit,
     @Nullable String from,
     @Nullable String to) {
 
   /** The sites with most live bytes. */
-  static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null);
+  static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null, null);
 
+  private static final String ALL = "all";
+  private static final String[] OWNERS = {
+    Owner.APPLICATION.tag(), Owner.JVM.tag(), Owner.MALLOMETER.tag(), ALL
+  };
   private static final int USUAL_LIMIT = 50;
   private static final int LARGEST_LIMIT = 10_000;
 
@@ -48,6 +57,7 @@ public record SiteQuery(
         parameters.get("sort"),
         parameters.get("group"),
         parameters.get("filter"),
+        parameters.get("owner"),
         parameters.get("limit"),
         parameters.get("from"),
         parameters.get("to"));
@@ -87,7 +97,10 @@ public record SiteQuery(
     Optional<Grouping> grouping =
         Optional.ofNullable(group)
             .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
-    CallSites sites = chosen(mallometer.sites().read());
+    CallSites read = chosen(mallometer.sites().read());
+    Predicate<Owner> wanted = owners(grouping);
+    CallSites sites =
+        read.with(read.sites().stream().filter(site -> wanted.test(site.owner())).toList());
     return grouping.isPresent()
         ? SiteGroupsView.of(sites, grouping.get(), order, most)
         : SitesView.of(sites, order, most);
@@ -96,6 +109,26 @@ public record SiteQuery(
   /** The sites that the filter lets through. */
   CallSites chosen(CallSites sites) {
     return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
+  }
+
+  private Predicate<Owner> owners(Optional<Grouping> grouping) {
+    boolean everything =
+        filter != null && !filter.isEmpty()
+            || grouping.filter(by -> by == Grouping.LIBRARY).isPresent();
+    return owners(owner == null && everything ? ALL : owner);
+  }
+
+  /**
+   * Which owners a parameter means.
+   *
+   * @param owner null for those of the application
+   */
+  static Predicate<Owner> owners(@Nullable String owner) {
+    String wanted =
+        owner == null
+            ? Owner.APPLICATION.tag()
+            : Choice.of("owner", owner, OWNERS, Function.identity());
+    return one -> wanted.equals(ALL) || wanted.equals(one.tag());
   }
 
   private SiteChangesView changes(Mallometer mallometer, String from, int most) {
@@ -109,9 +142,10 @@ public record SiteQuery(
     Instant now = mallometer.clock().instant();
     Instant first = moment("from", from, now);
     Instant second = to == null ? now : moment("to", to, now);
+    Predicate<Owner> wanted = owners(Optional.empty());
     return SiteChangesView.of(
         mallometer.sites().changes(first, second),
-        change -> filter == null || change.mentions(filter),
+        change -> wanted.test(change.owner()) && (filter == null || change.mentions(filter)),
         order.comparator,
         most);
   }

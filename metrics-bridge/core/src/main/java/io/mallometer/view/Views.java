@@ -5,9 +5,11 @@ import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.Owner;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.TrimReport;
+import io.mallometer.model.Verdict;
 import io.mallometer.report.LeakFormat;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
@@ -23,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +60,9 @@ public final class Views {
   private static final String PACED = "overview";
 
   private static final String JSON = "application/json";
+
+  /** With one of these an answer is not the one that is kept for all. */
+  private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;
   private final boolean trimAllowed;
@@ -169,7 +175,7 @@ public final class Views {
         return report(format.get(), parameters);
       }
       @Nullable WrittenOnce once = watched.get(name);
-      if (once != null && !parameters.containsKey("all") && !parameters.containsKey("format")) {
+      if (once != null && ALONE.stream().noneMatch(parameters::containsKey)) {
         return new Answer.Exported(JSON, new Answer.Written(bytes(name, once)));
       }
       return switch (name) {
@@ -226,14 +232,23 @@ public final class Views {
   }
 
   private Answer leaks(Map<String, String> parameters) {
-    LeakReport report = mallometer.leaks().report();
-    boolean all = all(parameters);
+    LeakReport report = chosen(mallometer.leaks().report(), parameters);
     @Nullable String format = parameters.get("format");
     if (format == null || format.equals("json")) {
-      return Told.ok(LeaksView.of(report, all));
+      return Told.ok(LeaksView.of(report, true));
     }
     LeakFormat wanted = Choice.of("format", format, LeakFormat.values(), LeakFormat::id);
-    return new Answer.Exported(wanted.contentType(), out -> wanted.write(report, all, out));
+    return new Answer.Exported(wanted.contentType(), out -> wanted.write(report, true, out));
+  }
+
+  private static LeakReport chosen(LeakReport report, Map<String, String> parameters) {
+    boolean all = all(parameters);
+    Predicate<Owner> wanted = SiteQuery.owners(parameters.get("owner"));
+    return report.with(
+        report.sites().stream()
+            .filter(site -> all || site.verdict() != Verdict.HEALTHY)
+            .filter(site -> wanted.test(site.site().owner()))
+            .toList());
   }
 
   /** Whether sites are wanted, too, that are healthy. */

@@ -18,6 +18,11 @@
 
   const isKnown = value => value !== null && value !== undefined;
 
+  /** As Words.interval does. */
+  function interval(value, low, high) {
+    return high > 4 * value ? 'too few samples' : `${bytes(low)} to ${bytes(high)}`;
+  }
+
   function bytes(value) {
     if (!isKnown(value)) {
       return UNKNOWN;
@@ -512,7 +517,7 @@
     const {value, low95, high95} = group.liveBytes;
     const row = make('tr', {},
       make('th', {scope: 'row'}, button),
-      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, `${bytes(low95)} to ${bytes(high95)}`)),
+      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low95, high95))),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
       make('td', {class: 'number rate'}, perSecond(group.bytesPerSecond)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
@@ -576,13 +581,14 @@
       leakFigures(leak),
       lastUse('Last access', leak.lastAccess, leak.number),
       lastUse('Last write', leak.lastWrite, leak.number),
-      make('details', {'data-key': `${leak.number} Allocated by`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])))));
+      make('details', {'data-key': `${leak.number} Allocated by`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])),
+      ...(leak.others ?? []).map(other => make('details', {'data-key': `${other.number} Allocated by`}, make('summary', {}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames))))));
   }
 
   function leakFigures(leak) {
     const list = make('dl', {class: 'figures'});
     const pairs = [
-      ['Suspected', bytes(leak.suspectedBytes), isKnown(leak.suspectedBytesLow) ? `${bytes(leak.suspectedBytesLow)} to ${bytes(leak.suspectedBytesHigh)}` : ''],
+      ['Suspected', bytes(leak.suspectedBytes), isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
       ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
       ['Oldest', duration(leak.oldestSeconds), ''],
       ['Not used for', duration(leak.idleSeconds), ''],

@@ -46,6 +46,19 @@ class EstimateTest {
     assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
   }
 
+  /** One sample of a site that is rarely sampled, while 300 MiB are live in all. */
+  @Test
+  void noIntervalReachesBeyondTheWhole() {
+    Estimate few = new Estimate(9_216, 1e14, 1);
+    assertThat(few.high()).isGreaterThan(77e9 / 2);
+
+    assertThat(few.atMost(300 << 20).high()).isEqualTo(300 << 20);
+    assertThat(few.atMost(300 << 20).low()).isEqualTo(few.low());
+    assertThat(few.atMost(300 << 20).plus(few.atMost(300 << 20)).high()).isEqualTo(300 << 20);
+    assertThat(few.atMost(1_000).high()).as("of an older count").isEqualTo(9_216);
+    assertThat(few.atMost(Double.NaN).high()).isEqualTo(few.high());
+  }
+
   @Test
   void unknownStaysUnknown() {
     Estimate unknown = new Estimate(Double.NaN, Double.NaN, 0);

@@ -26,11 +26,12 @@ class LeakFormatTest {
                      leak (confidence 0.95) since 2026-01-01T00:00:00Z, evidence: outlasted
             """)
         .containsPattern(
-            "suspected 1,300,000,000 bytes \\([\\d,]+ to [\\d,]+\\) of 1,300,000,001 live, 25 % of"
+            "suspected 1.2 GiB \\([\\d.]+ GiB to [\\d.]+ GiB\\) of 1.2 GiB live, 25 % of"
                 + " the limit")
         .contains("last access 2026-01-01T00:00:00Z by worker at a.B.use(B.java:3)")
         .contains("last write not available: perf_event_open is forbidden")
         .contains("           com.shop.Report.render(Some.java:12)\n")
+        .contains("         site 389 holds 68.4 KiB, allocated by\n")
         .contains("; known to be fine")
         .contains("growing  com.shop.Store.open keeps memory")
         .contains("pool     com.shop.Pool.fill keeps memory");

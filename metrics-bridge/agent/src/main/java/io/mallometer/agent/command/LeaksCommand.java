@@ -134,13 +134,15 @@ final class LeaksCommand implements Callable<Integer> {
 
   private static void show(Json site, Output out) throws IOException {
     out.line(
-        "%-8s %s  suspected %s (%s to %s), confidence %s"
+        "%-8s %s  suspected %s (%s), confidence %s"
             .formatted(
                 site.at("verdict").text(),
                 site.at("site").text(),
                 Words.bytes(site.at("suspectedBytes").number()),
-                Words.bytes(site.at("suspectedBytesLow").number()),
-                Words.bytes(site.at("suspectedBytesHigh").number()),
+                Words.interval(
+                    site.at("suspectedBytes").number(),
+                    site.at("suspectedBytesLow").number(),
+                    site.at("suspectedBytesHigh").number()),
                 Words.share(site.at("confidence").number())));
     out.line("         " + Text.plain(site.at("sentence").text()));
     double toLimit = site.at("secondsToLimit").number();
@@ -149,8 +151,7 @@ final class LeaksCommand implements Callable<Integer> {
           "         at this pace the limit is reached in "
               + Words.duration(Duration.ofSeconds((long) toLimit)));
     }
-    List<String> frames = site.at("frames").texts();
-    for (String frame : frames.subList(0, Math.min(FRAMES, frames.size()))) {
+    for (String frame : Text.stack(site.at("frames").texts(), site.at("site").text(), FRAMES)) {
       out.line("           " + Text.plain(frame));
     }
   }

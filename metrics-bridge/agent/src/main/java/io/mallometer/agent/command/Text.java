@@ -1,15 +1,36 @@
 package io.mallometer.agent.command;
 
+import java.util.List;
 import java.util.Locale;
 
 /** Words and columns for people. */
 final class Text {
+
+  private static final String START_UP = "start-up (";
 
   private Text() {}
 
   /** Without what a terminal would obey. */
   static String plain(String text) {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
+  }
+
+  /**
+   * The innermost frames of a stack, down to the one that names its site.
+   *
+   * @param site the name of the site
+   * @param least so many, if there are
+   */
+  static List<String> stack(List<String> frames, String site, int least) {
+    String naming = site.startsWith(START_UP) ? site.substring(START_UP.length()) : site;
+    String method = naming.replaceFirst("\\)$", "") + "(";
+    int end = Math.min(least, frames.size());
+    for (int i = 0; i < frames.size(); i++) {
+      if (frames.get(i).startsWith(method) || frames.get(i).contains("." + method)) {
+        return frames.subList(0, Math.max(end, i + 1));
+      }
+    }
+    return frames.subList(0, end);
   }
 
   /** Cut to a width, or filled up to it. */

@@ -133,13 +133,15 @@ public final class CallSiteReader {
   }
 
   /**
-   * What groups of sites held in the last hour and hold now, the first so many of them; as of a
-   * reading that is not older than the poller's are. So those who watch cause none but the first.
+   * What groups of sites held in the last hour and hold now, the first so many of them, by library
+   * all sites, else those of the application; as of a reading that is not older than the poller's
+   * are. So those who watch cause none but the first.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
     CallSites read = notOlderThan(Duration.ofNanos(PACE_NANOS), 1);
-    return history.trends(read, grouping, most);
+    return history.trends(
+        grouping == Grouping.LIBRARY ? read : read.ofApplication(), grouping, most);
   }
 
   /** Reads if it is time. */
@@ -210,13 +212,15 @@ public final class CallSiteReader {
     if (read.sites().isEmpty()) {
       return Optional.empty();
     }
-    List<SiteSummary.Share> sites = TopNames.ranked(read.sites(), CallSite::name);
+    List<SiteSummary.Share> sites = TopNames.rankedSites(read.sites());
+    List<SiteSummary.Share> named = new ArrayList<>(sites);
+    named.removeIf(share -> share.name().equals(SiteSummary.OTHER));
     return Optional.of(
         new SiteSummary(
             read.time(),
             topLibraries.choose(TopNames.ranked(read.sites(), CallSite::library)),
             topSites.choose(sites),
-            sites.subList(0, Math.min(SiteSummary.LARGEST, sites.size())),
+            named.subList(0, Math.min(SiteSummary.LARGEST, named.size())),
             read.origin().allocatedBeforeBytes()));
   }
 }

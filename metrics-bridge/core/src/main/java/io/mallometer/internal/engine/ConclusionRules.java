@@ -250,7 +250,7 @@ final class ConclusionRules {
 
   /** Returns the suspects that ask for a state, the gravest first, of these what grows fastest. */
   private List<SiteVerdict> suspects() {
-    return known.leaks().sites().stream()
+    return known.leaks().suspicious().stream()
         .filter(site -> !site.acknowledged() && asked(site) != State.HEALTHY)
         .sorted(
             Comparator.comparing(this::asked)
@@ -262,7 +262,7 @@ final class ConclusionRules {
   }
 
   private State asked(SiteVerdict site) {
-    boolean grows = site.growth().bytesPerHour() > 0;
+    boolean grows = site.grows();
     return switch (site.verdict()) {
       case LEAK -> grows ? State.ACT : State.WATCH;
       case UNUSED ->
@@ -414,7 +414,7 @@ final class ConclusionRules {
   private String mostly(ProcessGrowth found) {
     double half = found.slope().value() / 2;
     Optional<SiteVerdict> site =
-        known.leaks().sites().stream()
+        known.leaks().suspicious().stream()
             .filter(one -> one.growth().bytesPerHour() / HOUR >= half)
             .max(Comparator.comparingDouble(one -> one.growth().bytesPerHour()));
     if (site.isPresent()) {
@@ -473,6 +473,9 @@ final class ConclusionRules {
   }
 
   private String ofBytes() {
+    if (Double.isNaN(limit.bytes())) {
+      return "limit";
+    }
     return (limit.source().equals(Limits.MACHINE) ? "machine's " : "limit of ")
         + Sentence.bytes(limit.bytes());
   }
@@ -528,16 +531,18 @@ final class ConclusionRules {
     if (Double.isNaN(limit.seconds()) || seconds > 2 * HOUR) {
       return "; %s in %s".formatted(ofBytes(), Words.roughly(seconds(seconds)));
     }
-    return "; %s at %s (%s to %s)"
-        .formatted(ofBytes(), at(seconds), at(limit.lowerSeconds()), atMost(limit.upperSeconds()));
+    String soonest = at(limit.lowerSeconds());
+    String latest =
+        limit.upperSeconds() < A_DAY.toSeconds() ? at(limit.upperSeconds()) : "a day later";
+    return "; %s at %s%s"
+        .formatted(
+            ofBytes(),
+            at(seconds),
+            soonest.equals(latest) ? "" : " (%s to %s)".formatted(soonest, latest));
   }
 
   private String at(double seconds) {
     return Words.minute(snapshot.time().plus(seconds(seconds)));
-  }
-
-  private String atMost(double seconds) {
-    return seconds < A_DAY.toSeconds() ? at(seconds) : "more than a day later";
   }
 
   private static Duration seconds(double seconds) {

@@ -13,26 +13,14 @@ import java.util.function.Supplier;
 
 /**
  * Tells one listener of each site that becomes a leak, as the polls bring them, on another thread
- * than the one that polls. Sites that are judged together are one, by their name; one that goes on
- * by itself, or is all that is left of them, has been told with them, and others that come to it
- * have been told with it.
+ * than the one that polls.
  */
 public final class LeakNews implements Consumer<Snapshot> {
 
-  private record Key(String site, String library, int number) {
-
-    private static final int TOGETHER = -1;
+  private record Key(String site, String library) {
 
     static Key of(SiteVerdict leak) {
-      return leak.site().stacks() > 1 ? together(leak) : alone(leak);
-    }
-
-    static Key together(SiteVerdict leak) {
-      return new Key(leak.site().name(), leak.site().library(), TOGETHER);
-    }
-
-    static Key alone(SiteVerdict leak) {
-      return new Key(leak.site().name(), leak.site().library(), leak.site().number());
+      return new Key(leak.site().name(), leak.site().library());
     }
   }
 
@@ -61,9 +49,7 @@ public final class LeakNews implements Consumer<Snapshot> {
     reports.get().leaks().forEach(leak -> leaks.putIfAbsent(Key.of(leak), leak));
     Set<Key> before = told;
     told = Set.copyOf(leaks.keySet());
-    leaks
-        .values()
-        .removeIf(leak -> before.contains(Key.alone(leak)) || before.contains(Key.together(leak)));
+    leaks.keySet().removeAll(before);
     if (!leaks.isEmpty()) {
       executor.execute(() -> leaks.values().forEach(this::tell));
     }

@@ -269,7 +269,6 @@ public final class LeakWatch {
     List<SiteSummary.Share> suspected =
         bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
     List<SiteVerdict> leaks = report.leaks();
-    List<NamedLeak> named = NamedLeak.of(leaks);
     return new LeakSummary(
         report.time(),
         count(leaks, LeakEvidence.LOST),
@@ -280,7 +279,7 @@ public final class LeakWatch {
         count(report, Verdict.POOL),
         suspected,
         leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
-        named.isEmpty() ? Optional.empty() : Optional.of(named.get(0).sentence()));
+        leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
   }
 
   private static int count(List<SiteVerdict> leaks, LeakEvidence evidence) {
@@ -293,7 +292,7 @@ public final class LeakWatch {
 
   private static int count(LeakReport report, Verdict verdict) {
     int count = 0;
-    for (SiteVerdict site : report.sites()) {
+    for (SiteVerdict site : report.suspicious()) {
       count += site.verdict() == verdict && !site.acknowledged() ? 1 : 0;
     }
     return count;
@@ -352,9 +351,8 @@ public final class LeakWatch {
       }
     }
     List<String> lines = new ArrayList<>();
-    for (NamedLeak leak : NamedLeak.of(latest.leaks())) {
-      if (warned.size() < MOST_WARNED
-          && warned.putIfAbsent(leak.worst().site().name(), now) == null) {
+    for (SiteVerdict leak : latest.leaks()) {
+      if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.site().name(), now) == null) {
         lines.add("Native memory leaks: " + leak.sentence());
       }
     }

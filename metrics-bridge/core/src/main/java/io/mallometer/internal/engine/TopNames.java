@@ -2,6 +2,7 @@ package io.mallometer.internal.engine;
 
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.Owner;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteSummary.Share;
 import java.util.ArrayList;
@@ -58,6 +59,12 @@ final class TopNames {
     return ranked(bytesByTag);
   }
 
+  /** The same by site; HotSpot's own and mallometer's are not ranked: they are among the others. */
+  static List<Share> rankedSites(List<CallSite> sites) {
+    return ranked(
+        sites, site -> site.owner() == Owner.APPLICATION ? site.name() : SiteSummary.OTHER);
+  }
+
   /** Adds bytes to those of a name. */
   static void add(Map<String, Double> bytes, String name, double more) {
     bytes.put(name, bytes.getOrDefault(name, 0.0) + more);
@@ -78,15 +85,19 @@ final class TopNames {
     List<Share> chosen = new ArrayList<>();
     Set<String> names = new HashSet<>();
     double rest = 0;
-    for (int rank = 0; rank < ranked.size(); rank++) {
-      Share share = ranked.get(rank);
-      boolean wanted = rank < top || rank < staying && in.contains(share.name());
-      if (wanted && !share.name().equals(SiteSummary.OTHER)) {
+    int rank = 0;
+    for (Share share : ranked) {
+      if (share.name().equals(SiteSummary.OTHER)) {
+        rest += share.liveBytes();
+        continue;
+      }
+      if (rank < top || rank < staying && in.contains(share.name())) {
         chosen.add(share);
         names.add(share.name());
       } else {
         rest += share.liveBytes();
       }
+      rank++;
     }
     in = names;
     chosen.add(new Share(SiteSummary.OTHER, rest));

@@ -206,8 +206,10 @@ final class LoadedInterposer implements Interposer {
       if (!status().active()) {
         return CallSites.none(time, status().reason());
       }
+      check(callProcess(), "mallometer_snapshot");
       report =
           new RecordedCallSites.Report(
+              CountersLayout.process(process),
               self.getLong(ReportLayout.SAMPLE_INTERVAL_BYTES),
               self.getLong(ReportLayout.SAMPLES),
               self.getInt(ReportLayout.LIVE_SAMPLES),

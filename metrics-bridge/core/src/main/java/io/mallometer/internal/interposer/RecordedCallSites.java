@@ -8,6 +8,7 @@ import io.mallometer.internal.symbol.Symbolizer;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.NativeCounters;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -138,7 +139,7 @@ final class RecordedCallSites {
               Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
       nameNew(count);
       for (int i = 0; i < count; i++) {
-        addSite(i * SiteLayout.BYTES, ages, report.intervalBytes(), read);
+        addSite(i * SiteLayout.BYTES, ages, report, read);
       }
     }
     read.sort(MOST_LIVE_FIRST);
@@ -146,8 +147,9 @@ final class RecordedCallSites {
         time, read, report.samples(), report.dropped(), report.byteUnit(), reason());
   }
 
-  /** What of the library's report belongs to a reading. */
+  /** What of the library's report and counters belongs to a reading. */
   record Report(
+      NativeCounters counted,
       double intervalBytes,
       long samples,
       int liveSamples,
@@ -177,7 +179,9 @@ final class RecordedCallSites {
     return sites.getLong(at + SiteLayout.ALLOCATED + SiteLayout.SAMPLES);
   }
 
-  private void addSite(int at, SampledAges ages, double interval, List<CallSite> read) {
+  private void addSite(int at, SampledAges ages, Report report, List<CallSite> read) {
+    double interval = report.intervalBytes();
+    NativeCounters counted = report.counted();
     long samples = samples(at);
     int number = sites.getInt(at + SiteLayout.NUMBER);
     if (samples == 0 || !named.contains(number)) {
@@ -192,9 +196,12 @@ final class RecordedCallSites {
             samples,
             SiteLayout.allocated(
                 sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
-            SiteLayout.allocated(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
-            SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
-            SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval),
+            SiteLayout.allocated(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval)
+                .atMost(counted.allocatedBytes()),
+            SiteLayout.live(sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval)
+                .atMost(counted.liveObjects()),
+            SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval)
+                .atMost(counted.liveBytes()),
             Double.NaN,
             ages.at(number)));
   }

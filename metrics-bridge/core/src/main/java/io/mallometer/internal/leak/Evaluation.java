@@ -11,10 +11,12 @@ import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SiteVerdict.Grounds;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.SiteVerdict.Site;
+import io.mallometer.model.SiteVerdict.Stack;
 import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -260,7 +262,7 @@ final class Evaluation {
   List<SiteVerdict> verdicts(
       List<SiteVerdict> latest, Room room, LastUses uses, Predicate<String> acknowledged) {
     List<SiteVerdict> verdicts = new ArrayList<>();
-    for (Finding finding : findings.worstFirst()) {
+    for (Finding finding : findings.byNameWorstFirst()) {
       try {
         verdicts.add(verdict(finding, room, uses, acknowledged));
       } catch (RuntimeException e) {
@@ -268,8 +270,21 @@ final class Evaluation {
         latest.stream().filter(finding::isOf).forEach(verdicts::add);
       }
     }
+    verdicts.sort(GROWING_FIRST); // stable
     return List.copyOf(verdicts);
   }
+
+  private static final Comparator<SiteVerdict> GROWING_FIRST =
+      new Comparator<>() {
+        @Override
+        public int compare(SiteVerdict one, SiteVerdict other) {
+          return Integer.compare(rank(one), rank(other));
+        }
+
+        private static int rank(SiteVerdict verdict) {
+          return !Findings.isSuspect(verdict.verdict()) ? 2 : verdict.grows() ? 0 : 1;
+        }
+      };
 
   private SiteVerdict verdict(
       Finding finding, Room room, LastUses uses, Predicate<String> acknowledged) {
@@ -278,7 +293,8 @@ final class Evaluation {
     Judgement judged = finding.standing().shown();
     Verdict verdict = finding.verdict();
     Suspected suspected =
-        judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages());
+        (judged.idle().count() > 0 ? judged.suspected() : judged.suspected().withAges(site.ages()))
+            .atMost(site.liveBytes().most());
     Growth growth = growth(finding, room);
     LeakEvidence evidence = evidence(finding);
     return new SiteVerdict(
@@ -291,7 +307,13 @@ final class Evaluation {
             growth,
             evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
             window.times()),
-        new Site(site.name(), site.library(), site.number(), sites.size(), site.frames()),
+        new Site(
+            site.name(),
+            site.library(),
+            site.number(),
+            sites.size(),
+            site.frames(),
+            stacks(sites.subList(1, sites.size()))),
         suspected,
         growth,
         new Grounds(
@@ -302,15 +324,42 @@ final class Evaluation {
         acknowledged.test(site.name()));
   }
 
-  private static Growth growth(Finding finding, Room room) {
+  private static List<Stack> stacks(List<CallSite> sites) {
+    List<Stack> stacks = new ArrayList<>();
+    for (CallSite site : sites.subList(0, Math.min(Site.MOST_OTHERS, sites.size()))) {
+      stacks.add(new Stack(site.number(), site.liveBytes().value(), site.frames()));
+    }
+    return stacks;
+  }
+
+  private Growth growth(Finding finding, Room room) {
     Judgement judged = finding.standing().shown();
     double live = finding.liveBytes();
     double suspected = judged.suspected().bytes().value();
     return switch (finding.verdict()) {
-      case LEAK, UNUSED -> room.growth(live, suspected, perHour(judged));
-      case GROWING -> room.growth(live, live, perHour(judged));
-      default -> room.growth(live, suspected, Double.NaN);
+      case LEAK, UNUSED -> {
+        Pace pace = pace(finding.subject().sites());
+        yield Double.isNaN(pace.bytesPerHour())
+            ? room.growth(live, suspected, perHour(judged), Optional.empty())
+            : room.growth(live, suspected, pace.bytesPerHour(), stopped(pace));
+      }
+      case GROWING -> room.growth(live, live, perHour(judged), Optional.empty());
+      default -> room.growth(live, suspected, Double.NaN, Optional.empty());
     };
+  }
+
+  private Pace pace(List<CallSite> sites) {
+    List<Integer> numbers = new ArrayList<>();
+    for (CallSite site : sites) {
+      numbers.add(site.number());
+    }
+    return growth.pace(numbers, samplesOf(sites));
+  }
+
+  private Optional<Instant> stopped(Pace pace) {
+    return pace.bytesPerHour() > 0
+        ? Optional.empty()
+        : Optional.of(time.minusMillis(Math.round(1e3 * pace.quietSeconds())));
   }
 
   /** Of late, where that is known; else what became idle more. */

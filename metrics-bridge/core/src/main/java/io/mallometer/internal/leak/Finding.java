@@ -1,8 +1,12 @@
 package io.mallometer.internal.leak;
 
+import io.mallometer.model.CallSite;
+import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 
 /**
  * What a verdict will be made of, if it is one of those in the report.
@@ -30,6 +34,33 @@ record Finding(Subject subject, Standing standing, double liveBytes, double weig
         standing.verdict() != Verdict.GROWING && standing.verdict() != Verdict.HEALTHY;
     double weight = bySuspicion && !Double.isNaN(suspected) ? suspected : live;
     return new Finding(subject, standing, live, weight);
+  }
+
+  /**
+   * Findings of one name as one: it has the gravest verdict, and the sums of all. Its first site is
+   * that of the gravest.
+   */
+  static Finding together(List<Finding> findings) {
+    if (findings.size() == 1) {
+      return findings.get(0);
+    }
+    List<Finding> worstFirst = new ArrayList<>(findings);
+    worstFirst.sort(WORST_FIRST);
+    Finding gravest = worstFirst.get(0);
+    Judgement sum = gravest.standing().shown();
+    List<CallSite> others = new ArrayList<>();
+    for (Finding finding : worstFirst) {
+      others.addAll(finding.subject().sites());
+      sum = finding == gravest ? sum : sum.plus(finding.standing().shown());
+    }
+    CallSite first = others.remove(0);
+    others.sort(SiteOrder.LIVE.comparator());
+    others.add(0, first);
+    Standing standing = gravest.standing();
+    return of(
+        new Subject(null, others, gravest.subject().judged(), gravest.subject().failed()),
+        new Standing(
+            standing.verdict(), standing.since(), standing.next(), standing.agreeing(), sum));
   }
 
   Verdict verdict() {

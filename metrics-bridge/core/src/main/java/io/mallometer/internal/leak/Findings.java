@@ -2,10 +2,17 @@ package io.mallometer.internal.leak;
 
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 
-/** The findings that come into a report: of healthy sites those with most live bytes. */
+/**
+ * The findings that come into a report: of healthy sites those with most live bytes. Call sites are
+ * judged each by itself, since a leak behind a wrapper that others share is told apart by its
+ * stack; shown are those that are suspected under one name as one, since native offsets, inlining
+ * and one more caller make several stacks of one leak.
+ */
 final class Findings {
 
   /** As many healthy ones. */
@@ -29,9 +36,26 @@ final class Findings {
     }
   }
 
-  List<Finding> worstFirst() {
-    List<Finding> all = new ArrayList<>(suspicious);
-    all.addAll(healthy);
+  static boolean isSuspect(Verdict verdict) {
+    return verdict.compareTo(Verdict.GROWING) <= 0;
+  }
+
+  /** Suspects of one name are one, and so are its pools. */
+  List<Finding> byNameWorstFirst() {
+    List<Finding> all = new ArrayList<>(healthy);
+    Map<Standings.Name, List<Finding>> suspects = new HashMap<>();
+    Map<Standings.Name, List<Finding>> pools = new HashMap<>();
+    for (Finding finding : suspicious) {
+      (isSuspect(finding.verdict()) ? suspects : pools)
+          .computeIfAbsent(finding.subject().name(), name -> new ArrayList<>())
+          .add(finding);
+    }
+    for (List<Finding> same : suspects.values()) {
+      all.add(Finding.together(same));
+    }
+    for (List<Finding> same : pools.values()) {
+      all.add(Finding.together(same));
+    }
     all.sort(Finding.WORST_FIRST);
     return all;
   }

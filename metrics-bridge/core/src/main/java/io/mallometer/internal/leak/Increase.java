@@ -11,6 +11,13 @@ record Increase(double seconds, double bytes, long born) {
 
   private static final double HOUR = 3_600;
 
+  /** Both at once: the rates add up, over the longer time. */
+  Increase plus(Increase other) {
+    double longer = Math.max(seconds, other.seconds);
+    return new Increase(
+        longer, longer * (bytes / seconds + other.bytes / other.seconds), born + other.born);
+  }
+
   double bytesPerHour() {
     return bytes / seconds * HOUR;
   }

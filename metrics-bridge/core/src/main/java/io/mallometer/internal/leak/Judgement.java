@@ -44,6 +44,15 @@ record Judgement(
   record Idle(
       int count, int watched, double longestSeconds, double objectSeconds, boolean untouched) {
 
+    Idle plus(Idle other) {
+      return new Idle(
+          count + other.count,
+          watched + other.watched,
+          fmax(longestSeconds, other.longestSeconds),
+          objectSeconds + other.objectSeconds,
+          untouched && (other.untouched || other.count == 0));
+    }
+
     static Idle none(int watched) {
       return new Idle(0, watched, Double.NaN, 0, false);
     }
@@ -54,6 +63,46 @@ record Judgement(
   private static final Judgement UNSEEN = none(UNKNOWN, Double.NaN, Double.NaN, false, 0);
 
   private static final Judgement NONE_LEFT = none(UNKNOWN, Double.NaN, Double.NaN, true, 0);
+
+  /** The same verdict on the objects of another judgement too. */
+  Judgement plus(Judgement other) {
+    return new Judgement(
+        verdict,
+        idle.plus(other.idle),
+        sum(suspected, other.suspected),
+        sum(growthBytesPerHour, other.growthBytesPerHour),
+        acquittal,
+        refutesLeak,
+        increase == null || other.increase == null ? increase : increase.plus(other.increase),
+        lost == null || other.lost == null ? lost : lost.plus(other.lost),
+        known);
+  }
+
+  private static Suspected sum(Suspected one, Suspected other) {
+    return new Suspected(
+        sum(one.bytes(), other.bytes()),
+        sum(one.objects(), other.objects()),
+        one.thresholdSeconds(),
+        fmin(one.idleSeconds(), other.idleSeconds()),
+        one.medianAgeSeconds(),
+        fmax(one.oldestSeconds(), other.oldestSeconds()));
+  }
+
+  private static Estimate sum(Estimate one, Estimate other) {
+    return Double.isNaN(one.value()) ? other : Double.isNaN(other.value()) ? one : one.plus(other);
+  }
+
+  private static double sum(double one, double other) {
+    return Double.isNaN(one) ? other : Double.isNaN(other) ? one : one + other;
+  }
+
+  private static double fmin(double one, double other) {
+    return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.min(one, other);
+  }
+
+  private static double fmax(double one, double other) {
+    return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.max(one, other);
+  }
 
   /** Nothing is known of the use of its objects. */
   static Judgement unseen() {

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * alone has not. A site that could be judged alone is never in such a group. While a group is a
  * leak its sites stay in it, but for those that are leaks by themselves; and a site that is a leak
  * stays out of groups however few idle objects it has left. Else either would be judged as
- * something that has no verdict yet.
+ * something that has no verdict yet. Shown is one entry for all suspects of a name and library, as
+ * native offsets and inlining make several stacks of one leak.
  *
  * <p>A site becomes growing, unused or lost at the first evaluation that says so; otherwise a
  * verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch

@@ -108,6 +108,20 @@ public final class LeakThresholds {
   /** Of fewer samples in that time no growth is told. */
   static final int FEWEST_FOR_GROWTH = 3;
 
+  /**
+   * How fast a suspect grows is told of the last minutes, or of the latest samples. Half of that
+   * time without a sample is the least for which it is said not to grow.
+   */
+  static final double PACE_OF_GROWTH_SECONDS = 180;
+
+  static final int LATEST_SAMPLES = 20;
+
+  /**
+   * So many times as long as samples were apart, none came: with steady arrivals that happens by
+   * chance in 1 of 400 looks.
+   */
+  static final double QUIET_GAPS = 6;
+
   // ---- Growing
 
   /**

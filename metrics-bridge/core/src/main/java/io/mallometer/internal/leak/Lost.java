@@ -6,4 +6,9 @@ package io.mallometer.internal.leak;
  * @param sought live samples that both searched for
  * @param lost those of which neither found an address
  */
-record Lost(int sought, int lost) {}
+record Lost(int sought, int lost) {
+
+  Lost plus(Lost other) {
+    return new Lost(sought + other.sought, lost + other.lost);
+  }
+}

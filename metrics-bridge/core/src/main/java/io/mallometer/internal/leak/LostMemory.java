@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -160,10 +161,15 @@ final class LostMemory {
             .filter(LostMemory::isSuspect)
             .sorted(
                 Comparator.comparingDouble((SiteVerdict s) -> s.growth().liveBytes()).reversed())
+            .flatMap(site -> numbers(site.site()))
             .limit(Interposer.MOST_SOUGHT_SITES)
-            .map(site -> site.site().number())
             .toList()
         : List.of();
+  }
+
+  private static Stream<Integer> numbers(SiteVerdict.Site site) {
+    return Stream.concat(
+        Stream.of(site.number()), site.others().stream().map(SiteVerdict.Stack::number));
   }
 
   /** HotSpot's own objects may be known by encoded addresses. */

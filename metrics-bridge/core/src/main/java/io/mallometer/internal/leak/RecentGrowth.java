@@ -3,6 +3,7 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.interposer.SampledObject;
 import io.mallometer.model.CallSites;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Optional;
 final class RecentGrowth {
 
   private static final double NANOS = 1e9;
+  private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
   /** All readings are kept for so many seconds, divided by the time scale. */
@@ -107,6 +109,46 @@ final class RecentGrowth {
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * How fast sites taken together grow. Where the latest live sample is much older than samples
+   * were apart before, they have not grown since; else the rate is that of the last minutes, or of
+   * the time in which the latest samples were born, if they are few.
+   *
+   * @param live their live samples
+   */
+  Pace pace(List<Integer> sites, List<SampledObject> live) {
+    if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
+      return Pace.UNKNOWN;
+    }
+    Reading now = latestFirst.element();
+    double[] ages =
+        live.stream().mapToDouble(object -> now.seconds() - object.bornNanos() / NANOS).toArray();
+    Arrays.sort(ages);
+    int last = Math.min(ages.length - 1, LeakThresholds.LATEST_SAMPLES);
+    double apart = (ages[last] - ages[0]) / last;
+    double shortest = LeakThresholds.PACE_OF_GROWTH_SECONDS / timeScale;
+    if (ages[0] > Math.max(shortest / 2, LeakThresholds.QUIET_GAPS * apart)) {
+      return Pace.still(ages[0]);
+    }
+    double window = Math.max(shortest, LeakThresholds.LATEST_SAMPLES * apart);
+    Reading then = latestFirst.getLast();
+    for (Reading reading : latestFirst) {
+      if (reading.seconds() <= now.seconds() - window) {
+        then = reading;
+        break;
+      }
+    }
+    double seconds = now.seconds() - then.seconds();
+    if (seconds < shortest / 2) {
+      return Pace.UNKNOWN;
+    }
+    double more = then.freedBefore() - now.freedBefore();
+    for (int site : sites) {
+      more += now.of(site) - then.of(site);
+    }
+    return more > 0 ? Pace.growing(more / seconds * HOUR) : Pace.still(seconds);
   }
 
   private static Optional<Increase> increase(

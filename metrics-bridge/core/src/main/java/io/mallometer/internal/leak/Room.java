@@ -1,6 +1,8 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.model.SiteVerdict.Growth;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * How much memory there may be.
@@ -17,10 +19,15 @@ public record Room(double limitBytes, double usedBytes) {
    * What a site holds, and when the limit is reached if it grows on.
    *
    * @param bytes those of its live bytes that the limit is compared with
+   * @param stopped since when it has not grown
    */
-  Growth growth(double liveBytes, double bytes, double bytesPerHour) {
+  Growth growth(double liveBytes, double bytes, double bytesPerHour, Optional<Instant> stopped) {
     double seconds = Math.max(0, limitBytes - usedBytes) / bytesPerHour * 3_600;
     return new Growth(
-        liveBytes, bytesPerHour, bytes / limitBytes, bytesPerHour > 0 ? seconds : Double.NaN);
+        liveBytes,
+        bytesPerHour,
+        bytes / limitBytes,
+        bytesPerHour > 0 ? seconds : Double.NaN,
+        stopped);
   }
 }

@@ -6,6 +6,7 @@ import io.mallometer.internal.text.Words;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -107,6 +108,9 @@ public final class Sentence {
   }
 
   private static String growing(Growth growth) {
+    if (growth.stopped().isPresent()) {
+      return "; has not grown since " + timeOfDay(growth.stopped().get());
+    }
     return (growth.bytesPerHour() > 0 ? "; +" + bytes(growth.bytesPerHour()) + "/h" : "")
         + limit(growth);
   }
@@ -148,7 +152,7 @@ public final class Sentence {
   static String who(String name, List<StackFrame> frames) {
     String site = shortName(name);
     for (StackFrame frame : frames) {
-      if (frame.kind() == StackFrame.Kind.JAVA) {
+      if (frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall()) {
         String top =
             shortName(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
         return top.equals(site) ? site : top + " from " + site;
@@ -205,10 +209,20 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
+  /** Such as {@code 14:35 UTC}. */
+  static String timeOfDay(Instant time) {
+    long minutes = Math.floorMod(Math.floorDiv(time.getEpochSecond(), 60L), 1440L);
+    return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
+  }
+
   // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay.
 
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
+  }
+
+  private static String twoDigits(long value) {
+    return (value < 10 ? "0" : "") + value;
   }
 
   private static String tenths(double value) {

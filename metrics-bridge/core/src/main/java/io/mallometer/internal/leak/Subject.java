@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
 record Subject(
     Standings.@Nullable Name group, List<CallSite> sites, Judgement judged, boolean failed) {
 
+  /** What its sites share. */
+  Standings.Name name() {
+    return Standings.Name.of(sites.get(0));
+  }
+
   int number() {
     return sites.get(0).number();
   }

@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>the function of any frame.
  * </ol>
  *
+ * <p>Where that is the program's main method, and between it and the allocation there are frames of
+ * frameworks, or HotSpot's, the memory is named {@code start-up (ShopApplication.main)}: it is
+ * allocated by a framework that starts, and by no code of the application.
+ *
  * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
  * and at most {@link #MOST_CHARACTERS}. Immutable.
  */
@@ -30,6 +34,12 @@ public final class SiteNaming {
 
   /** Longer names are cut: classes at their beginning, symbols at their end. */
   public static final int MOST_CHARACTERS = 200;
+
+  private static final String MAIN = "main";
+  private static final String START_UP = "start-up (%s)";
+
+  /** Of Spring Boot: they call main by reflection. */
+  private static final String LAUNCHERS = "org.springframework.boot.loader.";
 
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
@@ -107,6 +117,9 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
+  /** What Java code allocates by HotSpot, direct buffers for one. */
+  private static final String UNSAFE = "Unsafe_";
+
   private static final String JVM_OPERATOR_NEW = "::operator new";
 
   private final List<String> applicationPackages;
@@ -138,7 +151,34 @@ public final class SiteNaming {
     naming = naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
     naming = naming == null ? firstNative(frames) : naming;
     naming = naming == null && !frames.isEmpty() ? frames.get(0) : naming;
-    return naming == null ? UNKNOWN : shortName(naming);
+    if (naming == null) {
+      return UNKNOWN;
+    }
+    return isStartUp(naming, frames) ? startUp(naming) : shortName(naming);
+  }
+
+  /** Whether all that a stack has of the application is main, which has others do the work. */
+  private boolean isStartUp(StackFrame naming, List<StackFrame> frames) {
+    if (naming.kind() != StackFrame.Kind.JAVA || !naming.name().equals(MAIN)) {
+      return false;
+    }
+    int at = frames.indexOf(naming);
+    for (StackFrame caller : frames.subList(at + 1, frames.size())) {
+      if (!isPlumbing(caller) && !caller.owner().startsWith(LAUNCHERS)) {
+        return false;
+      }
+    }
+    StackFrame allocating = firstNative(frames);
+    return firstOfJava(frames.subList(0, at), frame -> !isPlumbing(frame)) != null
+        || allocating != null
+            && allocating.owner().equals(JVM)
+            && !allocating.name().startsWith(UNSAFE);
+  }
+
+  private static String startUp(StackFrame main) {
+    String method = javaName(main);
+    int simple = method.lastIndexOf('.', method.length() - MAIN.length() - 2) + 1;
+    return START_UP.formatted(method.substring(simple));
   }
 
   /**

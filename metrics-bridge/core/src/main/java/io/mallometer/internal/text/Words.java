@@ -17,6 +17,7 @@ public final class Words {
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
 
+  private static final double WIDEST = 4;
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
   private Words() {}
@@ -37,6 +38,14 @@ public final class Words {
             ? String.format(Locale.ROOT, "%.0f", value)
             : String.format(Locale.ROOT, "%.1f", value);
     return (bytes < 0 ? "-" : "") + number + " " + UNITS[unit];
+  }
+
+  /**
+   * A 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. Below three samples or so it reaches
+   * beyond {@value #WIDEST} times the estimate and is of no use.
+   */
+  public static String interval(double estimate, double low, double high) {
+    return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);
   }
 
   /** The same with a sign. */

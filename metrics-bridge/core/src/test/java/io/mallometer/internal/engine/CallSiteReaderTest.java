@@ -284,6 +284,25 @@ class CallSiteReaderTest {
   }
 
   @Test
+  void ownSitesArePartOfTheRest() {
+    library.knows(
+        SitesByHand.reading(
+            SitesByHand.site(1, "io.mallometer.internal.x.Y.read", "[java]", 500),
+            SitesByHand.site(2, "a.B.d", "x", 100)));
+    reader.callSites();
+    SiteSummary summary = reader.summary().orElseThrow();
+
+    assertThat(summary.sites()).containsExactly(new Share("a.B.d", 100), new Share("other", 500));
+    assertThat(summary.largestSites()).containsExactly(new Share("a.B.d", 100));
+    assertThat(summary.libraries())
+        .containsExactly(new Share("[java]", 500), new Share("x", 100), new Share("other", 0));
+    assertThat(reader.trends(Grouping.SITE, 10).groups())
+        .extracting(group -> group.figures().key())
+        .containsExactly("a.B.d");
+    assertThat(reader.trends(Grouping.LIBRARY, 10).groups()).hasSize(2);
+  }
+
+  @Test
   void whoIsInStaysWhileAmongTheFirstFifteen() {
     CallSite[] sites = sites(30);
     library.knows(SitesByHand.reading(sites));

@@ -125,7 +125,7 @@ class ConclusionTest {
     assertThat(conclusion.sentence())
         .isEqualTo(
             "Memory grows +60 MiB/min (60 MiB to 60 MiB) since 12:02 UTC; cause not known yet; limit"
-                + " of 1.0 GiB at 12:10 UTC (12:10 UTC to 12:10 UTC)");
+                + " of 1.0 GiB at 12:10 UTC");
     assertThat(conclusion.actions())
         .containsExactly(
             "Save the evidence",

@@ -98,6 +98,57 @@ class RecentGrowthTest {
         .hasValueSatisfying(more -> assertThat(more).isCloseTo(31 * MIB, within(1.0)));
   }
 
+  @Test
+  void thePaceIsThatOfTheLastMinutes() {
+    for (int second = 0; second <= 600; second += 15) {
+      every(5, second - 10, second, second <= 300 ? MIB : 2 * MIB);
+      at(second);
+    }
+    // 2 MiB every 5 s, for the last 5 minutes.
+    assertThat(pace().bytesPerHour()).isCloseTo(1_440 * MIB, within(1.0));
+    assertThat(pace().quietSeconds()).isZero();
+  }
+
+  @Test
+  void whatCameOftenAndComesNoMoreDoesNotGrow() {
+    for (int second = 0; second <= 900; second += 15) {
+      if (second <= 600) {
+        every(5, second - 10, second, MIB);
+      }
+      at(second);
+      assertThat(pace().bytesPerHour() > 0).isEqualTo(second >= 90 && second <= 690);
+    }
+    assertThat(pace().quietSeconds()).isEqualTo(300);
+  }
+
+  /** Two an hour are a leak, too: a quiet quarter of an hour says nothing of it. */
+  @Test
+  void whatComesSeldomGrowsOn() {
+    for (int second = 0; second <= 7_200; second += 15) {
+      if (second % 600 == 0) {
+        born(second, MIB);
+      }
+      at(second);
+      if (second >= 3_600) {
+        assertThat(pace().bytesPerHour()).isBetween(4 * MIB, 8 * MIB);
+      }
+    }
+  }
+
+  @Test
+  void whatIsReplacedDoesNotGrow() {
+    for (int second = 0; second <= 600; second += 15) {
+      every(5, second - 10, second, MIB);
+      live.subList(0, Math.max(0, live.size() - 20)).clear();
+      at(second);
+    }
+    assertThat(pace().bytesPerHour()).isZero();
+  }
+
+  private Pace pace() {
+    return growth.pace(List.of(SITE), live);
+  }
+
   /** After as many readings as a day has. */
   @Test
   void anHourOfReadingsIsKeptHoweverManyThereAre() {

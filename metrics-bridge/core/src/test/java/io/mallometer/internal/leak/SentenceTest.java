@@ -2,10 +2,25 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.model.StackFrame;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** How numbers are written in verdicts. */
 class SentenceTest {
+
+  /** How the JDK calls a native function is no frame that allocates. */
+  @Test
+  void framesOfAForeignCallTakeNoPartInNames() {
+    assertThat(
+            Sentence.who(
+                "com.shop.Buffers.allocate",
+                List.of(
+                    StackFrame.ofJava("java.lang.invoke.LambdaForm$MH", "invoke", "", 0),
+                    StackFrame.ofJava("jdk.internal.foreign.abi.DowncallStub", "invoke", "", 0),
+                    StackFrame.ofJava("com.shop.Buffers", "allocate", "Buffers.java", 7))))
+        .isEqualTo("Buffers.allocate");
+  }
 
   @Test
   void bytesHaveTwoDigitsOrMore() {

@@ -28,6 +28,49 @@ class SiteNamingTest {
     assertThat(naming.name(frames)).isEqualTo("io.library.Compressor.open");
   }
 
+  /** Spring starts below main; no code of the application is at work. */
+  @Test
+  void whatAFrameworkAllocatesBelowMainIsStartUp() {
+    assertThat(
+            ofAcme.name(
+                frames(
+                    "libzip.so!inflateInit2_",
+                    "java.util.zip.Inflater.init",
+                    "org.springframework.boot.SpringApplication.run",
+                    "com.acme.shop.ShopApplication.main",
+                    "jdk.internal.reflect.DirectMethodHandleAccessor.invoke",
+                    "org.springframework.boot.loader.launch.Launcher.launch",
+                    "org.springframework.boot.loader.launch.JarLauncher.main")))
+        .isEqualTo("start-up (ShopApplication.main)");
+    assertThat(
+            naming.name(
+                frames(
+                    "libjvm.so!SymbolTable::new_symbols",
+                    "java.lang.ClassLoader.defineClass1",
+                    "com.acme.Main.main")))
+        .isEqualTo("start-up (Main.main)");
+  }
+
+  @Test
+  void whatMainItselfAllocatesIsNoStartUp() {
+    assertThat(
+            ofAcme.name(
+                frames("libzip.so!deflate", "java.util.zip.Deflater.init", "com.acme.Main.main")))
+        .isEqualTo("com.acme.Main.main");
+    assertThat(
+            naming.name(
+                frames(
+                    "libjvm.so!Unsafe_AllocateMemory0",
+                    "java.nio.DirectByteBuffer.<init>",
+                    "com.acme.Main.main")))
+        .isEqualTo("com.acme.Main.main");
+    // Not the program's: a tool's that a thread calls.
+    assertThat(
+            ofAcme.name(
+                frames("libz.so!deflate", "io.x.A.a", "com.acme.Tool.main", "io.x.Runner.run")))
+        .isEqualTo("com.acme.Tool.main");
+  }
+
   @Test
   void packagesIncludeThoseBelowAndNoOthers() {
     assertThat(ofAcme.name(frames("io.x.A.a", "com.acme.deep.B.b"))).isEqualTo("com.acme.deep.B.b");

@@ -1,0 +1,31 @@
+package io.mallometer.agent.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TextTest {
+
+  private static final List<String> FRAMES =
+      List.of(
+          "libzip.so!deflateInit2_+0x1f",
+          "java.util.zip.Deflater.init(Deflater.java)",
+          "org.library.Zip.open(Zip.java:7)",
+          "com.shop.Report.render(Report.java:31)",
+          "com.shop.Main.main(Main.java:5)");
+
+  @Test
+  void aStackGoesDownToTheFrameThatNamesItsSite() {
+    assertThat(Text.stack(FRAMES, "com.shop.Report.render", 2)).isEqualTo(FRAMES.subList(0, 4));
+    assertThat(Text.stack(FRAMES, "start-up (Main.main)", 2)).isEqualTo(FRAMES);
+    assertThat(Text.stack(FRAMES, "java.util.zip.Deflater.init", 3))
+        .isEqualTo(FRAMES.subList(0, 3));
+  }
+
+  @Test
+  void withoutThatFrameItHasTheLeast() {
+    assertThat(Text.stack(FRAMES, "com.shop.Other.run", 2)).isEqualTo(FRAMES.subList(0, 2));
+    assertThat(Text.stack(List.of(), "com.shop.Other.run", 2)).isEmpty();
+  }
+}

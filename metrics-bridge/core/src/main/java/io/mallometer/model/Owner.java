@@ -1,0 +1,76 @@
+package io.mallometer.model;
+
+import java.util.List;
+import java.util.Locale;
+
+/** Which part of the process a call site belongs to. */
+public enum Owner {
+  /** The program and the libraries that it uses. */
+  APPLICATION,
+
+  /** HotSpot, where no method of the program is behind it. */
+  JVM,
+
+  /** mallometer itself: its classes, or what its library asks of HotSpot. */
+  MALLOMETER;
+
+  private static final List<String> JDK =
+      List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "[");
+
+  private static final List<String> OWN_CLASSES =
+      List.of(
+          "io.mallometer.Bracket",
+          "io.mallometer.Mallometer",
+          "io.mallometer.PolledMallometer",
+          "io.mallometer.agent.",
+          "io.mallometer.internal.",
+          "io.mallometer.jfr.",
+          "io.mallometer.jmx.",
+          "io.mallometer.meter.",
+          "io.mallometer.micrometer.",
+          "io.mallometer.model.",
+          "io.mallometer.page.",
+          "io.mallometer.prometheus.",
+          "io.mallometer.report.",
+          "io.mallometer.spring.",
+          "io.mallometer.view.");
+
+  private static final String OWN_LIBRARY = "libmallometer.";
+  private static final String LIBRARY_OF_JVM = "libjvm.";
+
+  /** What Java code allocates by HotSpot, direct buffers for one. */
+  private static final String UNSAFE = "!Unsafe_";
+
+  /** The name in addresses. */
+  public String tag() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The owner of a call site.
+   *
+   * @param name its name
+   * @param frames its stack, innermost first: the first Java frame outside of the JDK tells
+   */
+  static Owner of(String name, List<StackFrame> frames) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == StackFrame.Kind.NATIVE) {
+        if (frame.owner().startsWith(OWN_LIBRARY)) {
+          return MALLOMETER;
+        }
+      } else if (!startsWithAny(frame.owner(), JDK)) {
+        return startsWithAny(frame.owner(), OWN_CLASSES) ? MALLOMETER : APPLICATION;
+      }
+    }
+    return name.startsWith(LIBRARY_OF_JVM) && !name.contains(UNSAFE) ? JVM : APPLICATION;
+  }
+
+  private static boolean startsWithAny(String name, List<String> beginnings) {
+    for (String beginning : beginnings) {
+      if (name.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+package io.mallometer.preload;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.CallSite;
+import java.lang.invoke.MethodHandle;
+import java.lang.reflect.Array;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
+ * the call, in the layers that a library has, and prints for each call site its name, its live
+ * bytes and its innermost frames of this program. Names of that interface are looked up, as this is
+ * compiled for an older JDK.
+ *
+ * <p>Argument: for how many seconds.
+ */
+public final class ForeignCalls {
+
+  private static final int BYTES = 4_096;
+
+  /** {@code long malloc(long)} */
+  private static final MethodHandle MALLOC = malloc();
+
+  private static final class Allocator {
+    static long malloc(int bytes) {
+      long address;
+      try {
+        address = (long) MALLOC.invokeExact((long) Math.max(1, bytes));
+      } catch (Throwable e) {
+        throw new AssertionError(e);
+      }
+      if (address == 0) {
+        throw new OutOfMemoryError("there are no " + bytes + " bytes");
+      }
+      return address;
+    }
+  }
+
+  private static final class Buffer {
+    final long address;
+
+    Buffer(int bytes) {
+      address = Allocator.malloc(bytes);
+    }
+  }
+
+  private static final class Assembler {
+    private final Map<Long, Buffer> held = new HashMap<>();
+    private long next;
+
+    void assemble() {
+      Buffer buffer = new Buffer(BYTES);
+      held.put(Long.valueOf(next++), buffer);
+    }
+  }
+
+  private ForeignCalls() {}
+
+  /** Prints a line for each site. */
+  public static void main(String[] arguments) throws InterruptedException {
+    try (Mallometer mallometer = Mallometer.open()) {
+      mallometer.sites().read();
+      Assembler assembler = new Assembler();
+      long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000_000L;
+      for (int i = 0; System.nanoTime() < end; i++) {
+        assembler.assemble();
+        if (i % 32 == 0) {
+          Thread.sleep(1);
+        }
+      }
+      for (CallSite site : mallometer.sites().read().sites()) {
+        print(site);
+      }
+    }
+  }
+
+  private static void print(CallSite site) {
+    StringBuilder frames = new StringBuilder();
+    site.frames().stream()
+        .filter(frame -> frame.owner().startsWith(ForeignCalls.class.getName()))
+        .limit(3)
+        .forEach(frame -> frames.append(' ').append(frame));
+    if (frames.length() > 0) {
+      System.out.println(
+          site.name()
+              + " "
+              + Math.round(site.liveBytes().value())
+              + " "
+              + site.topFrame()
+              + frames);
+    }
+  }
+
+  private static MethodHandle malloc() {
+    try {
+      Class<?> linkerType = Class.forName("java.lang.foreign.Linker");
+      Class<?> lookupType = Class.forName("java.lang.foreign.SymbolLookup");
+      Class<?> segmentType = Class.forName("java.lang.foreign.MemorySegment");
+      Class<?> layoutType = Class.forName("java.lang.foreign.MemoryLayout");
+      Class<?> descriptorType = Class.forName("java.lang.foreign.FunctionDescriptor");
+      Class<?> optionType = Class.forName("java.lang.foreign.Linker$Option");
+      Object ofLong =
+          Class.forName("java.lang.foreign.ValueLayout").getField("JAVA_LONG").get(null);
+      Object linker = linkerType.getMethod("nativeLinker").invoke(null);
+      Object lookup = linkerType.getMethod("defaultLookup").invoke(linker);
+      Object found =
+          ((Optional<?>) lookupType.getMethod("find", String.class).invoke(lookup, "malloc"))
+              .orElseThrow();
+      Object layouts = Array.newInstance(layoutType, 1);
+      Array.set(layouts, 0, ofLong);
+      Object descriptor =
+          descriptorType
+              .getMethod("of", layoutType, layouts.getClass())
+              .invoke(null, ofLong, layouts);
+      Object options = Array.newInstance(optionType, 0);
+      return (MethodHandle)
+          linkerType
+              .getMethod("downcallHandle", segmentType, descriptorType, options.getClass())
+              .invoke(linker, found, descriptor, options);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

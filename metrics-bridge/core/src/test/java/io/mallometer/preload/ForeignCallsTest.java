@@ -1,0 +1,48 @@
+package io.mallometer.preload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.mallometer.ChildJvm;
+import io.mallometer.internal.interposer.BundledLibrary;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who allocates by the foreign-function interface, also where the call is inlined. */
+@Tag("process")
+@Tag("any-jdk")
+class ForeignCallsTest {
+
+  private static final int FIRST_WITH_LINKER = 22;
+  private static final long LEAST_BYTES = 1 << 20;
+  private static final String PROGRAM = "io.mallometer.preload.ForeignCalls$";
+
+  @Test
+  void allThatACallAllocatesIsOfTheMethodThatCalls(@TempDir Path directory) throws Exception {
+    assumeTrue(Runtime.version().feature() >= FIRST_WITH_LINKER, "this JDK has no linker");
+    ChildJvm.Result result =
+        new ChildJvm()
+            .preload(BundledLibrary.extract(directory))
+            .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
+            .run(ForeignCalls.class, "8");
+
+    // What is loaded by the way is less, and so are samples of code that is gone.
+    List<String> sites =
+        result
+            .output()
+            .lines()
+            .filter(line -> line.contains(PROGRAM + "Assembler"))
+            .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
+            .toList();
+    assertThat(sites).as(result.output()).isNotEmpty();
+    // Before the compiler has inlined the call, and after it.
+    assertThat(sites)
+        .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
+        .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))
+        .allMatch(line -> line.contains(" " + PROGRAM + "Allocator.malloc(ForeignCalls.java:"))
+        .allMatch(line -> line.contains(" " + PROGRAM + "Buffer.<init>(ForeignCalls.java:"));
+  }
+}

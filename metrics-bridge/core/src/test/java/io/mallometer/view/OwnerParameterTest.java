@@ -1,0 +1,84 @@
+package io.mallometer.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.mallometer.FakeMallometer;
+import io.mallometer.SitesByHand;
+import io.mallometer.VerdictsByHand;
+import io.mallometer.model.Verdict;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** HotSpot's own call sites and mallometer's are shown to those who ask for them. */
+class OwnerParameterTest {
+
+  private static final String OWN = "io.mallometer.internal.x.Y.read";
+  private static final String SHOP = "com.shop.Cart.zip";
+
+  private final FakeMallometer mallometer = new FakeMallometer();
+  private final Views views = new Views(mallometer, false);
+
+  @BeforeEach
+  void aSiteOfEach() {
+    mallometer.setSites(
+        SitesByHand.reading(
+            SitesByHand.site(1, OWN, "[java]", 500), SitesByHand.site(2, SHOP, "x", 100)));
+    mallometer.setLeaks(
+        VerdictsByHand.report(
+            VerdictsByHand.verdict(Verdict.LEAK, OWN, 1, 1e6),
+            VerdictsByHand.verdict(Verdict.LEAK, SHOP, 2, 1e6)));
+  }
+
+  @Test
+  void verdictsAreThoseOfTheApplicationUnlessOthersAreAskedFor() throws IOException {
+    assertThat(leaks(Map.of())).containsExactly(SHOP);
+    assertThat(leaks(Map.of("owner", "application"))).containsExactly(SHOP);
+    assertThat(leaks(Map.of("owner", "mallometer"))).containsExactly(OWN);
+    assertThat(leaks(Map.of("owner", "jvm"))).isEmpty();
+    assertThat(leaks(Map.of("owner", "all"))).containsExactly(OWN, SHOP);
+  }
+
+  @Test
+  void soAreSitesAndGroupsOfThem() throws IOException {
+    assertThat(names(sites(Map.of()), "name")).containsExactly(SHOP);
+    assertThat(names(sites(Map.of("owner", "all")), "name")).containsExactly(OWN, SHOP);
+    assertThat(names(sites(Map.of("filter", "mallometer")), "name")).containsExactly(OWN);
+    assertThat(names(read("sites", Map.of("group", "site")).get("groups"), "key"))
+        .containsExactly(SHOP);
+    assertThat(names(read("sites", Map.of("group", "library")).get("groups"), "key"))
+        .containsExactly("[java]", "x");
+  }
+
+  @Test
+  void anUnknownOwnerIsRefused() throws IOException {
+    assertThat(read("leaks", Map.of("owner", "me")).toString())
+        .contains("must be one of application, jvm, mallometer, all");
+  }
+
+  private List<String> leaks(Map<String, String> parameters) throws IOException {
+    return names(read("leaks", parameters), "site");
+  }
+
+  private JsonNode sites(Map<String, String> parameters) throws IOException {
+    return read("sites", parameters).get("sites");
+  }
+
+  private JsonNode read(String view, Map<String, String> parameters) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    views.answer(view, parameters).body().writeTo(out);
+    return new ObjectMapper().readTree(out.toByteArray());
+  }
+
+  private static List<String> names(JsonNode rows, String field) {
+    List<String> names = new ArrayList<>();
+    rows.forEach(row -> names.add(row.get(field).asText()));
+    return names;
+  }
+}
