@@ -103,7 +103,9 @@ class ProcessCommandsTest {
     assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(report.out())
         .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
-        .contains("DeflaterLeak.main", "Changed from ");
+        .contains("DeflaterLeak.main", "Changed from ")
+        .containsPattern("unknown: Watched for \\d+ s: too early to tell")
+        .doesNotContain("fine");
     assertThat(left()).isEmpty();
     assertThat(threads()).doesNotContain("mallometer-poll");
   }
@@ -518,6 +520,40 @@ class ProcessCommandsTest {
       assertThat(output.readLine()).isEqualTo("ACTIVE attached");
       assertThat(call("detach", "" + process.pid()).exitCode()).isZero();
       assertThat(output.readLine()).startsWith("UNAVAILABLE detached");
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  /** What the application has observed itself goes before a look of seconds. */
+  @Test
+  @Order(12)
+  void theApplicationsOwnBridgeAnswersCommands() throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            System.getProperty("java.class.path"),
+            HasItsOwnBridge.class.getName());
+    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
+    Process process = builder.redirectError(new File("/dev/null")).start();
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(output.readLine()).startsWith("ACTIVE");
+      Thread.sleep(1_000);
+      Result report = call("report", "" + process.pid());
+
+      assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+      assertThat(report.out())
+          .contains("ACTIVE: preload", "Resident ", "malloc live ")
+          .contains("Native memory is fine so far; whether it grows shows after ")
+          .doesNotContain("Watched for");
+      assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
+          .contains("libjvm.so!");
+      assertThat(call("leaks", "" + process.pid()).out())
+          .doesNotContain("only while it is asked", "oo early");
+      assertThat(threads(process)).containsOnlyOnce("mallometer-poll");
     } finally {
       process.destroyForcibly().waitFor();
     }

@@ -9,6 +9,7 @@ import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -138,14 +139,17 @@ public final class Entry {
   }
 
   /**
-   * Answers a question of the command line, for which the bridge is opened for a while if no agent
-   * was given at the start.
+   * Answers a question of the command line. Where no agent was given at the start, the
+   * application's own bridge answers, and without one this bridge is opened for a while.
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version of the agent
+   * @param bridges class loaders in which the application has opened a facade
    * @param out where the answer goes, after a line with status, media type and version
    */
-  public static void answer(String question, String version, OutputStream out) throws IOException {
-    Inquiry.answer(question, version, out);
+  public static void answer(
+      String question, String version, List<ClassLoader> bridges, OutputStream out)
+      throws IOException {
+    Inquiry.answer(question, version, bridges, out);
   }
 }

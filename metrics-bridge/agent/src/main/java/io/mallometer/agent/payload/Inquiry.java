@@ -1,25 +1,30 @@
 package io.mallometer.agent.payload;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Status;
 import io.mallometer.view.Answer;
 import io.mallometer.view.Answer.Told;
+import io.mallometer.view.DiagnosisView;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Questions of the command line. The first one opens a facade, which reads every second unless an
- * agent or an attach has the process read already; it is closed when nobody has asked for two
- * minutes: by the poller's own thread, so that no other is needed. After an attach a second facade
- * stays, at the usual pace, until a detach or the end of the JVM: Java's names and evidence of
- * leaks are gathered while memory is used.
+ * Questions of the command line. An application that watches itself, by the starter say, answers
+ * from what it has observed: {@link ApplicationBridge}. In any other the first question opens a
+ * facade, which reads every second unless an agent or an attach has the process read already; it is
+ * closed when nobody has asked for two minutes: by the poller's own thread, so that no other is
+ * needed. After an attach a second facade stays, at the usual pace, until a detach or the end of
+ * the JVM: Java's names and evidence of leaks are gathered while memory is used.
  */
 final class Inquiry {
 
@@ -36,6 +41,11 @@ final class Inquiry {
   private static final String ROOT = "nativememory";
   private static final String JSON = "application/json;charset=UTF-8";
 
+  /** Severities of a {@link DiagnosisView}. */
+  private static final String FINE = "fine";
+
+  private static final String UNKNOWN = "unknown";
+
   /** As often as somebody looks who waits for it. */
   private static final Duration OFTEN = Duration.ofSeconds(1);
 
@@ -47,32 +57,71 @@ final class Inquiry {
 
   private static volatile long lastAsked;
 
+  /** When {@link #open} was opened, by {@link System#nanoTime}; guarded by the class. */
+  private static long openedAt;
+
   private Inquiry() {}
 
   /** Answers; see {@link Entry#answer}. */
-  static void answer(String question, String version, OutputStream out) throws IOException {
+  static void answer(String question, String version, List<ClassLoader> bridges, OutputStream out)
+      throws IOException {
     String[] words = question.split(" ", 2);
     String asked = words.length > 1 ? words[1] : "";
     switch (words[0]) {
-      case "GET" -> get(asked, version, out);
+      case "GET" -> get(asked, version, bridge(bridges), out);
       case "POST" -> post(asked, version, out);
       case "CLOSE" -> close(version, out);
       default -> throw new IllegalArgumentException("\"" + question + "\" is not understood");
     }
   }
 
-  private static void get(String asked, String version, OutputStream out) throws IOException {
+  /** What an agent or an attach of this class loader has observed goes first. */
+  private static Optional<ApplicationBridge> bridge(List<ClassLoader> bridges) {
+    return observed() ? Optional.empty() : ApplicationBridge.of(bridges);
+  }
+
+  private static void get(
+      String asked, String version, Optional<ApplicationBridge> bridge, OutputStream out)
+      throws IOException {
     String[] parts = asked.split("\\?", 2);
     if (parts[0].equals("facts")) {
-      tell(Facts.ofThisJvm(observed()), version, out);
+      tell(Facts.ofThisJvm(observed() || bridge.isPresent()), version, out);
+      return;
+    }
+    Map<String, String> parameters = Parameters.of(parts.length > 1 ? parts[1] : null);
+    if (bridge.isPresent()) {
+      ApplicationBridge.Reply reply =
+          parts[0].equals(ROOT)
+              ? bridge.get().root(JSON)
+              : bridge.get().answer(parts[0], parameters);
+      head(reply.status(), reply.type(), version, out);
+      reply.writer().to(out);
       return;
     }
     Views views = new Views(mallometer());
     Answer answer =
         parts[0].equals(ROOT)
             ? new Told(Answer.Outcome.OK, views.nativeMemory())
-            : views.answer(parts[0], Parameters.of(parts.length > 1 ? parts[1] : null));
-    tell(answer, version, out);
+            : views.answer(parts[0], parameters);
+    tell(observed() ? answer : withoutAllClear(answer), version, out);
+  }
+
+  /** A look of seconds finds what is wrong by its size, and never that all is well. */
+  private static Answer withoutAllClear(Answer answer) {
+    return answer instanceof Told told
+            && told.view() instanceof DiagnosisView diagnosis
+            && diagnosis.severity().equals(FINE)
+        ? new Told(
+            told.outcome(),
+            new DiagnosisView(
+                UNKNOWN,
+                "Watched for " + Words.duration(watched()) + ": too early to tell",
+                diagnosis.findings()))
+        : answer;
+  }
+
+  private static synchronized Duration watched() {
+    return Duration.ofNanos(System.nanoTime() - openedAt);
   }
 
   private static void post(String asked, String version, OutputStream out) throws IOException {
@@ -163,6 +212,7 @@ final class Inquiry {
   private static synchronized Mallometer mallometer() {
     lastAsked = System.nanoTime();
     if (open.isEmpty()) {
+      openedAt = System.nanoTime();
       open = Optional.of(opened());
     }
     Mallometer mallometer = open.get();
