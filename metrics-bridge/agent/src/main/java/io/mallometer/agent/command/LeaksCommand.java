@@ -152,8 +152,7 @@ final class LeaksCommand implements Callable<Integer> {
           "         at this pace the limit is reached in "
               + Words.duration(Duration.ofSeconds((long) toLimit)));
     }
-    List<String> frames = site.at("frames").texts();
-    for (String frame : frames.subList(0, Math.min(FRAMES, frames.size()))) {
+    for (String frame : Text.stack(site.at("frames").texts(), site.at("site").text(), FRAMES)) {
       out.line("           " + Text.plain(frame));
     }
   }

@@ -170,6 +170,11 @@ final class OverviewText {
 
   private void changes() {
     Json changes = overview.view("changes");
+    String reason = changes.at("reason").text();
+    if (!reason.isEmpty()) {
+      line("");
+      line("%s", reason);
+    }
     if (!changes.present() || changes.at("changes").list().isEmpty()) {
       return;
     }
@@ -184,8 +189,7 @@ final class OverviewText {
   }
 
   private void stack(Json site) {
-    List<String> frames = site.at("frames").texts();
-    for (String frame : frames.subList(0, Math.min(FRAMES, frames.size()))) {
+    for (String frame : Text.stack(site.at("frames").texts(), site.at("name").text(), FRAMES)) {
       line("%s    %s", " ".repeat(2 * FIGURE + 2), frame);
     }
   }

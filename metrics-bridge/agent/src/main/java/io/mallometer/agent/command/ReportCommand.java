@@ -46,7 +46,8 @@ final class ReportCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "watch for so long first, such as 30s or 5m; text, html and json tell what changed in it")
+          "watch for so long first, such as 1m or 10m; text, html and json tell what changed in it,"
+              + " over a minute at least")
   private @Nullable String duration;
 
   @Option(
