@@ -25,6 +25,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -142,6 +143,25 @@ class ProcessCommandsTest {
     Result trim = call("trim", pid());
     assertThat(trim.exitCode()).isZero();
     assertThat(trim.out()).contains("resident ", " before, ");
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(3)
+  void theEvidenceIsSavedUnderTheProcessIdAndTheTime() throws Exception {
+    Result saved = finish(builder("save", pid()).directory(directory.toFile()));
+
+    assertThat(saved).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(saved.out()).matches("mallometer-" + pid() + "-\\d{8}-\\d{6}\\.zip\n");
+    try (ZipFile zip = new ZipFile(directory.resolve(saved.out().strip()).toFile())) {
+      assertThat(zip.stream().map(ZipEntry::getName))
+          .contains("report.txt", "sites.json", "breakdown.json", "settings.json");
+      assertThat(new String(zip.getInputStream(zip.getEntry("sites.json")).readAllBytes()))
+          .contains("DeflaterLeak.main");
+    }
+    Path named = directory.resolve("evidence.zip");
+    assertThat(call("save", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
+    assertThat(named).isNotEmptyFile();
   }
 
   @Test

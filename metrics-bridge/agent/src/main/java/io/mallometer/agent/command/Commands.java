@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       TopCommand.class,
       ReportCommand.class,
       LeaksCommand.class,
+      SaveCommand.class,
       DiffCommand.class,
       TrimCommand.class,
       AttachCommand.class,

@@ -101,6 +101,11 @@ final class ApplicationBridge {
     return reply(asked("answer", name, parameters));
   }
 
+  /** What {@code Views.evidence} answers. */
+  Reply evidence() throws IOException {
+    return reply(asked("evidence", Map.of()));
+  }
+
   private Reply reply(Object answer) throws IOException {
     try {
       Class<?> type = type("view.Answer");

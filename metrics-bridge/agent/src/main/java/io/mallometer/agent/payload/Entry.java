@@ -26,7 +26,14 @@ public final class Entry {
   /** Whether {@link #start} was called: a JVM has one agent. */
   private static volatile boolean started;
 
+  /** Those of {@link #start}, secrets included. */
+  private static volatile Map<String, String> options = Map.of();
+
   private Entry() {}
+
+  static Map<String, String> options() {
+    return options;
+  }
 
   static boolean started() {
     return started;
@@ -36,13 +43,14 @@ public final class Entry {
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
    * given: for the life of the JVM. Returns when all is registered, which may be never.
    *
-   * @param options by name, as on the command line
+   * @param given options by name, as on the command line
    * @param version of the agent
    * @param notRelaunched why the process was not executed once more; empty if it was not to be
    * @param said is told what came of it, in one line
    */
   public static void start(
-      Map<String, String> options, String version, String notRelaunched, Consumer<String> said) {
+      Map<String, String> given, String version, String notRelaunched, Consumer<String> said) {
+    options = Map.copyOf(given);
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);

@@ -90,20 +90,34 @@ final class Inquiry {
     }
     Map<String, String> parameters = Parameters.of(parts.length > 1 ? parts[1] : null);
     if (bridge.isPresent()) {
-      ApplicationBridge.Reply reply =
-          parts[0].equals(ROOT)
-              ? bridge.get().root(JSON)
-              : bridge.get().answer(parts[0], parameters);
-      head(reply.status(), reply.type(), version, out);
-      reply.writer().to(out);
+      tell(reply(bridge.get(), parts[0], parameters), version, out);
       return;
     }
-    Views views = new Views(mallometer());
-    Answer answer =
-        parts[0].equals(ROOT)
-            ? new Told(Answer.Outcome.OK, views.nativeMemory())
-            : views.answer(parts[0], parameters);
+    Answer answer = answer(new Views(mallometer()), parts[0], parameters);
     tell(observed() ? answer : withoutAllClear(answer), version, out);
+  }
+
+  private static ApplicationBridge.Reply reply(
+      ApplicationBridge bridge, String name, Map<String, String> parameters) throws IOException {
+    return switch (name) {
+      case ROOT -> bridge.root(JSON);
+      case Views.EVIDENCE -> bridge.evidence();
+      default -> bridge.answer(name, parameters);
+    };
+  }
+
+  private static void tell(ApplicationBridge.Reply reply, String version, OutputStream out)
+      throws IOException {
+    head(reply.status(), reply.type(), version, out);
+    reply.writer().to(out);
+  }
+
+  private static Answer answer(Views views, String name, Map<String, String> parameters) {
+    return switch (name) {
+      case ROOT -> new Told(Answer.Outcome.OK, views.nativeMemory());
+      case Views.EVIDENCE -> views.evidence(Entry.options());
+      default -> views.answer(name, parameters);
+    };
   }
 
   /** A look of seconds finds what is wrong by its size, and never that all is well. */
