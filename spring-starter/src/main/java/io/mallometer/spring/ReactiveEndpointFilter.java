@@ -36,13 +36,16 @@ final class ReactiveEndpointFilter implements WebFilter {
       Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
 
   private final ObjectProvider<PathMappedEndpoints> paths;
+  private final boolean changesAllowed;
   private volatile @Nullable Patterns patterns;
 
   /**
    * @param paths where the endpoint is exposed; not known yet while beans are made
+   * @param changesAllowed whether the endpoint's access lets changes through
    */
-  ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths) {
+  ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths, boolean changesAllowed) {
     this.paths = paths;
+    this.changesAllowed = changesAllowed;
   }
 
   @Override
@@ -53,6 +56,7 @@ final class ReactiveEndpointFilter implements WebFilter {
       return patterns().all().matches(path)
           ? origin(request)
               .refusal()
+              .or(this::notAllowed)
               .map(refusal -> refuse(exchange.getResponse(), refusal))
               .orElseGet(() -> chain.filter(exchange))
           : chain.filter(exchange);
@@ -65,6 +69,10 @@ final class ReactiveEndpointFilter implements WebFilter {
         : foreignParameter(path, request)
             .map(refusal -> refuse(exchange.getResponse(), refusal))
             .orElseGet(() -> chain.filter(exchange));
+  }
+
+  private Optional<Told> notAllowed() {
+    return changesAllowed ? Optional.empty() : Optional.of(NativeMemoryEndpoint.ONLY_SHOWN);
   }
 
   private Optional<Told> foreignParameter(PathContainer path, ServerHttpRequest request) {

@@ -29,8 +29,38 @@ class EndpointAccessTest {
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
       assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
       severalViewsComeTogether(application);
-      assertThat(application.post(TRIM)).isEqualTo(405);
-      assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
+      for (String[] change :
+          new String[][] {
+            {"POST", TRIM}, {"DELETE", "/actuator/nativememory/leaks/com.shop.Cart.zip"}
+          }) {
+        HttpResponse<String> refused = application.send(change[0], "local.server.port", change[1]);
+        assertThat(refused.statusCode()).isEqualTo(405);
+        assertThat(refused.body())
+            .contains("management.endpoint.nativememory.access=unrestricted allows POST to trim");
+      }
+      assertThat(application.post("/elsewhere")).isEqualTo(404);
+      HttpResponse<String> unknown = application.response(TRIM);
+      assertThat(unknown.statusCode()).isEqualTo(404);
+      assertThat(unknown.body())
+          .contains("there is no 'trim'; there are breakdown", "; and page, evidence, and views/");
+      theEvidenceIsAZip(application.response("/actuator/nativememory/evidence"));
+    }
+  }
+
+  private static void theEvidenceIsAZip(HttpResponse<String> zip) {
+    assertThat(zip.statusCode()).isEqualTo(200);
+    assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
+    assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
+  }
+
+  @Test
+  void aParameterThatThereIsNotIsRefused() {
+    try (RunningApplication application = RunningApplication.start()) {
+      for (String path : List.of("?limit=5", "/views/overview?limit=5", "/evidence?limit=5")) {
+        HttpResponse<String> refused = application.response("/actuator/nativememory" + path);
+        assertThat(refused.statusCode()).as(path).isEqualTo(400);
+        assertThat(refused.body()).as(path).contains("has no parameter 'limit'; it has none");
+      }
     }
   }
 
@@ -63,6 +93,8 @@ class EndpointAccessTest {
               "tookSeconds",
               "nextPossible");
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
+      theEvidenceIsAZip(
+          application.send("POST", "local.server.port", "/actuator/nativememory/evidence"));
       assertThat(application.post("/actuator/nativememory/breakdown")).isEqualTo(404);
       assertThat(application.post("/actuator/nativememory")).isEqualTo(405);
       assertThat(application.send("PUT", "local.server.port", TRIM).statusCode()).isEqualTo(405);
