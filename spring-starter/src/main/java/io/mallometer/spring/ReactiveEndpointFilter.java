@@ -4,8 +4,10 @@ import io.mallometer.page.Page;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
 import java.net.URI;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
@@ -76,20 +78,34 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   private Optional<Told> foreignParameter(PathContainer path, ServerHttpRequest request) {
-    return Optional.ofNullable(patterns().view().matchAndExtract(path))
-        .flatMap(
-            match ->
-                ForeignParameters.refusal(
-                    match.getUriVariables().get("view"), request.getQueryParams().keySet()));
+    return asked(path)
+        .flatMap(view -> ForeignParameters.refusal(view, request.getQueryParams().keySet()));
+  }
+
+  /** The name of what the endpoint is asked for. */
+  private Optional<String> asked(PathContainer path) {
+    if (patterns().root().matches(path)) {
+      return Optional.of(NativeMemoryEndpoint.NAME);
+    }
+    return Stream.of(patterns().view(), patterns().together())
+        .map(pattern -> pattern.matchAndExtract(path))
+        .filter(Objects::nonNull)
+        .map(match -> match.getUriVariables().get("view"))
+        .findFirst();
   }
 
   /** Paths are compared as Spring compares those of its handlers, however they are encoded. */
-  private record Patterns(PathPattern all, PathPattern page, PathPattern view) {
+  private record Patterns(
+      PathPattern all, PathPattern root, PathPattern page, PathPattern view, PathPattern together) {
 
     static Patterns below(String path) {
       PathPatternParser parser = PathPatternParser.defaultInstance;
       return new Patterns(
-          parser.parse(path + "/**"), parser.parse(path + "/page"), parser.parse(path + "/{view}"));
+          parser.parse(path + "/**"),
+          parser.parse(path),
+          parser.parse(path + "/page"),
+          parser.parse(path + "/{view}"),
+          parser.parse(path + "/{view}/{names}"));
     }
   }
 

@@ -117,7 +117,7 @@ public final class Entry {
     try {
       AgentServer served = AgentServer.start(mallometer, server);
       Checkpoints.around(served::pause, () -> reopen(served, said));
-      return served.address() + "/metrics";
+      return served.address() + "/metrics, page at " + served.address() + "/";
     } catch (BindException e) {
       return cannotServe(server, e) + "; choose another port, or port=0 for any that is free";
     } catch (IOException | RuntimeException e) {
