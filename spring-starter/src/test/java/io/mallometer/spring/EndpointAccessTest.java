@@ -2,11 +2,21 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Mallometer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.json.JsonParserFactory;
 
 /** Who may trim, by which method, and where, with the library preloaded. */
@@ -51,6 +61,37 @@ class EndpointAccessTest {
     assertThat(zip.statusCode()).isEqualTo(200);
     assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
     assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
+  }
+
+  @Test
+  void theEvidenceHasTheSettingsAndTheRecording(@TempDir Path directory) throws Exception {
+    try (RunningApplication application =
+        RunningApplication.start(
+            "--mallometer.record.path=" + directory.resolve("box"),
+            "--mallometer.leak.healthy-sites=com.shop.Cart.*")) {
+      application.context().getBean(Mallometer.class).poll();
+      Map<String, String> entries = entries(application);
+      for (int i = 0; i < 100 && !entries.containsKey("recording.blackbox"); i++) {
+        Thread.sleep(200); // the recording begins with the first poll
+        entries = entries(application);
+      }
+
+      assertThat(entries).containsKeys("report.txt", "overview.json", "recording.blackbox");
+      assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
+          .containsEntry("mallometer.leak.healthy-sites", "com.shop.Cart.*")
+          .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
+    }
+  }
+
+  private static Map<String, String> entries(RunningApplication application) throws IOException {
+    ByteArrayOutputStream zip = new ByteArrayOutputStream();
+    application.context().getBean(NativeMemoryEndpoint.class).evidence().body().writeTo(zip);
+    Map<String, String> entries = new HashMap<>();
+    ZipInputStream in = new ZipInputStream(new ByteArrayInputStream(zip.toByteArray()));
+    for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+      entries.put(entry.getName(), new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    }
+    return entries;
   }
 
   @Test
