@@ -51,7 +51,7 @@ def of_the_newest(context, boot):
         f"{boot} on Java 17, started without the library",
         plain,
         starter,
-        says=r"Native memory is counted since \S+Z \(attached\); [\d.]+ MiB ± [\d.]+ ([KM]i)?B were allocated before",
+        says=r"Native memory is counted since \S+Z \(attached\);(?: page at \S+;)? [\d.]+ MiB ± [\d.]+ ([KM]i)?B were allocated before",
         observe=observe.beans(),
     )
     yield Row(

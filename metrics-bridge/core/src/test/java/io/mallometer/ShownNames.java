@@ -71,7 +71,7 @@ public final class ShownNames {
   }
 
   private static List<String> views(String refusal) {
-    return List.of(refusal.replaceFirst(".*; there are ", "").split(", "));
+    return List.of(refusal.replaceFirst(".*; there are (.*); and .*", "$1").split(", "));
   }
 
   private static String refusal(

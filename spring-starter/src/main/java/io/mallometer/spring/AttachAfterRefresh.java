@@ -1,8 +1,6 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
-import io.mallometer.model.SelfReport;
-import io.mallometer.model.Snapshot;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
@@ -25,6 +23,7 @@ final class AttachAfterRefresh
   private final ApplicationContext context;
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
+  private volatile String page = "";
 
   AttachAfterRefresh(Mallometer mallometer, AttachSetting setting, ApplicationContext context) {
     this.mallometer = mallometer;
@@ -38,21 +37,19 @@ final class AttachAfterRefresh
     if (event.getApplicationContext() != context) {
       return;
     }
+    page = page();
     if (mallometer.status().active()) {
-      sayRelaunched(mallometer.snapshot());
+      CountingNotice.logCounted(mallometer.snapshot(), page);
     } else if (setting.mode() == AttachMode.OFF) {
       CountingNotice.logOff(mallometer.status(), setting);
     } else if (NativeDetector.inNativeImage() || !startThread()) {
-      CountingNotice.log(mallometer.snapshot());
+      CountingNotice.log(mallometer.snapshot(), page);
     }
   }
 
-  /** An agent that relaunches says so itself. */
-  private void sayRelaunched(Snapshot snapshot) {
-    if (setting.mode() == AttachMode.RELAUNCH
-        && snapshot.self().mode().equals(SelfReport.RELAUNCHED)) {
-      CountingNotice.logRelaunched(snapshot);
-    }
+  private String page() {
+    @Nullable PageAddress address = context.getBeanProvider(PageAddress.class).getIfAvailable();
+    return address == null ? "" : address.find();
   }
 
   /** Without the context's class loader, which the thread may outlive. */
@@ -71,17 +68,21 @@ final class AttachAfterRefresh
 
   private void attachUnlessClosed() {
     if (!closed) {
-      attach(mallometer);
+      attach(mallometer, page);
     }
   }
 
-  /** Attaches unless something counts already. One context does so at a time, and says so. */
-  static void attach(Mallometer mallometer) {
+  /**
+   * Attaches unless something counts already. One context does so at a time, and says so.
+   *
+   * @param page its address, to be said; empty without one
+   */
+  static void attach(Mallometer mallometer, String page) {
     synchronized (AttachAfterRefresh.class) {
       try {
         if (!mallometer.poll().status().active()) {
           mallometer.counting().attach();
-          CountingNotice.log(mallometer.snapshot());
+          CountingNotice.log(mallometer.snapshot(), page);
         }
       } catch (RuntimeException | LinkageError e) {
         CountingNotice.logFailure(e);

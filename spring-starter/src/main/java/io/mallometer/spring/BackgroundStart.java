@@ -111,7 +111,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private static void open(boolean early, CountDownLatch attached) {
     try (Mallometer mallometer = Mallometer.open()) {
       if (early) {
-        AttachAfterRefresh.attach(mallometer);
+        AttachAfterRefresh.attach(mallometer, "");
         attached.countDown(); // before closing, which may take longer than the application waits
       }
     } catch (RuntimeException | LinkageError e) {

@@ -9,13 +9,14 @@ import io.mallometer.model.Status;
 import java.io.IOException;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The one line that an application logs about counting: since when native memory is counted and
- * what is not in the figures, or why it is not counted and what to do. An application that was
- * started with the library logs nothing, unless it did that itself.
+ * The one line that an application logs about counting: since when native memory is counted, where
+ * the page is and what is not in the figures, or why it is not counted and what to do. Once in a
+ * JVM, however many contexts it has.
  */
 final class CountingNotice {
 
@@ -26,13 +27,22 @@ final class CountingNotice {
 
   private CountingNotice() {}
 
-  /** Says what came of an attach. */
-  static void log(Snapshot snapshot) {
+  /**
+   * Says what came of an attach.
+   *
+   * @param page its address; empty without one
+   */
+  static void log(Snapshot snapshot, String page) {
     if (snapshot.status().active()) {
-      logger.info(attached(snapshot, preload()));
+      logOnce(counted(snapshot, ""), () -> attached(snapshot, page, preload()));
     } else {
       logOnce(refused(snapshot.status()));
     }
+  }
+
+  /** Says that what was started with the library, or attached before, is counted. */
+  static void logCounted(Snapshot snapshot, String page) {
+    logOnce(counted(snapshot, ""), () -> counted(snapshot, page));
   }
 
   /** Says that nothing is counted since that is how it was set. */
@@ -40,18 +50,23 @@ final class CountingNotice {
     logOnce(off(status, setting));
   }
 
-  /** Says what came of a relaunch. */
-  static void logRelaunched(Snapshot snapshot) {
-    logOnce(counted(snapshot));
-  }
-
   static void logFailure(Throwable failure) {
     logOnce(notCounted("the attach failed: " + failure, ""));
   }
 
   private static void logOnce(String line) {
-    if (!line.equals(latest.getAndSet(line))) {
-      logger.info(line);
+    logOnce(line, () -> line);
+  }
+
+  /**
+   * Logs unless this was the latest that was logged.
+   *
+   * @param what is the same in each context
+   * @param line the whole of it, with what each context has of its own
+   */
+  private static void logOnce(String what, Supplier<String> line) {
+    if (!what.equals(latest.getAndSet(what))) {
+      logger.info(line.get());
     }
   }
 
@@ -63,10 +78,11 @@ final class CountingNotice {
   /**
    * The line after an attach.
    *
+   * @param page its address; empty without one
    * @param preload how to preload the library, to be written behind the property
    */
-  static String attached(Snapshot snapshot, String preload) {
-    StringBuilder line = new StringBuilder(counted(snapshot)).append("; ");
+  static String attached(Snapshot snapshot, String page, String preload) {
+    StringBuilder line = new StringBuilder(counted(snapshot, page)).append("; ");
     line.append(snapshot.process().map(NativeCounters::baseline).orElse(Baseline.NONE).sentence());
     snapshot
         .self()
@@ -80,12 +96,17 @@ final class CountingNotice {
         .toString();
   }
 
-  /** Since when and how. */
-  static String counted(Snapshot snapshot) {
+  /** Since when and how, and where to look. */
+  static String counted(Snapshot snapshot, String page) {
     SelfReport self = snapshot.self();
     String since =
         self.since().map(from -> " since " + from.truncatedTo(ChronoUnit.SECONDS)).orElse("");
-    return "Native memory is counted" + since + " (" + self.mode() + ")";
+    return "Native memory is counted"
+        + since
+        + " ("
+        + self.mode()
+        + ")"
+        + (page.isEmpty() ? "" : "; page at " + page);
   }
 
   private static String preload() {

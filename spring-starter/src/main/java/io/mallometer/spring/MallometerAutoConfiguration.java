@@ -21,8 +21,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * What every application gets: the facade, the MBeans, events in recordings, an event for each huge
- * request, and the attach where the application was started without the native library. Automatic
- * trims where they are asked for.
+ * request and each leak, and the attach where the application was started without the native
+ * library. Automatic trims where they are asked for.
  *
  * <p>All but the facade are there for people outside the application, so they exist also where
  * beans are created lazily.
@@ -75,6 +75,13 @@ public final class MallometerAutoConfiguration {
   HugeAllocationPublisher hugeAllocationPublisher(
       Mallometer mallometer, ApplicationEventPublisher events) {
     return new HugeAllocationPublisher(mallometer, events);
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
+  LeakPublisher leakPublisher(Mallometer mallometer, ApplicationEventPublisher events) {
+    return new LeakPublisher(mallometer, events);
   }
 
   @Bean

@@ -1,6 +1,8 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -14,6 +16,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
 
 /** The Actuator endpoint {@code nativememory}, where it is exposed. */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
@@ -28,8 +33,32 @@ public final class MallometerEndpointAutoConfiguration {
   @ConditionalOnAvailableEndpoint
   @ConditionalOnMissingBean
   NativeMemoryEndpoint nativeMemoryEndpoint(
-      Mallometer mallometer, ObjectProvider<EndpointAccessResolver> access) {
-    return new NativeMemoryEndpoint(mallometer, mayTrim(access.getIfAvailable()));
+      Mallometer mallometer,
+      ObjectProvider<EndpointAccessResolver> access,
+      ConfigurableEnvironment environment) {
+    return new NativeMemoryEndpoint(
+        mallometer, mayTrim(access.getIfAvailable()), () -> settings(environment));
+  }
+
+  private static Map<String, String> settings(ConfigurableEnvironment environment) {
+    Map<String, String> settings = new HashMap<>();
+    for (PropertySource<?> source : environment.getPropertySources()) {
+      if (source instanceof EnumerablePropertySource<?> listed) {
+        for (String name : listed.getPropertyNames()) {
+          if (name.startsWith("mallometer.")) {
+            settings.put(name, String.valueOf(environment.getProperty(name)));
+          }
+        }
+      }
+    }
+    return settings;
+  }
+
+  @Bean
+  @ConditionalOnAvailableEndpoint(endpoint = NativeMemoryEndpoint.class)
+  PageAddress nativeMemoryPageAddress(
+      ObjectProvider<PathMappedEndpoints> paths, ConfigurableEnvironment environment) {
+    return PageAddress.ofEndpoint(paths, environment);
   }
 
   private static boolean mayTrim(@Nullable EndpointAccessResolver access) {
@@ -54,8 +83,22 @@ public final class MallometerEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint(endpoint = NativeMemoryEndpoint.class)
     @ConditionalOnMissingBean
     ReactiveEndpointFilter nativeMemoryReactiveEndpointFilter(
-        ObjectProvider<PathMappedEndpoints> paths) {
-      return new ReactiveEndpointFilter(paths);
+        ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<EndpointAccessResolver> access) {
+      return new ReactiveEndpointFilter(paths, mayTrim(access.getIfAvailable()));
+    }
+  }
+
+  /** Not on a management port of its own, whose context takes no filters from this one. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+  static class Servlet {
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = NativeMemoryEndpoint.class)
+    @ConditionalOnMissingBean
+    RefusedChanges nativeMemoryRefusedChanges(
+        ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<EndpointAccessResolver> access) {
+      return new RefusedChanges(paths, mayTrim(access.getIfAvailable()));
     }
   }
 }

@@ -1,9 +1,14 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.view.Answer;
+import io.mallometer.view.Answer.Outcome;
+import io.mallometer.view.Answer.Told;
+import io.mallometer.view.RefusalView;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointId;
@@ -34,22 +39,36 @@ public final class NativeMemoryEndpoint {
   static final String HTML = "text/html";
   static final String TEXT = "text/plain";
   static final String BYTES = "application/octet-stream";
+  static final String ZIP = "application/zip";
 
   static final String NAME = "nativememory";
   static final EndpointId ID = EndpointId.of(NAME);
   static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
+  /** What a request is answered that would change something where the access forbids it. */
+  static final Told ONLY_SHOWN =
+      new Told(
+          Outcome.NOT_ALLOWED,
+          new RefusalView(
+              "this endpoint only shows: management.endpoint.nativememory.access=unrestricted"
+                  + " allows POST to trim, and POST and DELETE to leaks/NAME. GET saves evidence,"
+                  + " too"));
+
   private final Views views;
+  private final Supplier<Map<String, String>> settings;
 
   public NativeMemoryEndpoint(Mallometer mallometer) {
-    this(mallometer, false);
+    this(mallometer, false, Map::of);
   }
 
   /**
    * @param trimAllowed whether the endpoint's access lets a trim through, which a page has to know
+   * @param settings the application's {@code mallometer.*}, for the evidence
    */
-  NativeMemoryEndpoint(Mallometer mallometer, boolean trimAllowed) {
+  NativeMemoryEndpoint(
+      Mallometer mallometer, boolean trimAllowed, Supplier<Map<String, String>> settings) {
     this.views = new Views(mallometer, trimAllowed);
+    this.settings = settings;
   }
 
   /** The latest snapshot; makes no native call. */
@@ -64,7 +83,7 @@ public final class NativeMemoryEndpoint {
    * @param view one of {@link Views#NAMES}
    * @return null, which the web answers with 404, for any other
    */
-  @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES})
+  @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES, ZIP})
   public @Nullable Object nativeMemory(@Selector String view) {
     return views.view(view).map(NativeMemoryEndpoint::body).orElse(null);
   }
@@ -75,7 +94,7 @@ public final class NativeMemoryEndpoint {
    * @param view {@code trim}
    * @return null for any other
    */
-  @WriteOperation
+  @WriteOperation(produces = {JSON, PLAIN_JSON, ZIP})
   public @Nullable Object trim(@Selector String view) {
     return view.equals("trim") ? body(views.trim().view()) : null;
   }
@@ -100,6 +119,11 @@ public final class NativeMemoryEndpoint {
 
   Views views() {
     return views;
+  }
+
+  /** All that is known, as a zip. */
+  Answer evidence() {
+    return views.evidence(settings.get());
   }
 
   /** Written by the Actuator's own mapper, not by one that the application has changed. */

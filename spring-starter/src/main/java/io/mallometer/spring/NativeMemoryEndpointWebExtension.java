@@ -34,8 +34,24 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
+   * The latest snapshot.
+   *
+   * @return 400 with the reason if there are parameters
+   */
+  @ReadOperation
+  public WebEndpointResponse<Object> nativeMemory() {
+    return ForeignParameters.refusal(NativeMemoryEndpoint.NAME)
+        .map(NativeMemoryEndpointWebExtension::json)
+        .orElseGet(
+            () ->
+                new WebEndpointResponse<>(
+                    endpoint.nativeMemory(), WebEndpointResponse.STATUS_OK, JSON));
+  }
+
+  /**
    * A view of the endpoint, or call sites as {@code collapsed}, {@code flamegraph}, {@code pprof},
-   * {@code dhat} or {@code table}, or {@code page}, which shows all of them to people.
+   * {@code dhat} or {@code table}, or {@code page}, which shows all of them to people, or {@code
+   * evidence}, all of it as a zip.
    *
    * <p>Spring Boot 3.5 tells optional parameters by Spring's own annotation, 4.x by JSpecify's.
    *
@@ -54,7 +70,8 @@ public final class NativeMemoryEndpointWebExtension {
         NativeMemoryEndpoint.PLAIN_JSON,
         NativeMemoryEndpoint.HTML,
         NativeMemoryEndpoint.TEXT,
-        NativeMemoryEndpoint.BYTES
+        NativeMemoryEndpoint.BYTES,
+        NativeMemoryEndpoint.ZIP
       })
   public WebEndpointResponse<Object> view(
       @Selector String view,
@@ -74,6 +91,9 @@ public final class NativeMemoryEndpointWebExtension {
     Optional<Answer.Told> refusal = ForeignParameters.refusal(view);
     if (refusal.isPresent()) {
       return json(refusal.get());
+    }
+    if (view.equals(Views.EVIDENCE)) {
+      return response(endpoint.evidence());
     }
     Map<String, String> parameters = new HashMap<>();
     put(parameters, "sort", sort);
@@ -98,6 +118,11 @@ public final class NativeMemoryEndpointWebExtension {
    */
   @ReadOperation(produces = {NativeMemoryEndpoint.JSON, NativeMemoryEndpoint.PLAIN_JSON})
   public WebEndpointResponse<Object> together(@Selector String view, @Selector String name) {
+    Optional<Answer.Told> refusal =
+        view.equals(Views.TOGETHER) ? ForeignParameters.refusal(view) : Optional.empty();
+    if (refusal.isPresent()) {
+      return json(refusal.get());
+    }
     return response(
         view.equals(Views.TOGETHER) ? endpoint.views().together(name) : Views.unknown(view));
   }
@@ -136,14 +161,22 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Trims.
+   * Trims, or saves the evidence as GET does.
    *
-   * @param view {@code trim}; anything else is 404
+   * @param view {@code trim} or {@code evidence}; anything else is 404
    * @return 200 if it was done, 403 if another site's page asks, 429 if it was too early, 501
    *     without the native library
    */
-  @WriteOperation
+  @WriteOperation(
+      produces = {
+        NativeMemoryEndpoint.JSON,
+        NativeMemoryEndpoint.PLAIN_JSON,
+        NativeMemoryEndpoint.ZIP
+      })
   public WebEndpointResponse<Object> trim(@Selector String view) {
+    if (view.equals(Views.EVIDENCE)) {
+      return response(endpoint.evidence());
+    }
     return changing(view.equals("trim"), () -> endpoint.views().trim());
   }
 
@@ -152,7 +185,8 @@ public final class NativeMemoryEndpointWebExtension {
    *
    * @param view {@code leaks}; anything else is 404
    * @param name of the sites; one that ends in {@code *} is the beginning of a name
-   * @return 200 with the verdicts, 403 if another site's page asks
+   * @return 200 with the verdicts, 403 if another site's page asks, 404 if no call site has the
+   *     name
    */
   @WriteOperation
   public WebEndpointResponse<Object> acknowledge(@Selector String view, @Selector String name) {

@@ -4,8 +4,10 @@ import io.mallometer.page.Page;
 import io.mallometer.view.Answer.Told;
 import io.mallometer.view.RequestOrigin;
 import java.net.URI;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
@@ -36,13 +38,16 @@ final class ReactiveEndpointFilter implements WebFilter {
       Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
 
   private final ObjectProvider<PathMappedEndpoints> paths;
+  private final boolean changesAllowed;
   private volatile @Nullable Patterns patterns;
 
   /**
    * @param paths where the endpoint is exposed; not known yet while beans are made
+   * @param changesAllowed whether the endpoint's access lets changes through
    */
-  ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths) {
+  ReactiveEndpointFilter(ObjectProvider<PathMappedEndpoints> paths, boolean changesAllowed) {
     this.paths = paths;
+    this.changesAllowed = changesAllowed;
   }
 
   @Override
@@ -53,6 +58,7 @@ final class ReactiveEndpointFilter implements WebFilter {
       return patterns().all().matches(path)
           ? origin(request)
               .refusal()
+              .or(this::notAllowed)
               .map(refusal -> refuse(exchange.getResponse(), refusal))
               .orElseGet(() -> chain.filter(exchange))
           : chain.filter(exchange);
@@ -67,21 +73,39 @@ final class ReactiveEndpointFilter implements WebFilter {
             .orElseGet(() -> chain.filter(exchange));
   }
 
+  private Optional<Told> notAllowed() {
+    return changesAllowed ? Optional.empty() : Optional.of(NativeMemoryEndpoint.ONLY_SHOWN);
+  }
+
   private Optional<Told> foreignParameter(PathContainer path, ServerHttpRequest request) {
-    return Optional.ofNullable(patterns().view().matchAndExtract(path))
-        .flatMap(
-            match ->
-                ForeignParameters.refusal(
-                    match.getUriVariables().get("view"), request.getQueryParams().keySet()));
+    return asked(path)
+        .flatMap(view -> ForeignParameters.refusal(view, request.getQueryParams().keySet()));
+  }
+
+  /** The name of what the endpoint is asked for. */
+  private Optional<String> asked(PathContainer path) {
+    if (patterns().root().matches(path)) {
+      return Optional.of(NativeMemoryEndpoint.NAME);
+    }
+    return Stream.of(patterns().view(), patterns().together())
+        .map(pattern -> pattern.matchAndExtract(path))
+        .filter(Objects::nonNull)
+        .map(match -> match.getUriVariables().get("view"))
+        .findFirst();
   }
 
   /** Paths are compared as Spring compares those of its handlers, however they are encoded. */
-  private record Patterns(PathPattern all, PathPattern page, PathPattern view) {
+  private record Patterns(
+      PathPattern all, PathPattern root, PathPattern page, PathPattern view, PathPattern together) {
 
     static Patterns below(String path) {
       PathPatternParser parser = PathPatternParser.defaultInstance;
       return new Patterns(
-          parser.parse(path + "/**"), parser.parse(path + "/page"), parser.parse(path + "/{view}"));
+          parser.parse(path + "/**"),
+          parser.parse(path),
+          parser.parse(path + "/page"),
+          parser.parse(path + "/{view}"),
+          parser.parse(path + "/{view}/{names}"));
     }
   }
 

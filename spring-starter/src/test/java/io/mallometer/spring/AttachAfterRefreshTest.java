@@ -84,21 +84,13 @@ class AttachAfterRefreshTest {
   }
 
   @Test
-  void nothingIsSaidWhereTheLibraryCounts(CapturedOutput output) {
-    try (GenericApplicationContext context = context(AUTO)) {
-      context.refresh();
-    }
+  void contextsOfOneProcessSayOnceThatItIsCountedAndWhereThePageIs(CapturedOutput output) {
+    mallometer.setSelf(relaunched());
+    mallometer.poll();
 
-    assertThat(output).doesNotContain("Native memory");
-  }
-
-  @Test
-  void contextsOfOneProcessSayOnceThatItWasRelaunched(CapturedOutput output) {
-    mallometer = new FakeMallometer(FaceContract.counters(true, 32_768), relaunched());
-
-    for (int i = 0; i < 2; i++) {
-      try (GenericApplicationContext context =
-          context(new AttachSetting(AttachMode.RELAUNCH, ""))) {
+    for (int port : new int[] {8080, 8081}) {
+      try (GenericApplicationContext context = context(AUTO)) {
+        context.registerBean(PageAddress.class, () -> () -> "http://localhost:" + port + "/page");
         context.refresh();
       }
     }
@@ -106,7 +98,7 @@ class AttachAfterRefreshTest {
     assertThat(output.getAll().lines().filter(line -> line.contains("Native memory is counted")))
         .singleElement()
         .asString()
-        .endsWith(" (relaunched)");
+        .endsWith(" (relaunched); page at http://localhost:8080/page");
   }
 
   private static SelfReport relaunched() {

@@ -65,7 +65,8 @@ class AttachTest {
         .singleElement()
         .asString()
         .contains(" INFO ")
-        .containsPattern("Native memory is counted since 20\\d\\d-[-0-9T:]+Z \\(relaunched\\)$");
+        .containsPattern(
+            "Native memory is counted since 20\\d\\d-[-0-9T:]+Z \\(relaunched\\)(; page at \\S+)?$");
     assertThat(application.output()).doesNotContain("not relaunched");
   }
 

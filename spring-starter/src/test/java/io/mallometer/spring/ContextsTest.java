@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
+import io.mallometer.VerdictsByHand;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.HugeAllocation;
 import io.micrometer.core.instrument.Meter;
@@ -191,6 +192,33 @@ class ContextsTest {
       assertThat(events.poll(100, TimeUnit.MILLISECONDS)).isNull();
       assertThat(eventsOfTheOldType).isEmpty();
     }
+  }
+
+  @Test
+  void eachLeakIsPublishedAsAnEventOnce() throws Exception {
+    BlockingQueue<LeakEvent> events = new LinkedBlockingQueue<>();
+    ApplicationListener<LeakEvent> listener = events::add;
+
+    try (ConfigurableApplicationContext context =
+        Contexts.with(mallometer).listeners(listener).run()) {
+      assertThat(context.isActive()).isTrue();
+      assertThat(events).isEmpty();
+      mallometer.setLeaks(VerdictsByHand.four());
+      mallometer.poll();
+
+      LeakEvent event = events.poll(20, TimeUnit.SECONDS);
+      assertThat(event).isNotNull();
+      assertThat(event.getSource()).isSameAs(mallometer);
+      assertThat(event.leak().site().name()).isEqualTo("com.shop.Report.render");
+      assertThat(event.leak().sentence()).isEqualTo("com.shop.Report.render keeps memory");
+      mallometer.poll();
+      assertThat(events.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    }
+    mallometer.setLeaks(VerdictsByHand.report());
+    mallometer.poll();
+    mallometer.setLeaks(VerdictsByHand.four());
+    mallometer.poll();
+    assertThat(events).isEmpty();
   }
 
   @Test

@@ -26,7 +26,7 @@ class CountingNoticeTest {
   void attachIsOneLine() {
     Snapshot attached = attached(new Baseline(88_185_241, 314_573), COMPLETE);
 
-    assertThat(CountingNotice.attached(attached, ", or LD_PRELOAD=/x.so"))
+    assertThat(CountingNotice.attached(attached, "", ", or LD_PRELOAD=/x.so"))
         .isEqualTo(
             "Native memory is counted since 2026-01-02T03:04:05Z (attached); 84.1 MiB ± 307 KiB"
                 + " were allocated before the attach. To count from the first instruction:"
@@ -34,10 +34,18 @@ class CountingNoticeTest {
   }
 
   @Test
+  void thePageIsNamedBehindTheWayIn() {
+    assertThat(CountingNotice.counted(attached(), "http://localhost:8080/actuator/x/page"))
+        .isEqualTo(
+            "Native memory is counted since 2026-01-02T03:04:05Z (attached);"
+                + " page at http://localhost:8080/actuator/x/page");
+  }
+
+  @Test
   void unknownBaselineIsBounded() {
     Snapshot attached = attached(new Baseline(Double.NaN, 300 << 20), COMPLETE);
 
-    assertThat(CountingNotice.attached(attached, ""))
+    assertThat(CountingNotice.attached(attached, "", ""))
         .contains(
             "(attached); what was allocated before the attach is unknown, at most 300 MiB."
                 + " To count");
@@ -48,13 +56,14 @@ class CountingNoticeTest {
     Baseline baseline = new Baseline(1 << 20, 0);
 
     assertThat(
-            CountingNotice.attached(attached(baseline, new Attachment(1, 2, 30, 0.002, 0, 0)), ""))
+            CountingNotice.attached(
+                attached(baseline, new Attachment(1, 2, 30, 0.002, 0, 0)), "", ""))
         .contains(
             ". Incomplete: 2 pointers to malloc could not be changed,"
                 + " 30 calls of malloc are not seen. To count");
     assertThat(
             CountingNotice.attached(
-                attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)), ""))
+                attached(baseline, new Attachment(1, 0, 0, 0.002, -9 << 20, 1)), "", ""))
         .contains(
             ". Incomplete: what glibc has in use differs by 9.0 MiB from what was counted. To");
   }

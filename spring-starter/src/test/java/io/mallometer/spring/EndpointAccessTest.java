@@ -2,11 +2,21 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.Mallometer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.json.JsonParserFactory;
 
 /** Who may trim, by which method, and where, with the library preloaded. */
@@ -29,8 +39,69 @@ class EndpointAccessTest {
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
       assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
       severalViewsComeTogether(application);
-      assertThat(application.post(TRIM)).isEqualTo(405);
-      assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
+      for (String[] change :
+          new String[][] {
+            {"POST", TRIM}, {"DELETE", "/actuator/nativememory/leaks/com.shop.Cart.zip"}
+          }) {
+        HttpResponse<String> refused = application.send(change[0], "local.server.port", change[1]);
+        assertThat(refused.statusCode()).isEqualTo(405);
+        assertThat(refused.body())
+            .contains("management.endpoint.nativememory.access=unrestricted allows POST to trim");
+      }
+      assertThat(application.post("/elsewhere")).isEqualTo(404);
+      HttpResponse<String> unknown = application.response(TRIM);
+      assertThat(unknown.statusCode()).isEqualTo(404);
+      assertThat(unknown.body())
+          .contains("there is no 'trim'; there are breakdown", "; and page, evidence, and views/");
+      theEvidenceIsAZip(application.response("/actuator/nativememory/evidence"));
+    }
+  }
+
+  private static void theEvidenceIsAZip(HttpResponse<String> zip) {
+    assertThat(zip.statusCode()).isEqualTo(200);
+    assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
+    assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
+  }
+
+  @Test
+  void theEvidenceHasTheSettingsAndTheRecording(@TempDir Path directory) throws Exception {
+    try (RunningApplication application =
+        RunningApplication.start(
+            "--mallometer.record.path=" + directory.resolve("box"),
+            "--mallometer.leak.healthy-sites=com.shop.Cart.*")) {
+      application.context().getBean(Mallometer.class).poll();
+      Map<String, String> entries = entries(application);
+      for (int i = 0; i < 100 && !entries.containsKey("recording.blackbox"); i++) {
+        Thread.sleep(200); // the recording begins with the first poll
+        entries = entries(application);
+      }
+
+      assertThat(entries).containsKeys("report.txt", "overview.json", "recording.blackbox");
+      assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
+          .containsEntry("mallometer.leak.healthy-sites", "com.shop.Cart.*")
+          .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
+    }
+  }
+
+  private static Map<String, String> entries(RunningApplication application) throws IOException {
+    ByteArrayOutputStream zip = new ByteArrayOutputStream();
+    application.context().getBean(NativeMemoryEndpoint.class).evidence().body().writeTo(zip);
+    Map<String, String> entries = new HashMap<>();
+    ZipInputStream in = new ZipInputStream(new ByteArrayInputStream(zip.toByteArray()));
+    for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+      entries.put(entry.getName(), new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    }
+    return entries;
+  }
+
+  @Test
+  void aParameterThatThereIsNotIsRefused() {
+    try (RunningApplication application = RunningApplication.start()) {
+      for (String path : List.of("?limit=5", "/views/overview?limit=5", "/evidence?limit=5")) {
+        HttpResponse<String> refused = application.response("/actuator/nativememory" + path);
+        assertThat(refused.statusCode()).as(path).isEqualTo(400);
+        assertThat(refused.body()).as(path).contains("has no parameter 'limit'; it has none");
+      }
     }
   }
 
@@ -63,6 +134,8 @@ class EndpointAccessTest {
               "tookSeconds",
               "nextPossible");
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
+      theEvidenceIsAZip(
+          application.send("POST", "local.server.port", "/actuator/nativememory/evidence"));
       assertThat(application.post("/actuator/nativememory/breakdown")).isEqualTo(404);
       assertThat(application.post("/actuator/nativememory")).isEqualTo(405);
       assertThat(application.send("PUT", "local.server.port", TRIM).statusCode()).isEqualTo(405);

@@ -6,6 +6,7 @@ import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.model.LeakReport;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -118,6 +119,30 @@ class LeakEndpointTest {
     assertThat(again.statusCode()).isEqualTo(200);
     assertThat(verdicts(application.get(PATH)).get(0)).containsEntry("acknowledged", false);
     assertThat(leaking()).contains("com.shop.Report.render");
+  }
+
+  @Test
+  void aSiteThatThereIsNotCannotBeSaidToBeFine() {
+    HttpResponse<String> unknown =
+        application.send("POST", "local.server.port", PATH + "/com.shop.Report.rendr");
+
+    assertThat(unknown.statusCode()).isEqualTo(404);
+    assertThat(unknown.body()).contains("no call site is named 'com.shop.Report.rendr'");
+    assertThat(application.post(PATH + "/com.shop.Repo*")).isEqualTo(200);
+    application.send("DELETE", "local.server.port", PATH + "/com.shop.Repo*");
+  }
+
+  @Test
+  void whereUseIsNotObservedAnEmptyListSaysWhy() {
+    MALLOMETER.setLeaks(
+        LeakReport.none(MALLOMETER.clock().instant().plusSeconds(1), "MALLOMETER_LEAKS is off"));
+
+    for (String query : List.of("", "?all=true")) {
+      HttpResponse<String> empty = application.response(PATH + query);
+      assertThat(empty.statusCode()).isEqualTo(501);
+      assertThat(empty.body())
+          .contains("whether objects are used is not observed: MALLOMETER_LEAKS is off");
+    }
   }
 
   @Test

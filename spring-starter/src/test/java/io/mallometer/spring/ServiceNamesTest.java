@@ -192,8 +192,10 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
+      // A name that no call site has is not there.
+      RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
-          && counting.send(words[0], "local.server.port", words[1]).statusCode() != 404) {
+          && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {
         names.add(listed);
       }
     }

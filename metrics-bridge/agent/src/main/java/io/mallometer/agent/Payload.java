@@ -3,10 +3,12 @@ package io.mallometer.agent;
 import java.io.OutputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The functions behind the isolated class loader. */
@@ -15,10 +17,15 @@ final class Payload {
   private static final String ENTRY = "io.mallometer.agent.payload.Entry";
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
-  private final Class<?> entry;
+  /** Loaded with the first facade that is opened in a class loader. */
+  private static final String OPENED = "io.mallometer.PolledMallometer$Shared";
 
-  private Payload(Class<?> entry) {
+  private final Class<?> entry;
+  private final Supplier<Class<?>[]> loaded;
+
+  private Payload(Class<?> entry, Supplier<Class<?>[]> loaded) {
     this.entry = entry;
+    this.loaded = loaded;
   }
 
   /** Loads what runs inside an application into a class loader of its own. */
@@ -26,7 +33,7 @@ final class Payload {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
     PayloadModule.define(loader, instrumentation);
-    return new Payload(loader.loadClass(ENTRY));
+    return new Payload(loader.loadClass(ENTRY), instrumentation::getAllLoadedClasses);
   }
 
   /** What its classes are in. */
@@ -39,7 +46,8 @@ final class Payload {
     return new Payload(
         PayloadLoader.open(
                 ClassLoader.getSystemClassLoader(), PayloadLoader.BRIDGE, PayloadLoader.COMMANDS)
-            .loadClass(COMMANDS));
+            .loadClass(COMMANDS),
+        () -> new Class<?>[0]);
   }
 
   /**
@@ -73,10 +81,23 @@ final class Payload {
   void answer(String question, String version, OutputStream out) throws Exception {
     call(
         "answer",
-        new Class<?>[] {String.class, String.class, OutputStream.class},
+        new Class<?>[] {String.class, String.class, List.class, OutputStream.class},
         question,
         version,
+        applicationBridges(),
         out);
+  }
+
+  /** Class loaders in which the application itself, by the starter say, has opened a facade. */
+  private List<ClassLoader> applicationBridges() {
+    List<ClassLoader> loaders = new ArrayList<>();
+    for (Class<?> type : loaded.get()) {
+      @Nullable ClassLoader loader = type.getClassLoader();
+      if (loader != null && loader != entry.getClassLoader() && type.getName().equals(OPENED)) {
+        loaders.add(loader);
+      }
+    }
+    return loaders;
   }
 
   /** Runs a command. Returns the exit code. */

@@ -258,7 +258,8 @@ class AgentTest {
   void portZeroTakesAFreePortAndSaysWhich() {
     Result result = application("=port=0").preload(LIBRARY).run(Application.class);
 
-    assertThat(result.output()).containsPattern("; http://127\\.0\\.0\\.1:[1-9]\\d*/metrics\n");
+    assertThat(result.output())
+        .containsPattern("; (http://127\\.0\\.0\\.1:[1-9]\\d*)/metrics, page at \\1/\n");
   }
 
   @Test

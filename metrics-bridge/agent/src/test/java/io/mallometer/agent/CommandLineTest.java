@@ -172,7 +172,14 @@ class CommandLineTest {
     Result help = call("--help");
     assertThat(help).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(help.out()).contains("extract", "run", "-javaagent", "Exit codes");
-    assertThat(call("top", "--help").out()).contains("--interval", "Exit codes");
+    for (String command : List.of("top", "report", "leaks", "save", "doctor")) {
+      Result ofCommand = call(command, "--help");
+      assertThat(ofCommand.out())
+          .as("a heading is followed by what it heads")
+          .containsPattern("Exit codes:\n +0 ")
+          .doesNotContainPattern("(?m)^\\S.*:\n(\n|\\S)")
+          .contains("--timeout");
+    }
   }
 
   /** The completion is a script for bash; zsh reads it through bashcompinit. */

@@ -25,6 +25,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -103,7 +104,10 @@ class ProcessCommandsTest {
     assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
     assertThat(report.out())
         .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
-        .contains("DeflaterLeak.main", "Changed from ");
+        .contains("DeflaterLeak.main")
+        .containsPattern("Watched for \\d+ s: growth is told over 60 s at least")
+        .containsPattern("too early: Too early to tell: .*watched for \\d+ s")
+        .doesNotContain("healthy");
     assertThat(left()).isEmpty();
     assertThat(threads()).doesNotContain("mallometer-poll");
   }
@@ -139,6 +143,25 @@ class ProcessCommandsTest {
     Result trim = call("trim", pid());
     assertThat(trim.exitCode()).isZero();
     assertThat(trim.out()).contains("resident ", " before, ");
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(3)
+  void theEvidenceIsSavedUnderTheProcessIdAndTheTime() throws Exception {
+    Result saved = finish(builder("save", pid()).directory(directory.toFile()));
+
+    assertThat(saved).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(saved.out()).matches("mallometer-" + pid() + "-\\d{8}-\\d{6}\\.zip\n");
+    try (ZipFile zip = new ZipFile(directory.resolve(saved.out().strip()).toFile())) {
+      assertThat(zip.stream().map(ZipEntry::getName))
+          .contains("report.txt", "sites.json", "breakdown.json", "settings.json");
+      assertThat(new String(zip.getInputStream(zip.getEntry("sites.json")).readAllBytes()))
+          .contains("DeflaterLeak.main");
+    }
+    Path named = directory.resolve("evidence.zip");
+    assertThat(call("save", pid(), "-o", named.toString()).out()).isEqualTo(named + "\n");
+    assertThat(named).isNotEmptyFile();
   }
 
   @Test
@@ -518,6 +541,39 @@ class ProcessCommandsTest {
       assertThat(output.readLine()).isEqualTo("ACTIVE attached");
       assertThat(call("detach", "" + process.pid()).exitCode()).isZero();
       assertThat(output.readLine()).startsWith("UNAVAILABLE detached");
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  /** What the application has observed itself goes before a look of seconds. */
+  @Test
+  @Order(12)
+  void theApplicationsOwnBridgeAnswersCommands() throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            System.getProperty("java.class.path"),
+            HasItsOwnBridge.class.getName());
+    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
+    Process process = builder.redirectError(new File("/dev/null")).start();
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(output.readLine()).startsWith("ACTIVE");
+      Thread.sleep(1_000);
+      Result report = call("report", "" + process.pid());
+
+      assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+      assertThat(report.out())
+          .contains("ACTIVE: preload", "Resident ", "malloc live ")
+          .contains("too early: Too early to tell: the application starts");
+      assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
+          .contains("libjvm.so!");
+      assertThat(call("leaks", "" + process.pid()).out())
+          .doesNotContain("only while it is asked", "oo early");
+      assertThat(threads(process)).containsOnlyOnce("mallometer-poll");
     } finally {
       process.destroyForcibly().waitFor();
     }

@@ -56,13 +56,14 @@ final class Figures {
       return rows(series, snapshot);
     }
     if (series.isEmpty()) {
-      return null;
+      boolean unknown = !meter.seriesOf().apply(snapshot).isEmpty();
+      return unknown && meter.unit().equals("seconds") ? (Double) Double.NaN : null;
     }
     double sum = series.stream().mapToDouble(one -> value(one, snapshot)).sum();
     if (type(meter) == SimpleType.LONG) {
       return NativeMemory.known(sum);
     }
-    return Double.isNaN(sum) && !meter.unit().equals("seconds") ? null : (Double) sum;
+    return (Double) sum;
   }
 
   List<MBeanAttributeInfo> describe() {

@@ -544,9 +544,23 @@ public record Meter(
 
   /**
    * The series that this meter has while {@code snapshot} is the latest; none if it is not shown.
+   * An unknown figure has none: one {@code NaN} would make a sum over processes unknown.
    */
   public List<Series> series(Snapshot snapshot) {
-    return seriesOf.apply(snapshot);
+    List<Series> all = seriesOf.apply(snapshot);
+    for (int i = 0; i < all.size(); i++) { // by index, without garbage at each poll
+      if (isUnknown(all.get(i), snapshot)) {
+        return all.size() == 1
+            ? List.of()
+            : all.stream().filter(known -> !isUnknown(known, snapshot)).toList();
+      }
+    }
+    return all;
+  }
+
+  /** Whether a figure is known depends on the snapshot, and on no clock. */
+  private static boolean isUnknown(Series series, Snapshot snapshot) {
+    return Double.isNaN(series.figure().of(snapshot, Clock.systemUTC()));
   }
 
   /** Series that are there in some snapshots. */

@@ -12,6 +12,7 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -43,15 +44,22 @@ final class TableReport implements Report {
       json.name("allocatedBeforeBytes").value(sites.origin().allocatedBeforeBytes());
     }
     json.name("sites").beginArray();
+    Map<StackFrame, String> frames = new HashMap<>();
     for (CallSite site : sites.sites()) {
-      write(site, json.line());
+      write(site, frames, json.line());
     }
     json.endArray().endObject();
     writer.write('\n');
     writer.flush();
   }
 
-  private static void write(CallSite site, JsonWriter json) throws IOException {
+  /**
+   * Writes a site.
+   *
+   * @param texts of the frames that were written before; a service has few that differ
+   */
+  private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
+      throws IOException {
     json.beginObject().name("number").value(site.number());
     json.name("name").value(site.name());
     json.name("library").value(site.library());
@@ -65,7 +73,7 @@ final class TableReport implements Report {
     write(site.ages(), json.name("ageSeconds"));
     json.name("frames").beginArray();
     for (StackFrame frame : site.frames()) {
-      json.value(frame.toString());
+      json.value(texts.computeIfAbsent(frame, StackFrame::toString));
     }
     json.endArray().endObject();
   }

@@ -25,6 +25,8 @@ public sealed interface Answer {
     FORBIDDEN(403),
     /** There is nothing of that name. */
     UNKNOWN(404),
+    /** A setting forbids to change anything. */
+    NOT_ALLOWED(405),
     /** Not so soon again. */
     TOO_EARLY(429),
     /** This process does not have it. */

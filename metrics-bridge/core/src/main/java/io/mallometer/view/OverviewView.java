@@ -57,9 +57,13 @@ public record OverviewView(
   public record Export(String name, String address, String extension, String title) {
 
     private static final List<Export> ALL =
-        Stream.concat(
+        Stream.of(
                 Arrays.stream(ReportFormat.values()).map(Export::of),
-                Arrays.stream(LeakFormat.values()).map(Export::of))
+                Arrays.stream(LeakFormat.values()).map(Export::of),
+                Stream.of(
+                    new Export(
+                        Views.EVIDENCE, Views.EVIDENCE, "zip", "all of it, to attach to a ticket")))
+            .flatMap(exports -> exports)
             .toList();
 
     private static Export of(ReportFormat format) {

@@ -9,17 +9,19 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as people write them: {@code 10m}, {@code 30s}, {@code 500} milliseconds, PT10M. */
+/**
+ * Durations as people write them: {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. Without a unit
+ * only {@code 0} is one: some tools take a bare number for seconds, others for milliseconds.
+ */
 public final class TimeSpan {
 
-  private static final Pattern SIMPLE = Pattern.compile("\\+?(\\d+)([a-zA-Z]{0,2})");
+  private static final Pattern SIMPLE = Pattern.compile("\\+?(\\d+)([a-zA-Z]{1,2})");
 
   private static final Map<String, ChronoUnit> UNITS =
       Map.of(
           "ns", ChronoUnit.NANOS,
           "us", ChronoUnit.MICROS,
           "ms", ChronoUnit.MILLIS,
-          "", ChronoUnit.MILLIS,
           "s", ChronoUnit.SECONDS,
           "m", ChronoUnit.MINUTES,
           "h", ChronoUnit.HOURS,
@@ -27,8 +29,11 @@ public final class TimeSpan {
 
   private TimeSpan() {}
 
-  /** Reads a duration; empty if the text is none, or is negative. */
+  /** Reads a duration; empty if the text is none, has no unit, or is negative. */
   public static Optional<Duration> parse(String text) {
+    if (text.equals("0")) {
+      return Optional.of(Duration.ZERO);
+    }
     Matcher simple = SIMPLE.matcher(text);
     try {
       Optional<Duration> span =

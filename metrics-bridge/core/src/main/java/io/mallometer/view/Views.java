@@ -18,9 +18,13 @@ import io.mallometer.view.Answer.Told;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -55,6 +59,15 @@ public final class Views {
 
   /** Below this name {@link #together} is asked. */
   public static final String TOGETHER = "views";
+
+  /** By this name {@link #evidence} is asked. */
+  public static final String EVIDENCE = "evidence";
+
+  private static final DateTimeFormatter EVIDENCE_TIME =
+      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+  /** What takes none, beside most of the views. */
+  private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
   /** Who watches asks for this, and with it for what else is due. */
   private static final String PACED = "overview";
@@ -156,7 +169,8 @@ public final class Views {
   }
 
   /**
-   * Answers a request that changes nothing.
+   * Answers a request that changes nothing. Where use is not observed and no call site is
+   * suspected, {@code leaks} refuses with the reason.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters by name; one that the view does not have is refused. {@code sites} has those
@@ -173,6 +187,12 @@ public final class Views {
       Optional<ReportFormat> format = ReportFormat.byId(name);
       if (format.isPresent()) {
         return report(format.get(), parameters);
+      }
+      if (name.equals("leaks") && !parameters.containsKey("format") && notObserved(parameters)) {
+        return Told.refused(
+            Outcome.UNSUPPORTED,
+            "no call site is suspected, and whether objects are used is not observed: "
+                + mallometer.leaks().report().observation().reason());
       }
       @Nullable WrittenOnce once = watched.get(name);
       if (once != null && ALONE.stream().noneMatch(parameters::containsKey)) {
@@ -212,6 +232,22 @@ public final class Views {
     return new Answer.Exported(JSON, new Answer.Written(body.toByteArray()));
   }
 
+  /**
+   * Answers with a zip of all that is known, without secrets and addresses.
+   *
+   * @param settings of mallometer that are neither system properties nor variables, by name
+   */
+  public Answer evidence(Map<String, String> settings) {
+    return new Answer.Exported(
+        Evidence.CONTENT_TYPE, out -> Evidence.write(mallometer, this, settings, out));
+  }
+
+  /** A name for that file, with the process id and the time, in UTC. */
+  public static String evidenceName() {
+    return "mallometer-%d-%s.zip"
+        .formatted(ProcessHandle.current().pid(), EVIDENCE_TIME.format(Instant.now()));
+  }
+
   private byte[] bytes(String name, WrittenOnce view) {
     if (name.equals(PACED)) {
       pace.asked();
@@ -229,6 +265,17 @@ public final class Views {
 
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Whether an empty list would look like a process without leaks. */
+  private boolean notObserved(Map<String, String> parameters) {
+    LeakReport report = mallometer.leaks().report();
+    boolean judged = !report.time().equals(Instant.EPOCH);
+    boolean empty = all(parameters) ? report.sites().isEmpty() : report.suspicious().isEmpty();
+    return judged
+        && empty
+        && !report.observation().hasSeen()
+        && !report.observation().reason().isEmpty();
   }
 
   private Answer leaks(Map<String, String> parameters) {
@@ -292,7 +339,7 @@ public final class Views {
    */
   public static Optional<Told> refusal(String name, Collection<String> parameters) {
     try {
-      if (names().contains(name)) {
+      if (names().contains(name) || WITHOUT_PARAMETERS.contains(name)) {
         ParameterNames.check(name, parameters, ParameterNames.of(name));
       }
       return Optional.empty();
@@ -305,15 +352,16 @@ public final class Views {
   public static Told unknown(String name) {
     return Told.refused(
         Outcome.UNKNOWN,
-        "there is no '%s'; there are %s".formatted(name, String.join(", ", names())));
+        "there is no '%s'; there are %s; and page, %s, and %s/NAME,NAME"
+            .formatted(name, String.join(", ", names()), EVIDENCE, TOGETHER));
   }
 
   /** What a request is answered that would change something which cannot be changed. */
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
-        "there is nothing of that name to change; there are trim by POST and leaks/NAME by POST and"
-            + " DELETE");
+        "there is nothing of that name to change; there are trim and evidence by POST, and"
+            + " leaks/NAME by POST and DELETE");
   }
 
   /**
@@ -321,11 +369,27 @@ public final class Views {
    * process ends.
    *
    * @param site the name; one that ends in {@code *} is the beginning of a name
-   * @return the verdicts
+   * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has
    */
   public Told acknowledgeLeak(String site, boolean fine) {
+    if (fine && !isKnown(site)) {
+      return Told.refused(
+          Outcome.UNKNOWN,
+          "no call site is named '%s'; leaks?all=true and sites?group=site list the names"
+              .formatted(site));
+    }
     mallometer.leaks().acknowledge(site, fine);
     return Told.ok(LeaksView.of(mallometer.leaks().report(), false));
+  }
+
+  private boolean isKnown(String site) {
+    Predicate<String> named =
+        site.endsWith("*")
+            ? name -> name.startsWith(site.substring(0, site.length() - 1))
+            : site::equals;
+    return mallometer.leaks().report().sites().stream()
+            .anyMatch(verdict -> named.test(verdict.site().name()))
+        || mallometer.sites().read().sites().stream().anyMatch(known -> named.test(known.name()));
   }
 
   /** Asks the allocator to give free memory back; may take seconds. */

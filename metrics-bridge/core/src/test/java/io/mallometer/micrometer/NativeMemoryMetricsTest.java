@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryMetricsTest {
 
-  private static final int SERIES = 30;
+  private static final int SERIES = 29;
 
   @AutoClose
   private final FakeMallometer mallometer =

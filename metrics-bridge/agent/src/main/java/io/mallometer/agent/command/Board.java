@@ -3,7 +3,6 @@ package io.mallometer.agent.command;
 import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.time.DateTimeException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -13,7 +12,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What {@code top} shows: one reading, and what changed since the one before. */
+/**
+ * What {@code top} shows: one reading, and how it grew over a minute or more. The process itself
+ * tells what libraries and call sites held before the first reading, if it has been watched.
+ */
 final class Board {
 
   /** By which column rows are sorted. */
@@ -33,6 +35,9 @@ final class Board {
   }
 
   private static final int COLUMN = 12;
+
+  private static final String RESIDENT = "resident";
+  private static final String MALLOC = "malloc";
 
   /** A narrow terminal has room for two figures only, a low one for call sites only. */
   private static final int NARROW = 80;
@@ -56,16 +61,14 @@ final class Board {
   private final String name;
   private final String target;
   private Json root = Json.parse("{}");
+  private Json conclusion = root;
   private Json breakdown = root;
   private Json libraries = root;
   private Json sites = root;
 
-  /** By name: live bytes at the reading before. */
-  private Map<String, Double> liveBefore = new HashMap<>();
-
-  private double residentBefore = Double.NaN;
-  private double mallocBefore = Double.NaN;
-  private double secondsBetween = Double.NaN;
+  private final Growth ofProcess = new Growth();
+  private final Growth ofLibraries = new Growth();
+  private final Growth ofSites = new Growth();
 
   /**
    * An empty board.
@@ -83,84 +86,141 @@ final class Board {
     return Target.offer(target, root);
   }
 
-  /** Reads anew. What changed is kept while the process itself has nothing new. */
+  /** Reads anew. What is shown is kept while the process itself has nothing new. */
   void read(Source source) throws Failure, IOException {
     Json read = source.get("nativememory").json();
-    double seconds = seconds(root.at("time").text(), read.at("time").text());
-    if (seconds == 0) {
+    String time = read.at("time").text();
+    if (time.equals(root.at("time").text())) {
       return;
     }
-    secondsBetween = seconds;
-    Map<String, Double> live = new HashMap<>();
-    keep(live, libraries.at("groups").list());
-    keep(live, sites.at("groups").list());
-    liveBefore = live;
-    residentBefore = breakdown.at("residentBytes").number();
-    mallocBefore = root.at("counters", "liveBytes").number();
+    if (!root.at("time").present()) {
+      remember(source);
+    }
     root = read;
+    conclusion = conclusion(source);
     breakdown = source.get("breakdown").json();
     libraries = source.get("sites?group=library&limit=" + MOST_ROWS).json();
     sites = source.get("sites?group=site&limit=" + MOST_ROWS).json();
+    add(
+        ofProcess,
+        time,
+        true,
+        Map.of(
+            RESIDENT,
+            breakdown.at("residentBytes").number(),
+            MALLOC,
+            root.at("counters", "liveBytes").number()));
+    add(ofLibraries, libraries);
+    add(ofSites, sites);
   }
 
-  private static double seconds(String before, String after) {
+  private static Json conclusion(Source source) throws IOException {
     try {
-      return Duration.between(Instant.parse(before), Instant.parse(after)).toMillis() / 1e3;
-    } catch (DateTimeException e) {
-      return Double.NaN;
+      return source.get("conclusion").json();
+    } catch (Failure e) {
+      return Json.parse("{}"); // an older version
     }
   }
 
-  private static void keep(Map<String, Double> live, List<Json> rows) {
+  /** What the process knows of the last minutes; nothing if it was not watched. */
+  private void remember(Source source) throws IOException {
+    Json trends;
+    try {
+      trends = source.get("trends").json();
+    } catch (Failure e) {
+      return; // an older version; growth is known a minute later
+    }
+    remember(trends, "libraries", ofLibraries);
+    remember(trends, "sites", ofSites);
+  }
+
+  /** Those that hold most and those that grew most; others are left out. */
+  private static void remember(Json trends, String groups, Growth growth) {
+    List<Json> times = trends.at("times").list();
+    for (int i = 0; i < times.size() - 1; i++) { // the last is read anew
+      Map<String, Double> live = new HashMap<>();
+      for (Json group : trends.at(groups).list()) {
+        List<Json> history = group.at("history").list();
+        if (history.size() == times.size()) {
+          live.put(group.at("name").text(), history.get(i).number());
+        }
+      }
+      growth.add(Instant.ofEpochMilli((long) times.get(i).number()), false, live);
+    }
+  }
+
+  private static void add(Growth growth, Json groups) {
+    List<Json> rows = groups.at("groups").list();
+    Map<String, Double> live = new HashMap<>();
     for (Json row : rows) {
       live.put(row.at("key").text(), row.at("liveBytes").estimate());
+    }
+    add(
+        growth,
+        groups.at("reading", "time").text(),
+        groups.at("matching").number() <= rows.size(),
+        live);
+  }
+
+  private static void add(
+      Growth growth, String time, boolean complete, Map<String, Double> figures) {
+    try {
+      growth.add(Instant.parse(time), complete, figures);
+    } catch (DateTimeException e) {
+      return; // nothing was read yet
     }
   }
 
   /** One line, for what is no terminal. */
   String line() {
-    List<Row> rows = rows(sites, Sort.LIVE);
-    return "%s resident %s malloc-live %s growth %s/s top %s"
+    List<Row> rows = rows(sites, ofSites, Sort.LIVE);
+    return "%s %s resident %s malloc-live %s growth %s/min top %s"
         .formatted(
             root.at("time").text(),
+            conclusion.at("state").text(),
             Words.bytes(breakdown.at("residentBytes").number()),
             Words.bytes(root.at("counters", "liveBytes").number()),
-            Words.change(mallocGrowth()),
+            Words.change(growth(MALLOC)),
             rows.isEmpty()
                 ? "-"
                 : Text.plain(rows.get(0).name()) + " " + Words.bytes(rows.get(0).live()));
   }
 
-  private double mallocGrowth() {
-    return (root.at("counters", "liveBytes").number() - mallocBefore) / secondsBetween;
+  private double growth(String figure) {
+    return ofProcess.perMinute(figure, Growth.SHORTEST);
   }
 
   /** Exactly as many lines as fit, none longer than the width. */
   List<String> lines(int width, int height, Sort sort) {
     List<String> lines = new ArrayList<>();
     lines.add(
-        "%s  %s  resident %s (%s/s)  malloc live %s (%s/s)"
+        "%s  %s  resident %s (%s/min)  malloc live %s (%s/min)"
             .formatted(
                 name,
                 root.at("state").text(),
                 Words.bytes(breakdown.at("residentBytes").number()),
-                Words.change(
-                    (breakdown.at("residentBytes").number() - residentBefore) / secondsBetween),
+                Words.change(growth(RESIDENT)),
                 Words.bytes(root.at("counters", "liveBytes").number()),
-                Words.change(mallocGrowth())));
+                Words.change(growth(MALLOC))));
     if (root.at("state").text().equals("ACTIVE")) {
       lines.add(beginning());
     } else {
       String offer = offer();
       lines.add(offer.isEmpty() ? Target.reason(root) : offer);
     }
+    if (conclusion.at("sentence").present()) {
+      lines.add(
+          conclusion.at("state").text().replace('_', ' ')
+              + ": "
+              + Text.plain(conclusion.at("sentence").text()));
+    }
     split(lines, width, Math.max(1, height / 6));
     lines.add("");
     if (height >= LOW) {
-      table(lines, "library", libraries, width, (height - lines.size()) / 3, sort);
+      table(lines, "library", libraries, ofLibraries, width, (height - lines.size()) / 3, sort);
       lines.add("");
     }
-    table(lines, "call site", sites, width, Math.max(0, height - lines.size() - 2), sort);
+    table(lines, "call site", sites, ofSites, width, Math.max(0, height - lines.size() - 2), sort);
     while (lines.size() < height - 1) {
       lines.add("");
     }
@@ -199,16 +259,22 @@ final class Board {
   }
 
   private void table(
-      List<String> lines, String title, Json groups, int width, int rows, Sort sort) {
+      List<String> lines,
+      String title,
+      Json groups,
+      Growth growth,
+      int width,
+      int rows,
+      Sort sort) {
     boolean wide = width >= NARROW;
     int names = width - (wide ? 4 : 2) * COLUMN - 2;
     lines.add(
         cell("live")
-            + cell("growth/s")
+            + cell("growth/min")
             + (wide ? cell("rate/s") + cell("objects") : "")
             + "  "
             + title);
-    for (Row row : rows(groups, sort).stream().limit(rows).toList()) {
+    for (Row row : rows(groups, growth, sort).stream().limit(rows).toList()) {
       lines.add(
           cell(Words.bytes(row.live()))
               + cell(Words.change(row.growth()))
@@ -222,16 +288,15 @@ final class Board {
     return Text.right(text, COLUMN);
   }
 
-  private List<Row> rows(Json groups, Sort sort) {
+  private static List<Row> rows(Json groups, Growth growth, Sort sort) {
     return groups.at("groups").list().stream()
         .map(
             group ->
                 new Row(
                     group.at("key").text(),
                     group.at("liveBytes").estimate(),
-                    (group.at("liveBytes").estimate()
-                            - liveBefore.getOrDefault(group.at("key").text(), Double.NaN))
-                        / secondsBetween,
+                    growth.perMinute(
+                        group.at("key").text(), Growth.shortest(group.at("liveBytes"))),
                     group.at("bytesPerSecond").number(),
                     group.at("liveObjects").estimate()))
         .sorted(Comparator.comparingDouble((Row row) -> -row.by(sort)))

@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       TopCommand.class,
       ReportCommand.class,
       LeaksCommand.class,
+      SaveCommand.class,
       DiffCommand.class,
       TrimCommand.class,
       AttachCommand.class,
@@ -102,6 +103,9 @@ public final class Commands implements Runnable {
       meanings.put(parts[0], parts[1]);
     }
     line.getCommandSpec().usageMessage().exitCodeList(meanings);
+    for (CommandLine command : line.getSubcommands().values()) {
+      command.getCommandSpec().usageMessage().exitCodeList(meanings);
+    }
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
     line.setExecutionExceptionHandler((e, command, result) -> failed(e));

@@ -40,7 +40,7 @@ final class DoctorCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = Target.TIMEOUT,
-      description = "as for top")
+      description = Target.ABOUT_TIMEOUT)
   private String timeout = Target.TIMEOUT;
 
   private final Output out = Output.standard();

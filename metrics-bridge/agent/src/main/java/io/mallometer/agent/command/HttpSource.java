@@ -17,13 +17,20 @@ import java.util.Optional;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** An agent's server, or the Actuator endpoint {@code nativememory}. */
+/**
+ * An agent's server, or the Actuator endpoint {@code nativememory}, which is found below {@code
+ * /actuator} where the address has no path.
+ */
 final class HttpSource implements Source {
 
   private static final String ROOT = "nativememory";
   private static final String PASSWORD = "MALLOMETER_PASSWORD";
 
-  private final String base;
+  private static final String ACTUATOR = "/actuator/" + ROOT;
+
+  private String base;
+  private final String given;
+  private boolean found;
   private final Optional<String> login;
   private final int timeoutMillis;
 
@@ -35,7 +42,9 @@ final class HttpSource implements Source {
    */
   HttpSource(String address, String user, Duration timeout) throws Failure {
     String trimmed = address.replaceAll("/+$", "");
-    this.base = trimmed.endsWith("/" + ROOT) ? trimmed : trimmed + "/" + ROOT;
+    this.given = trimmed;
+    this.found = trimmed.endsWith("/" + ROOT);
+    this.base = found ? trimmed : trimmed + "/" + ROOT;
     this.login = user.isEmpty() ? Optional.empty() : Optional.of(login(user));
     this.timeoutMillis = (int) Math.min(Integer.MAX_VALUE, timeout.toMillis());
   }
@@ -82,13 +91,45 @@ final class HttpSource implements Source {
     // Each question has a connection of its own.
   }
 
-  private Reply ask(String method, String path) throws Failure, IOException {
+  /** An agent answers below the address itself; an application may answer anything there. */
+  private void find() throws Failure, IOException {
+    if (found) {
+      return;
+    }
+    found = true;
+    String below = base;
+    if (!answers(below)) {
+      base = given + ACTUATOR;
+      base = answers(base) ? base : below;
+    }
+  }
+
+  private boolean answers(String address) throws Failure, IOException {
+    base = address;
+    HttpURLConnection connection = connection("GET", "");
+    try {
+      return connection.getResponseCode() == HttpURLConnection.HTTP_OK
+          && String.valueOf(connection.getContentType()).contains("json");
+    } catch (IOException e) {
+      return true; // the question itself says what is wrong
+    } finally {
+      connection.disconnect();
+    }
+  }
+
+  private HttpURLConnection connection(String method, String path) throws Failure, IOException {
     HttpURLConnection connection = connection(path);
     connection.setRequestMethod(method);
     connection.setConnectTimeout(timeoutMillis);
     connection.setReadTimeout(timeoutMillis);
     connection.setInstanceFollowRedirects(false);
     login.ifPresent(header -> connection.setRequestProperty("Authorization", header));
+    return connection;
+  }
+
+  private Reply ask(String method, String path) throws Failure, IOException {
+    find();
+    HttpURLConnection connection = connection(method, path);
     if (method.equals("POST")) {
       // Without one the Actuator takes a POST for a form.
       connection.setRequestProperty("Content-Type", "application/json");

@@ -51,7 +51,8 @@ final class LeaksCommand implements Callable<Integer> {
       }
       List<Json> sites = reply.json().list();
       Duration observed = Duration.ofNanos(System.nanoTime() - began);
-      if (target.isProcess() && !source.get("facts").json().at("observed").truth()) {
+      boolean fresh = target.isProcess() && !source.get("facts").json().at("observed").truth();
+      if (fresh) {
         out.line(onlyWhileAsked(source.name(), observed));
       }
       if (!beginning.isEmpty()) {
@@ -59,8 +60,10 @@ final class LeaksCommand implements Callable<Integer> {
       }
       if (sites.isEmpty()) {
         out.line(
-            "No call site is thought to leak, to be unused, to grow or to keep a pool. That takes minutes of"
-                + " observation, which --duration grants.");
+            (fresh
+                    ? "Too early to tell whether a call site leaks."
+                    : "No call site is thought to leak, to be unused, to grow or to keep a pool.")
+                + " That takes minutes of observation, which --duration grants.");
       }
       for (Json site : sites) {
         show(site, out);

@@ -31,7 +31,7 @@ final class OverviewText {
   static String of(String name, String target, Overview overview) {
     OverviewText text = new OverviewText(overview);
     text.status(name, target);
-    text.diagnosis();
+    text.conclusion();
     text.breakdown();
     text.cgroup();
     text.allocator();
@@ -81,10 +81,12 @@ final class OverviewText {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";
   }
 
-  private void diagnosis() {
-    String sentence = overview.view("diagnosis").at("sentence").text();
+  private void conclusion() {
+    Json conclusion = overview.view("conclusion");
+    String sentence = conclusion.at("sentence").text();
     if (!sentence.isEmpty()) {
-      line("%s: %s", overview.view("diagnosis").at("severity").text(), sentence);
+      line("%s: %s", conclusion.at("state").text().replace('_', ' '), sentence);
+      conclusion.at("actions").texts().forEach(action -> line("  to do: %s", action));
     }
   }
 
@@ -170,6 +172,11 @@ final class OverviewText {
 
   private void changes() {
     Json changes = overview.view("changes");
+    String reason = changes.at("reason").text();
+    if (!reason.isEmpty()) {
+      line("");
+      line("%s", reason);
+    }
     if (!changes.present() || changes.at("changes").list().isEmpty()) {
       return;
     }

@@ -31,7 +31,9 @@ final class ReportCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "PID|URL|FILE",
-      description = "a JVM of this user, the address of an agent, or a black box")
+      description =
+          "a JVM of this user, the address of an agent or of an application with the endpoint"
+              + " nativememory, or a black box")
   private String target = "";
 
   @Option(
@@ -46,7 +48,8 @@ final class ReportCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       description =
-          "watch for so long first, such as 30s or 5m; text, html and json tell what changed in it")
+          "watch for so long first, such as 1m or 10m; text, html and json tell what changed in it,"
+              + " over a minute at least")
   private @Nullable String duration;
 
   @Option(
@@ -68,10 +71,10 @@ final class ReportCommand implements Callable<Integer> {
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = Target.TIMEOUT,
-      description = "as for top")
+      description = Target.ABOUT_TIMEOUT)
   private String timeout = Target.TIMEOUT;
 
-  @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = "as for top")
+  @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = Target.ABOUT_USER)
   private String user = "";
 
   @Override

@@ -1,16 +1,20 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.internal.text.JsonWriter;
+import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * What changed of call sites, by name, between two readings that we took ourselves: the process
- * keeps moments too far apart for somebody who watches for seconds.
+ * What changed of call sites, by name, between two readings that we took ourselves, as far apart as
+ * {@link Growth} demands.
  */
 final class SiteGrowth {
 
@@ -38,8 +42,10 @@ final class SiteGrowth {
     for (Json site : before.at("groups").list()) {
       live.put(site.at("key").text(), site.at("liveBytes").estimate());
     }
+    Duration between = between(before.at("reading", "time"), after.at("reading", "time"));
     List<Map<String, Object>> changes =
         after.at("groups").list().stream()
+            .filter(site -> between.compareTo(Growth.shortest(site.at("liveBytes"))) >= 0)
             .map(site -> change(site, live.getOrDefault(site.at("key").text(), 0.0)))
             .filter(change -> !change.get("liveBytesGrowth").equals(0L))
             .sorted(Comparator.comparingLong(SiteGrowth::growth).reversed())
@@ -47,11 +53,25 @@ final class SiteGrowth {
     Map<String, Object> told = new LinkedHashMap<>();
     told.put("from", before.at("reading", "time").text());
     told.put("to", after.at("reading", "time").text());
+    if (between.compareTo(Growth.SHORTEST) < 0) {
+      told.put(
+          "reason",
+          "Watched for %s: growth is told over %s at least"
+              .formatted(Words.duration(between), Words.duration(Growth.SHORTEST)));
+    }
     told.put("matching", changes.size());
     told.put("changes", changes.stream().limit(most).toList());
     StringWriter json = new StringWriter();
     JsonWriter.to(json).tree(told);
     return json.toString();
+  }
+
+  private static Duration between(Json from, Json to) {
+    try {
+      return Duration.between(Instant.parse(from.text()), Instant.parse(to.text()));
+    } catch (DateTimeException e) {
+      return Duration.ZERO;
+    }
   }
 
   private static long growth(Map<String, Object> change) {

@@ -17,25 +17,27 @@ final class Target {
    */
   static final String TIMEOUT = "60s";
 
+  static final String ABOUT_TIMEOUT =
+      "how long to wait for an answer; ${DEFAULT-VALUE} unless said";
+
+  static final String ABOUT_USER =
+      "the name for a login; the password is asked for or in MALLOMETER_PASSWORD";
+
   @Parameters(
       paramLabel = "PID|URL",
       description =
-          "a JVM of this user by its process id, or http(s)://HOST:PORT of its agent, or the address"
-              + " of the endpoint nativememory")
+          "a JVM of this user by its process id, or http(s)://HOST:PORT of its agent or of an"
+              + " application with the endpoint nativememory, or that endpoint's address")
   private String target = "";
 
   @Option(
       names = "--timeout",
       paramLabel = "TIME",
       defaultValue = TIMEOUT,
-      description = "how long to wait for an answer; ${DEFAULT-VALUE} unless said")
+      description = ABOUT_TIMEOUT)
   private String timeout = TIMEOUT;
 
-  @Option(
-      names = "--user",
-      paramLabel = "NAME",
-      defaultValue = "",
-      description = "the name for a login; the password is asked for or in MALLOMETER_PASSWORD")
+  @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = ABOUT_USER)
   private String user = "";
 
   static boolean isProcess(String target) {

@@ -2,11 +2,18 @@ package io.mallometer.agent.command;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** Words and columns for people. */
 final class Text {
 
   private static final String START_UP = "start-up (";
+
+  /** A Java frame with its line, of another class than the JDK's. */
+  private static final Pattern APPLICATION =
+      Pattern.compile("(?!(?:java|javax|jdk|sun|com\\.sun)\\.)[^!+]+\\([^()]+:\\d+\\)");
 
   private Text() {}
 
@@ -53,6 +60,25 @@ final class Text {
 
   static String right(String text, int width) {
     return " ".repeat(Math.max(0, width - text.length())) + text;
+  }
+
+  /**
+   * A stack down to the frame that names it, and at least so many frames.
+   *
+   * @param frames innermost first
+   * @param name of the call site
+   */
+  static List<String> stack(List<String> frames, String name, int least) {
+    int naming = first(frames, frame -> frame.equals(name) || frame.startsWith(name + "("));
+    int shown = naming >= 0 ? naming : first(frames, APPLICATION.asMatchPredicate());
+    return frames.subList(0, Math.min(frames.size(), Math.max(least, shown + 1)));
+  }
+
+  private static int first(List<String> frames, Predicate<String> wanted) {
+    return IntStream.range(0, frames.size())
+        .filter(i -> wanted.test(frames.get(i)))
+        .findFirst()
+        .orElse(-1);
   }
 
   static String html(String text) {

@@ -203,6 +203,8 @@ final class AgentServer implements AutoCloseable {
       all.put("GET " + base + "page", shared(AgentServer::page));
       all.put("GET " + base + ANY_NAME, shared(this::view));
       all.put("GET " + base + Views.TOGETHER + "/" + ANY_NAME, shared(this::together));
+      all.put("GET " + base + Views.EVIDENCE, shared(this::evidence));
+      all.put("POST " + base + Views.EVIDENCE, shared(this::evidence));
       all.put("POST " + base + "trim", shared(this::trim));
     }
     return Map.copyOf(all);
@@ -233,7 +235,7 @@ final class AgentServer implements AutoCloseable {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "POST is allowed for /trim only\n"
+              ? "there is nothing to POST to but /trim and /evidence\n"
               : "only GET, HEAD and POST are allowed\n");
     }
   }
@@ -316,6 +318,16 @@ final class AgentServer implements AutoCloseable {
     } else {
       tell(exchange, origin(exchange.request()).refusal().orElseGet(() -> views().trim()));
     }
+  }
+
+  private void evidence(Exchange exchange) throws IOException {
+    exchange.header("Content-Disposition", "attachment; filename=" + Views.evidenceName());
+    answer(
+        exchange,
+        parameters -> {
+          ParameterNames.check(Views.EVIDENCE, parameters.keySet(), List.of());
+          return views().evidence(options.given());
+        });
   }
 
   private static RequestOrigin origin(Request request) {

@@ -9,6 +9,7 @@ import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -25,7 +26,14 @@ public final class Entry {
   /** Whether {@link #start} was called: a JVM has one agent. */
   private static volatile boolean started;
 
+  /** Those of {@link #start}, secrets included. */
+  private static volatile Map<String, String> options = Map.of();
+
   private Entry() {}
+
+  static Map<String, String> options() {
+    return options;
+  }
 
   static boolean started() {
     return started;
@@ -35,13 +43,14 @@ public final class Entry {
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
    * given: for the life of the JVM. Returns when all is registered, which may be never.
    *
-   * @param options by name, as on the command line
+   * @param given options by name, as on the command line
    * @param version of the agent
    * @param notRelaunched why the process was not executed once more; empty if it was not to be
    * @param said is told what came of it, in one line
    */
   public static void start(
-      Map<String, String> options, String version, String notRelaunched, Consumer<String> said) {
+      Map<String, String> given, String version, String notRelaunched, Consumer<String> said) {
+    options = Map.copyOf(given);
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
@@ -108,7 +117,7 @@ public final class Entry {
     try {
       AgentServer served = AgentServer.start(mallometer, server);
       Checkpoints.around(served::pause, () -> reopen(served, said));
-      return served.address() + "/metrics";
+      return served.address() + "/metrics, page at " + served.address() + "/";
     } catch (BindException e) {
       return cannotServe(server, e) + "; choose another port, or port=0 for any that is free";
     } catch (IOException | RuntimeException e) {
@@ -138,14 +147,17 @@ public final class Entry {
   }
 
   /**
-   * Answers a question of the command line, for which the bridge is opened for a while if no agent
-   * was given at the start.
+   * Answers a question of the command line. Where no agent was given at the start, the
+   * application's own bridge answers, and without one this bridge is opened for a while.
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version of the agent
+   * @param bridges class loaders in which the application has opened a facade
    * @param out where the answer goes, after a line with status, media type and version
    */
-  public static void answer(String question, String version, OutputStream out) throws IOException {
-    Inquiry.answer(question, version, out);
+  public static void answer(
+      String question, String version, List<ClassLoader> bridges, OutputStream out)
+      throws IOException {
+    Inquiry.answer(question, version, bridges, out);
   }
 }

@@ -13,8 +13,8 @@ import java.util.List;
  * @param home where the JDK is
  * @param arguments the JVM's options
  * @param uptimeSeconds how long it has been running
- * @param observed whether the agent was there from the start, or the command line has attached;
- *     otherwise nothing is observed but while somebody asks
+ * @param observed whether the agent was there from the start, the command line has attached, or the
+ *     application watches itself; otherwise nothing is observed but while somebody asks
  */
 public record Facts(
     String name,

@@ -12,14 +12,17 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Questions of the command line. The first one opens a facade, which reads every second unless an
- * agent or an attach has the process read already; it is closed when nobody has asked for two
- * minutes: by the poller's own thread, so that no other is needed. After an attach a second facade
- * stays, at the usual pace, until a detach or the end of the JVM: Java's names and evidence of
- * leaks are gathered while memory is used.
+ * Questions of the command line. An application that watches itself, by the starter say, answers
+ * from what it has observed: {@link ApplicationBridge}. In any other the first question opens a
+ * facade, which reads every second unless an agent or an attach has the process read already; it is
+ * closed when nobody has asked for two minutes: by the poller's own thread, so that no other is
+ * needed. After an attach a second facade stays, at the usual pace, until a detach or the end of
+ * the JVM: Java's names and evidence of leaks are gathered while memory is used.
  */
 final class Inquiry {
 
@@ -50,29 +53,60 @@ final class Inquiry {
   private Inquiry() {}
 
   /** Answers; see {@link Entry#answer}. */
-  static void answer(String question, String version, OutputStream out) throws IOException {
+  static void answer(String question, String version, List<ClassLoader> bridges, OutputStream out)
+      throws IOException {
     String[] words = question.split(" ", 2);
     String asked = words.length > 1 ? words[1] : "";
     switch (words[0]) {
-      case "GET" -> get(asked, version, out);
+      case "GET" -> get(asked, version, bridge(bridges), out);
       case "POST" -> post(asked, version, out);
       case "CLOSE" -> close(version, out);
       default -> throw new IllegalArgumentException("\"" + question + "\" is not understood");
     }
   }
 
-  private static void get(String asked, String version, OutputStream out) throws IOException {
+  /** What an agent or an attach of this class loader has observed goes first. */
+  private static Optional<ApplicationBridge> bridge(List<ClassLoader> bridges) {
+    return observed() ? Optional.empty() : ApplicationBridge.of(bridges);
+  }
+
+  private static void get(
+      String asked, String version, Optional<ApplicationBridge> bridge, OutputStream out)
+      throws IOException {
     String[] parts = asked.split("\\?", 2);
     if (parts[0].equals("facts")) {
-      tell(Facts.ofThisJvm(observed()), version, out);
+      tell(Facts.ofThisJvm(observed() || bridge.isPresent()), version, out);
       return;
     }
-    Views views = new Views(mallometer());
-    Answer answer =
-        parts[0].equals(ROOT)
-            ? new Told(Answer.Outcome.OK, views.nativeMemory())
-            : views.answer(parts[0], Parameters.of(parts.length > 1 ? parts[1] : null));
-    tell(answer, version, out);
+    Map<String, String> parameters = Parameters.of(parts.length > 1 ? parts[1] : null);
+    if (bridge.isPresent()) {
+      tell(reply(bridge.get(), parts[0], parameters), version, out);
+      return;
+    }
+    tell(answer(new Views(mallometer()), parts[0], parameters), version, out);
+  }
+
+  private static ApplicationBridge.Reply reply(
+      ApplicationBridge bridge, String name, Map<String, String> parameters) throws IOException {
+    return switch (name) {
+      case ROOT -> bridge.root(JSON);
+      case Views.EVIDENCE -> bridge.evidence();
+      default -> bridge.answer(name, parameters);
+    };
+  }
+
+  private static void tell(ApplicationBridge.Reply reply, String version, OutputStream out)
+      throws IOException {
+    head(reply.status(), reply.type(), version, out);
+    reply.writer().to(out);
+  }
+
+  private static Answer answer(Views views, String name, Map<String, String> parameters) {
+    return switch (name) {
+      case ROOT -> new Told(Answer.Outcome.OK, views.nativeMemory());
+      case Views.EVIDENCE -> views.evidence(Entry.options());
+      default -> views.answer(name, parameters);
+    };
   }
 
   private static void post(String asked, String version, OutputStream out) throws IOException {

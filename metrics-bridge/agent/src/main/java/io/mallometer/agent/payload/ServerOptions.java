@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param trimming whether a POST may trim
  * @param login who may ask; empty for everybody
  * @param certificate what to show clients; empty for plain HTTP
+ * @param given all options of the agent, by name, secrets included
  */
 record ServerOptions(
     String host,
     int port,
     boolean trimming,
     Optional<Login> login,
-    Optional<Certificate> certificate) {
+    Optional<Certificate> certificate,
+    Map<String, String> given) {
 
   private static final String LOOPBACK = "127.0.0.1";
   private static final String LOGIN = "httpServer.authentication.basic.";
@@ -56,7 +58,8 @@ record ServerOptions(
         Integer.parseInt(options.getOrDefault("port", "0")),
         options.getOrDefault("trim", "false").equals("true"),
         login(options),
-        certificate(options));
+        certificate(options),
+        Map.copyOf(options));
   }
 
   private static Optional<Login> login(Map<String, String> options) {

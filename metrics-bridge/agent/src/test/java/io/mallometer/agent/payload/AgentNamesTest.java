@@ -10,6 +10,7 @@ import io.mallometer.PublicNames;
 import io.mallometer.Published;
 import io.mallometer.ShownNames;
 import io.mallometer.agent.DeflaterLeak;
+import io.mallometer.agent.command.ReportNames;
 import io.mallometer.internal.history.Boxes;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -222,6 +223,9 @@ class AgentNamesTest {
         output(java("-jar", JAR.toString(), "report", counting, "--format=json", "--duration=1s"));
     Set<String> names = new TreeSet<>();
     ShownNames.addAnswer(names, "report", parsed(json));
+    for (String changes : ReportNames.changes()) {
+      ShownNames.addAnswer(names, "report", parsed(changes));
+    }
     names.removeIf(name -> !name.matches("(report|changes) .*"));
     PublicNames.check("keys in a report in JSON", names);
   }

@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -147,8 +149,49 @@ class AgentServerTest {
 
     assertThat(get("/sites?limit=many").statusCode()).isEqualTo(400);
     assertThat(get("/nonsense").statusCode()).isEqualTo(404);
-    assertThat(get("/nonsense").body()).contains("there is no 'nonsense'; there are breakdown");
+    assertThat(get("/nonsense").body())
+        .contains(
+            "there is no 'nonsense'; there are breakdown", "; and page, evidence, and views/NAME");
+    assertThat(get("/nativememory/a/b").body()).contains("there are breakdown");
+    assertThat(get("/sites?from=500").statusCode()).isEqualTo(400);
+    assertThat(get("/sites?from=500").body()).contains("a duration before now such as 10m");
     assertThat(send("PUT", "/trim").statusCode()).isEqualTo(405);
+    assertThat(send("POST", "/nonsense").body())
+        .isEqualTo("there is nothing to POST to but /trim and /evidence\n");
+  }
+
+  @Test
+  void evidenceIsAZipThatIsNamedAfterProcessAndTime() throws Exception {
+    start(
+        options(
+            Map.of(
+                "httpServer.authentication.basic.username", "Prometheus",
+                "httpServer.authentication.basic.password", "secret")));
+
+    for (String method : List.of("GET", "POST")) {
+      HttpResponse<byte[]> zip =
+          client.send(
+              request("/nativememory/evidence", "Authorization", basic("Prometheus:secret"))
+                  .method(method, HttpRequest.BodyPublishers.noBody())
+                  .build(),
+              BodyHandlers.ofByteArray());
+      assertThat(zip.statusCode()).as(method).isEqualTo(200);
+      assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
+      assertThat(zip.headers().firstValue("Content-Disposition").orElse(""))
+          .matches(
+              "attachment; filename=mallometer-%d-\\d{8}-\\d{6}\\.zip"
+                  .formatted(ProcessHandle.current().pid()));
+      String settings = "";
+      ZipInputStream entries = new ZipInputStream(new ByteArrayInputStream(zip.body()));
+      for (ZipEntry entry = entries.getNextEntry(); entry != null; entry = entries.getNextEntry()) {
+        if (entry.getName().equals("settings.json")) {
+          settings = new String(entries.readAllBytes(), StandardCharsets.UTF_8);
+        }
+      }
+      assertThat(settings)
+          .contains("httpServer.authentication.basic.password")
+          .doesNotContain("secret\"", "Prometheus");
+    }
   }
 
   /** So that nobody takes all sites for the first five. */
@@ -163,6 +206,7 @@ class AgentServerTest {
         "/leaks?limit=5 | leaks has no parameter 'limit'; it has all, format",
         "/table?limit=5 | table has no parameter 'limit'; it has metric, filter",
         "/nativememory?limit=5 | nativememory has no parameter 'limit'; it has none",
+        "/evidence?all=true | evidence has no parameter 'all'; it has none",
         "/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
         "/metrics?name=x | metrics has no parameter 'name'; it has name[]",
       })

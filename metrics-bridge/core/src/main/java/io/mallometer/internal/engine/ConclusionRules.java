@@ -357,7 +357,7 @@ final class ConclusionRules {
           "growth",
           due.isAfter(snapshot.time())
               ? "growth shows from " + Words.minute(due)
-              : "memory was watched for " + Words.duration(watched()) + " only");
+              : "watched for " + Words.duration(watched()));
     } else {
       found("growth", State.HEALTHY, "", "Memory has not grown for " + Words.duration(watched()));
     }

@@ -15,10 +15,13 @@ import org.jspecify.annotations.Nullable;
 public final class JsonWriter {
 
   private static final int DECIMALS = 3;
+  private static final int THOUSAND = 1_000;
   private static final double LARGEST_EXACT = 0x1p53;
+  private static final int MOST_DIGITS = 20;
 
   private final Writer out;
   private final boolean insideHtml;
+  private final char[] digits = new char[MOST_DIGITS];
   private boolean commaIsDue;
 
   private JsonWriter(Writer out, boolean insideHtml) {
@@ -69,7 +72,7 @@ public final class JsonWriter {
 
   public JsonWriter value(long number) throws IOException {
     separate();
-    out.write(Long.toString(number));
+    write(number);
     return this;
   }
 
@@ -82,7 +85,15 @@ public final class JsonWriter {
   /** A number with at most three decimals and no exponent; {@code null} if it is not finite. */
   public JsonWriter value(double number) throws IOException {
     separate();
-    out.write(Double.isFinite(number) ? decimal(number) : "null");
+    if (!Double.isFinite(number)) {
+      out.write("null");
+    } else if (number == Math.rint(number) && Math.abs(number) < LARGEST_EXACT) {
+      write((long) number);
+    } else if (Math.abs(number) < LARGEST_EXACT / THOUSAND) {
+      writeThousandths(Math.round(number * THOUSAND));
+    } else {
+      out.write(decimal(number));
+    }
     return this;
   }
 
@@ -151,10 +162,41 @@ public final class JsonWriter {
     commaIsDue = true;
   }
 
-  private static String decimal(double number) {
-    if (number == Math.rint(number) && Math.abs(number) < LARGEST_EXACT) {
-      return Long.toString((long) number);
+  /** Without an object for each number. */
+  private void write(long number) throws IOException {
+    if (number == Long.MIN_VALUE) {
+      out.write(Long.toString(number));
+      return;
     }
+    int start = digits.length;
+    long left = Math.abs(number);
+    do {
+      digits[--start] = (char) ('0' + left % 10);
+      left /= 10;
+    } while (left > 0);
+    if (number < 0) {
+      digits[--start] = '-';
+    }
+    out.write(digits, start, digits.length - start);
+  }
+
+  private void writeThousandths(long number) throws IOException {
+    if (number < 0) {
+      out.write('-');
+    }
+    long positive = Math.abs(number);
+    write(positive / THOUSAND);
+    long fraction = positive % THOUSAND;
+    if (fraction > 0) {
+      out.write('.');
+      for (int unit = THOUSAND / 10; fraction > 0; unit /= 10) {
+        out.write((char) ('0' + fraction / unit));
+        fraction %= unit;
+      }
+    }
+  }
+
+  private static String decimal(double number) {
     return BigDecimal.valueOf(number)
         .setScale(DECIMALS, RoundingMode.HALF_EVEN)
         .stripTrailingZeros()

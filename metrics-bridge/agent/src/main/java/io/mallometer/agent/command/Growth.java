@@ -1,0 +1,76 @@
+package io.mallometer.agent.command;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * How fast figures grow, by name, between readings that are a minute apart at least: between two
+ * readings of a few seconds a sampled figure moves by its error. A figure of few samples needs five
+ * minutes. Readings are kept for ten.
+ */
+final class Growth {
+
+  static final Duration SHORTEST = Duration.ofMinutes(1);
+
+  /** Of a figure whose 95 % interval is wider than half of it. */
+  static final Duration SHORTEST_OF_FEW_SAMPLES = Duration.ofMinutes(5);
+
+  private static final Duration KEPT = Duration.ofMinutes(10);
+  private static final double FEW = 0.5;
+
+  private record Reading(Instant time, boolean complete, Map<String, Double> figures) {}
+
+  /** Oldest first. */
+  private final Deque<Reading> readings = new ArrayDeque<>();
+
+  /** How long a figure has to be watched before its growth is told. */
+  static Duration shortest(Json interval) {
+    double value = interval.at("value").number();
+    double width = interval.at("high95").number() - interval.at("low95").number();
+    return width > FEW * Math.abs(value) ? SHORTEST_OF_FEW_SAMPLES : SHORTEST;
+  }
+
+  /**
+   * Adds a reading; none that is older than the latest.
+   *
+   * @param complete whether a name that is absent has nothing, and is not only left out
+   */
+  void add(Instant time, boolean complete, Map<String, Double> figures) {
+    if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {
+      return;
+    }
+    readings.add(new Reading(time, complete, new HashMap<>(figures)));
+    while (readings.getFirst().time().isBefore(time.minus(KEPT))) {
+      readings.removeFirst();
+    }
+  }
+
+  /**
+   * By how much a figure grows in a minute, since the youngest reading that is old enough.
+   *
+   * @return {@code NaN} before there is one
+   */
+  double perMinute(String name, Duration shortest) {
+    if (readings.isEmpty()) {
+      return Double.NaN;
+    }
+    Reading latest = readings.getLast();
+    for (Iterator<Reading> older = readings.descendingIterator(); older.hasNext(); ) {
+      Reading reading = older.next();
+      Duration between = Duration.between(reading.time(), latest.time());
+      if (between.compareTo(shortest) >= 0) {
+        return (figure(latest, name) - figure(reading, name)) * 60_000 / between.toMillis();
+      }
+    }
+    return Double.NaN;
+  }
+
+  private static double figure(Reading reading, String name) {
+    return reading.figures().getOrDefault(name, reading.complete() ? 0 : Double.NaN);
+  }
+}

@@ -1,0 +1,57 @@
+package io.mallometer.agent.command;
+
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Everything that is known of a process, in one file. */
+@Command(
+    name = "save",
+    description =
+        "Saves everything that is known of a JVM's native memory as a zip: a text, every view, the"
+            + " black box and mallometer's settings. Secrets and addresses are not in it.")
+final class SaveCommand implements Callable<Integer> {
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+  @Mixin private Target target = new Target();
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FILE",
+      description = "where to; mallometer-PID-TIME.zip unless said, with the time in UTC")
+  private @Nullable Path output;
+
+  @Override
+  public Integer call() throws Exception {
+    try (Source source = target.open()) {
+      Path file = output == null ? Path.of(name(source)) : output;
+      Progress progress = Progress.begin("saving " + source.name());
+      try (InputStream zip = source.get("evidence").body();
+          Output out = Output.to(file)) {
+        out.copy(zip);
+        out.finish();
+      } finally {
+        progress.end();
+      }
+      Output.standard().line(file.toString()).flush();
+    }
+    return ExitCode.OK;
+  }
+
+  /** In a container the process may know itself by another id than the user. */
+  private String name(Source source) throws Exception {
+    String pid =
+        target.isProcess() ? target.given() : source.get("overview").json().at("pid").text();
+    return "mallometer-" + pid + "-" + TIME.format(Instant.now()) + ".zip";
+  }
+}

@@ -1,0 +1,157 @@
+package io.mallometer.agent.payload;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The bridge that an application brings, such as the starter, asked for its views. Its classes are
+ * of another class loader, which has a poller, a history and verdicts of its own. Nothing stays
+ * open: the views go on reading what the application's own facade polls.
+ */
+final class ApplicationBridge {
+
+  /** Reads nothing any more if its latest reading is older: polls are at most a minute apart. */
+  private static final Duration FRESH = Duration.ofMinutes(2);
+
+  private static final String PACKAGE = "io.mallometer.";
+
+  private final Object views;
+  private final Instant since;
+
+  private ApplicationBridge(Object views, Instant since) {
+    this.views = views;
+    this.since = since;
+  }
+
+  /**
+   * The bridge that has watched for longest.
+   *
+   * @param loaders those in which a facade was opened
+   * @return empty if none watches now
+   */
+  static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {
+    return loaders.stream()
+        .flatMap(loader -> of(loader).stream())
+        .min(Comparator.comparing(bridge -> bridge.since));
+  }
+
+  private static Optional<ApplicationBridge> of(ClassLoader loader) {
+    try {
+      Class<?> facade = loader.loadClass(PACKAGE + "Mallometer");
+      Object opened = called(facade, "open", null);
+      try {
+        Object history =
+            called(
+                loader.loadClass(facade.getName() + "$History"),
+                "points",
+                called(facade, "history", opened));
+        List<?> points = (List<?>) history;
+        if (points.isEmpty()
+            || time(points.get(points.size() - 1)).isBefore(Instant.now().minus(FRESH))) {
+          return Optional.empty();
+        }
+        called(facade, "poll", opened);
+        Class<?> views = loader.loadClass(PACKAGE + "view.Views");
+        return Optional.of(
+            new ApplicationBridge(
+                views.getConstructor(facade).newInstance(opened), time(points.get(0))));
+      } finally {
+        called(facade, "close", opened);
+      }
+    } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      // One of another version, or one that is not public; then this agent looks itself.
+      return Optional.empty();
+    }
+  }
+
+  private static Instant time(Object point) throws ReflectiveOperationException {
+    return (Instant) called(point.getClass(), "time", point);
+  }
+
+  /**
+   * An answer of the application's {@code Views}, with HTTP's status and the media type.
+   *
+   * @param writer writes it
+   */
+  record Reply(int status, String type, Writing writer) {}
+
+  /** Writes an answer. */
+  @FunctionalInterface
+  interface Writing {
+    void to(OutputStream out) throws IOException;
+  }
+
+  /** What the view without a name answers. */
+  Reply root(String type) throws IOException {
+    Object view = asked("nativeMemory");
+    return new Reply(200, type, out -> write("view.View", "write", view, out));
+  }
+
+  /** What {@code Views.answer} answers. */
+  Reply answer(String name, Map<String, String> parameters) throws IOException {
+    return reply(asked("answer", name, parameters));
+  }
+
+  /** What {@code Views.evidence} answers. */
+  Reply evidence() throws IOException {
+    return reply(asked("evidence", Map.of()));
+  }
+
+  private Reply reply(Object answer) throws IOException {
+    try {
+      Class<?> type = type("view.Answer");
+      Object outcome = called(type, "outcome", answer);
+      Object body = called(type, "body", answer);
+      return new Reply(
+          (Integer) called(outcome.getClass(), "status", outcome),
+          (String) called(type, "contentType", answer),
+          out -> write("view.Answer$Body", "writeTo", body, out));
+    } catch (ReflectiveOperationException e) {
+      throw failed(e);
+    }
+  }
+
+  private Object asked(String method, Object... arguments) throws IOException {
+    try {
+      Class<?>[] types =
+          Stream.of(arguments)
+              .map(argument -> argument instanceof Map ? Map.class : argument.getClass())
+              .toArray(Class<?>[]::new);
+      return Objects.requireNonNull(
+          views.getClass().getMethod(method, types).invoke(views, arguments));
+    } catch (ReflectiveOperationException e) {
+      throw failed(e);
+    }
+  }
+
+  private void write(String type, String method, Object what, OutputStream out) throws IOException {
+    try {
+      type(type).getMethod(method, OutputStream.class).invoke(what, out);
+    } catch (ReflectiveOperationException e) {
+      throw failed(e);
+    }
+  }
+
+  private Class<?> type(String name) throws ClassNotFoundException {
+    return views.getClass().getClassLoader().loadClass(PACKAGE + name);
+  }
+
+  private static Object called(Class<?> type, String method, Object target)
+      throws ReflectiveOperationException {
+    return type.getMethod(method).invoke(target);
+  }
+
+  private static IOException failed(ReflectiveOperationException e) {
+    Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+    return new IOException("the application's own mallometer does not answer: " + cause, cause);
+  }
+}

@@ -1,0 +1,77 @@
+package io.mallometer.agent.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Where a process is found by its address. */
+class HttpSourceTest {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  private HttpServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.start();
+  }
+
+  @AfterEach
+  void stop() {
+    server.stop(0);
+  }
+
+  private void answer(String path, int status, String type, String body) {
+    server.createContext(
+        path,
+        exchange -> {
+          byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+          exchange.getResponseHeaders().set("Content-Type", type);
+          exchange.sendResponseHeaders(status, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+  }
+
+  private HttpSource source(String path) throws Failure {
+    return new HttpSource("http://127.0.0.1:" + server.getAddress().getPort() + path, "", TIMEOUT);
+  }
+
+  @Test
+  void theEndpointIsFoundBelowActuator() throws Exception {
+    answer("/", 200, "text/html", "<html>the shop</html>");
+    answer("/actuator/nativememory", 200, "application/vnd.spring-boot+json", "{\"state\":\"A\"}");
+
+    for (String path : new String[] {"", "/", "/actuator", "/actuator/nativememory/"}) {
+      HttpSource source = source(path);
+      assertThat(source.get("nativememory").json().at("state").text()).as(path).isEqualTo("A");
+      assertThat(source.name()).as(path).endsWith("/actuator/nativememory");
+    }
+  }
+
+  @Test
+  void anAgentIsFoundBelowItsAddress() throws Exception {
+    answer("/nativememory", 200, "application/json", "{\"state\":\"A\"}");
+
+    assertThat(source("").get("nativememory").json().at("state").text()).isEqualTo("A");
+  }
+
+  @Test
+  void whereThereIsNeitherTheFailureNamesTheAddress() throws Exception {
+    HttpSource source = source("");
+
+    assertThatExceptionOfType(Failure.class)
+        .isThrownBy(() -> source.get("breakdown"))
+        .withMessageContaining("/nativememory answered with status 404");
+  }
+}

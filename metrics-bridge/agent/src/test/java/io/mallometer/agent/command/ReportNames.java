@@ -1,0 +1,18 @@
+package io.mallometer.agent.command;
+
+import java.util.List;
+
+/** What {@code report --duration} writes as JSON after more than a minute. */
+public final class ReportNames {
+
+  private ReportNames() {}
+
+  /** Two reports' part under {@code changes}: why there is none, and one change. */
+  public static List<String> changes() throws Exception {
+    SimulatedSource source = new SimulatedSource();
+    SiteGrowth growth = SiteGrowth.from(source.site("shop.Report.pack", 1e6));
+    String soon = growth.until(source.after(1), 1);
+    String later = growth.until(source.after(60).site("shop.Report.pack", 2e6), 1);
+    return List.of("{\"changes\":" + soon + "}", "{\"changes\":" + later + "}");
+  }
+}

@@ -1,0 +1,105 @@
+package io.mallometer.agent.command;
+
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** A process whose answers a test writes by hand. */
+final class SimulatedSource implements Source {
+
+  static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
+
+  private final Map<String, Double> libraries = new LinkedHashMap<>();
+  private final Map<String, Double> sites = new LinkedHashMap<>();
+  private String trends = "{}";
+  private double error = 0.01;
+  private Instant now = START;
+
+  SimulatedSource library(String name, double liveBytes) {
+    libraries.put(name, liveBytes);
+    return this;
+  }
+
+  SimulatedSource site(String name, double liveBytes) {
+    sites.put(name, liveBytes);
+    return this;
+  }
+
+  /** How wide intervals are to each side, as a share of the value. */
+  SimulatedSource withError(double share) {
+    error = share;
+    return this;
+  }
+
+  SimulatedSource withTrends(String json) {
+    trends = json;
+    return this;
+  }
+
+  SimulatedSource after(int seconds) {
+    now = START.plusSeconds(seconds);
+    return this;
+  }
+
+  @Override
+  public String name() {
+    return "simulated";
+  }
+
+  @Override
+  public Reply get(String what) {
+    String json =
+        switch (what.replaceFirst("&limit=\\d+", "")) {
+          case "nativememory" ->
+              "{\"time\":\"%s\",\"state\":\"ACTIVE\",\"counters\":{\"liveBytes\":%.0f}}"
+                  .formatted(now, total(libraries));
+          case "breakdown" -> "{\"residentBytes\":1000}";
+          case "trends" -> trends;
+          case "sites?group=library" -> groups(libraries);
+          case "sites?group=site" -> groups(sites);
+          default -> throw new IllegalArgumentException(what);
+        };
+    return new Reply(
+        "application/json", new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private String groups(Map<String, Double> figures) {
+    return figures.entrySet().stream()
+        .map(
+            group ->
+                "{\"key\":\"%s\",\"liveBytes\":{\"value\":%.0f,\"low95\":%.0f,\"high95\":%.0f}}"
+                    .formatted(
+                        group.getKey(),
+                        group.getValue(),
+                        group.getValue() * (1 - error),
+                        group.getValue() * (1 + error)))
+        .collect(
+            Collectors.joining(
+                ",",
+                "{\"reading\":{\"time\":\"%s\"},\"matching\":%d,\"groups\":["
+                    .formatted(now, figures.size()),
+                "]}"));
+  }
+
+  private static double total(Map<String, Double> figures) {
+    return figures.values().stream().mapToDouble(Double::doubleValue).sum();
+  }
+
+  @Override
+  public Reply trim() {
+    throw new UnsupportedOperationException("trim");
+  }
+
+  @Override
+  public Reply post(String what) {
+    throw new UnsupportedOperationException(what);
+  }
+
+  @Override
+  public void close() {
+    // Nothing is open.
+  }
+}

@@ -1,0 +1,188 @@
+package io.mallometer.view;
+
+import io.mallometer.Mallometer;
+import io.mallometer.internal.text.JsonWriter;
+import io.mallometer.internal.text.Words;
+import io.mallometer.model.Conclusion;
+import io.mallometer.model.Recording;
+import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.report.LeakFormat;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * Everything that is known of a process, as a zip that can be attached to a ticket: a text for
+ * people, each view, the black box and the settings of mallometer. Some hundred KiB; at most {@link
+ * #MOST_SITES} call sites and {@link #MOST_RECORDING_BYTES} of the black box.
+ *
+ * <p>Neither secrets nor addresses are in it: of settings only {@code mallometer.*}, with values of
+ * names such as {@code password} masked, and no properties of the program. A frame that belongs to
+ * no library has an address for a name, which is masked.
+ */
+final class Evidence {
+
+  static final String CONTENT_TYPE = "application/zip";
+
+  static final int MOST_SITES = 1_000;
+  private static final long MOST_RECORDING_BYTES = 4 << 20;
+
+  private static final String MASKED = "******";
+
+  private static final Pattern SECRET =
+      Pattern.compile("(?i)pass|secret|token|user|key|salt|credential");
+
+  /** Between a scheme and a host. */
+  private static final Pattern LOGIN = Pattern.compile("(?<=://)[^/@\\s]+(?=@)");
+
+  /** An offset in a library or a function follows a plus. */
+  private static final Pattern ADDRESS = Pattern.compile("(?<![+\\w])0x[0-9a-fA-F]+");
+
+  private final Mallometer mallometer;
+  private final Views views;
+  private final Map<String, String> settings;
+  private final ZipOutputStream zip;
+
+  private Evidence(
+      Mallometer mallometer, Views views, Map<String, String> settings, ZipOutputStream zip) {
+    this.mallometer = mallometer;
+    this.views = views;
+    this.settings = settings;
+    this.zip = zip;
+  }
+
+  /**
+   * Writes the zip and does not close the stream.
+   *
+   * @param settings of mallometer that are neither system properties nor variables, by name
+   */
+  static void write(
+      Mallometer mallometer, Views views, Map<String, String> settings, OutputStream out)
+      throws IOException {
+    ZipOutputStream zip = new ZipOutputStream(out, StandardCharsets.UTF_8);
+    new Evidence(mallometer, views, settings, zip).write();
+    zip.finish();
+  }
+
+  private void write() throws IOException {
+    add("report.txt", this::report);
+    add("leaks.txt", out -> LeakFormat.TEXT.write(mallometer.leaks().report(), true, out));
+    for (String name : Views.NAMES) {
+      add(name + ".json", views.answer(name, parameters(name)).body());
+    }
+    add("settings.json", this::settings);
+    recording();
+  }
+
+  private static Map<String, String> parameters(String view) {
+    return switch (view) {
+      case "sites" -> Map.of("limit", Integer.toString(MOST_SITES));
+      case "leaks" -> Map.of("all", "true");
+      default -> Map.of();
+    };
+  }
+
+  /** What cannot be told must not cost the rest. */
+  private void add(String name, Answer.Body body) throws IOException {
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    try {
+      body.writeTo(text);
+    } catch (RuntimeException | LinkageError e) {
+      text.writeBytes(("cannot be told: " + e + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    String masked = ADDRESS.matcher(text.toString(StandardCharsets.UTF_8)).replaceAll("[unknown]");
+    put(name, masked.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void put(String name, byte[] bytes) throws IOException {
+    ZipEntry entry = new ZipEntry(name);
+    entry.setTime(mallometer.clock().millis());
+    zip.putNextEntry(entry);
+    zip.write(bytes);
+    zip.closeEntry();
+  }
+
+  private void report(OutputStream out) throws IOException {
+    Conclusion conclusion = mallometer.snapshot().conclusion();
+    StringBuilder text = new StringBuilder();
+    line(
+        text,
+        "Native memory of process %d at %s",
+        ProcessHandle.current().pid(),
+        mallometer.snapshot().time());
+    line(text, "%s: %s", conclusion.state().words(), conclusion.sentence());
+    conclusion.actions().forEach(action -> line(text, "  to do: %s", action));
+    for (Conclusion.Finding finding : conclusion.findings()) {
+      line(text, "  %s, %s: %s", finding.topic(), finding.state().words(), finding.text());
+    }
+    mallometer.snapshot().memory().resident().ifPresent(resident -> split(text, resident));
+    out.write(text.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void split(StringBuilder text, ResidentMemory resident) {
+    line(text, "");
+    line(text, "Resident %s, of which", Words.bytes(resident.totalBytes()));
+    resident.bytes().entrySet().stream()
+        .sorted(Map.Entry.<ResidentPart, Long>comparingByValue(Comparator.reverseOrder()))
+        .forEach(
+            part -> line(text, "  %-24s %s", part.getKey().tag(), Words.bytes(part.getValue())));
+  }
+
+  private static void line(StringBuilder text, String format, Object... arguments) {
+    text.append(String.format(Locale.ROOT, format, arguments)).append('\n');
+  }
+
+  private void settings(OutputStream out) throws IOException {
+    SortedMap<String, String> all = new TreeMap<>(settings);
+    for (String name : System.getProperties().stringPropertyNames()) {
+      if (name.startsWith("mallometer.")) {
+        all.put(name, System.getProperty(name, ""));
+      }
+    }
+    System.getenv()
+        .forEach(
+            (name, value) -> {
+              if (name.startsWith("MALLOMETER_")) {
+                all.put(name, value);
+              }
+            });
+    all.replaceAll(Evidence::masked);
+    StringWriter json = new StringWriter();
+    JsonWriter.to(json).tree(all);
+    out.write(json.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String masked(String name, String value) {
+    Matcher login = LOGIN.matcher(value);
+    return SECRET.matcher(name).find() ? MASKED : login.replaceAll(MASKED);
+  }
+
+  private void recording() throws IOException {
+    Recording recording = mallometer.history().recording();
+    if (recording.state() != Recording.State.ON) {
+      return;
+    }
+    try {
+      Path file = Path.of(recording.path());
+      if (Files.size(file) <= MOST_RECORDING_BYTES) {
+        put("recording.blackbox", Files.readAllBytes(file));
+      }
+    } catch (IOException | RuntimeException e) {
+      put("recording.txt", ("cannot be read: " + e).getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package io.mallometer.spring;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.core.env.Environment;
+
+/** Where a browser on this machine finds the page, once the web server listens. */
+@FunctionalInterface
+interface PageAddress {
+
+  /** The address; empty where the endpoint is not exposed over HTTP, or nothing listens. */
+  String find();
+
+  /** That of the Actuator endpoint, on its own port or the application's. */
+  static PageAddress ofEndpoint(
+      ObjectProvider<PathMappedEndpoints> paths, Environment environment) {
+    return () -> {
+      @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
+      @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
+      return path == null ? "" : address(path, environment);
+    };
+  }
+
+  private static String address(String path, Environment environment) {
+    @Nullable String application = environment.getProperty("local.server.port");
+    @Nullable String management = environment.getProperty("local.management.port", application);
+    if (management == null) {
+      return "";
+    }
+    boolean separate = !management.equals(application);
+    String server = separate ? "management.server." : "server.";
+    String base =
+        separate
+            ? environment.getProperty("management.server.base-path", "")
+            : environment.getProperty(
+                    "server.servlet.context-path",
+                    environment.getProperty("spring.webflux.base-path", ""))
+                + environment.getProperty("spring.mvc.servlet.path", "");
+    boolean tls =
+        environment.getProperty(server + "ssl.enabled", Boolean.class, true)
+            && (environment.containsProperty(server + "ssl.key-store")
+                || environment.containsProperty(server + "ssl.certificate")
+                || environment.containsProperty(server + "ssl.bundle"));
+    return (tls ? "https" : "http") + "://localhost:" + management + base + path + "/page";
+  }
+}

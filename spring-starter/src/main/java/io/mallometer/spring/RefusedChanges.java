@@ -1,0 +1,54 @@
+package io.mallometer.spring;
+
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.http.MediaType;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Names the property that allows a change, where the endpoint only shows: Spring Boot answers such
+ * a request with a bare 405. With Spring WebFlux {@link ReactiveEndpointFilter} does it. Comes
+ * after Spring Security's filter.
+ */
+final class RefusedChanges extends OncePerRequestFilter {
+
+  private static final Set<String> CHANGING = Set.of("POST", "DELETE");
+
+  private final ObjectProvider<PathMappedEndpoints> paths;
+  private final boolean changesAllowed;
+
+  /**
+   * @param paths where the endpoint is exposed; not known yet while beans are made
+   */
+  RefusedChanges(ObjectProvider<PathMappedEndpoints> paths, boolean changesAllowed) {
+    this.paths = paths;
+    this.changesAllowed = changesAllowed;
+  }
+
+  @Override
+  protected boolean shouldNotFilter(HttpServletRequest request) {
+    return changesAllowed || !CHANGING.contains(request.getMethod()) || !isOurs(request);
+  }
+
+  private boolean isOurs(HttpServletRequest request) {
+    @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
+    @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
+    return path != null && request.getRequestURI().contains(path + "/");
+  }
+
+  @Override
+  protected void doFilterInternal(
+      HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+      throws ServletException, IOException {
+    response.setStatus(NativeMemoryEndpoint.ONLY_SHOWN.outcome().status());
+    response.setContentType(MediaType.APPLICATION_JSON_VALUE);
+    response.getOutputStream().write(NativeMemoryEndpoint.ONLY_SHOWN.view().json());
+  }
+}
