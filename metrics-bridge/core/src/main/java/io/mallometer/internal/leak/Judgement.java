@@ -118,9 +118,10 @@ record Judgement(
    * No object is idle.
    *
    * @param watched how many could be
+   * @param refutesLeak whether some would be if it were a leak
    */
-  static Judgement used(double thresholdSeconds, int watched) {
-    return none(Estimate.ZERO, thresholdSeconds, 0, true, watched);
+  static Judgement used(double thresholdSeconds, int watched, boolean refutesLeak) {
+    return none(Estimate.ZERO, thresholdSeconds, 0, refutesLeak, watched);
   }
 
   /** On what it stands that it is a leak. */

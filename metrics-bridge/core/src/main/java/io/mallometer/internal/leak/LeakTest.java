@@ -113,10 +113,23 @@ final class LeakTest {
     List<SampledObject> stale = those(inSlots, object -> window.idleSeconds(object) > threshold);
     if (stale.isEmpty()) {
       return Judgement.used(
-          threshold, inUse(inSlots, threshold(use, window, soonest(window)), window));
+          threshold,
+          inUse(inSlots, threshold(use, window, soonest(window)), window),
+          isUsed(inSlots, use, window, threshold));
     }
     LeakTest test = new LeakTest(live, stale, use, window, threshold);
     return soon ? test.judgeSoon() : test.judge();
+  }
+
+  /**
+   * Whether objects are used or freed, of which none is idle for the threshold: not if it is longer
+   * than they can be idle by now, and those that are idle for less stay so.
+   */
+  private static boolean isUsed(
+      List<SampledObject> inSlots, SiteUse use, Window window, double threshold) {
+    return window.observedSeconds() >= LeakThresholds.ARRIVAL_SPAN * threshold
+        || !those(inSlots, object -> window.ageSeconds(object) > threshold).isEmpty()
+        || Plateau.of(inSlots, use, soonest(window), window) < LeakThresholds.PLATEAU;
   }
 
   private static List<SampledObject> those(

@@ -26,7 +26,7 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
     Verdict raw = judged.verdict();
     boolean leak = isLeak();
     if (raw == verdict) {
-      return showing(judged);
+      return showing(isWeaker(judged) ? shown : judged);
     }
     if (leak && !judged.refutesLeak() && !isUnproven(judged)) {
       return showing(shown);
@@ -35,6 +35,11 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
     return now >= needed(judged)
         ? new Standing(raw, time, raw, 0, judged)
         : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
+  }
+
+  /** What outlasted the longest timeout stays so while an earlier run speaks for it, too. */
+  private boolean isWeaker(Judgement judged) {
+    return isLeak() && judged.known() != null && shown.known() == null && shown.lost() == null;
   }
 
   /** Whether later searches found what earlier ones had not. */

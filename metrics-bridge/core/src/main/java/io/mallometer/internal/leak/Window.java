@@ -33,6 +33,11 @@ record Window(
     return telling > 0 ? seconds / telling : observation.epochSeconds();
   }
 
+  /** Since when use is observed. */
+  double observedSeconds() {
+    return (endNanos - startedNanos) / NANOS;
+  }
+
   /** For how long an object in a slot is known not to have been touched. */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;

@@ -867,6 +867,17 @@ class LeakDetectorTest {
     assertThat(known.all()).isEmpty();
   }
 
+  /** Some objects that were freed late make a threshold of more time than there was yet. */
+  @Test
+  void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
+    site(1, "Cart.zip");
+    knowFromAnEarlierRun(1);
+    assertThat(verdict(growing(0, 7 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
+    uses.put(1, new SiteUse(90, 3, Durations.NONE, sketch(240, 3), Durations.NONE));
+
+    assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
   /** Evaluates four times a minute, while sites make an object each five seconds. */
   private LeakReport growing(double from, double until, int... numbers) {
     LeakReport report = evaluate(from);

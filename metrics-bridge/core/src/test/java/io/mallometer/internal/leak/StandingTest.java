@@ -2,6 +2,8 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,18 @@ class StandingTest {
       assertThat(standing.verdict()).isEqualTo(Verdict.LEAK);
     }
     assertThat(standing.after(GROWS, Instant.EPOCH).verdict()).isEqualTo(Verdict.GROWING);
+  }
+
+  @Test
+  void whatOutlastedTheLongestTimeoutStaysSoWhileItIsKnownToo() {
+    Judgement known =
+        GROWS.knownFrom(new KnownLeak("0123456789abcdef", Instant.EPOCH, LeakEvidence.LOST));
+    Standing leak = new Standing(Verdict.LEAK, Instant.EPOCH, Verdict.LEAK, 0, GROWS);
+    assertThat(leak.after(known, Instant.EPOCH).shown().leakEvidence())
+        .isEqualTo(LeakEvidence.OUTLASTED);
+    Standing lost = new Standing(Verdict.LEAK, Instant.EPOCH, Verdict.LEAK, 0, proven());
+    assertThat(lost.after(known, Instant.EPOCH).shown().leakEvidence())
+        .isEqualTo(LeakEvidence.KNOWN);
   }
 
   private static Judgement proven() {
