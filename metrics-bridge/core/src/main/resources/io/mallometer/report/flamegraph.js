@@ -9,6 +9,11 @@
   const NARROWEST = 0.5;
   const NARROWEST_TEXT = 28;
   const PADDING = 4;
+  const MOST = 0.9;
+  const CONTEXT = 2;
+  // What a name is: of native code, of a Java method, of one that gives call sites their name.
+  const NATIVE = 0;
+  const NAMING = 2;
   const element = id => document.getElementById(id);
 
   // ---- The tree
@@ -66,7 +71,7 @@
   const total = node => tree.total[state.metric][node];
   const self = node => tree.self[state.metric][node];
   const nameOf = node => node === ROOT ? 'all' : data.names[tree.name[node]];
-  const isJava = node => node !== ROOT && data.java[tree.name[node]] === 1;
+  const isJava = node => node !== ROOT && data.java[tree.name[node]] > NATIVE;
   const isFound = node => state.found !== null && node !== ROOT && state.found[tree.name[node]] === 1;
 
   let sortedChildren = new Map();
@@ -348,6 +353,40 @@
     say((node === ROOT ? '' : 'Zoomed: ') + describe(node, ': '));
   }
 
+  // Zooms to what most bytes of the application's methods are below, and scrolls to the one that has most. In a frame it
+  // tells the page around how tall it has to be for what is below that.
+  function openAtApplication() {
+    const below = new Float64Array(tree.count);
+    let most = ROOT;
+    for (let n = 1; n < tree.count;) {
+      const isNaming = data.java[tree.name[n]] === NAMING;
+      if (isNaming) {
+        below[n] = total(n);
+        most = most === ROOT || below[n] > below[most] ? n : most;
+      }
+      n += isNaming ? tree.size[n] : 1;
+    }
+    for (let n = tree.count - 1; n > ROOT; n--) {
+      below[tree.parent[n]] += below[n];
+    }
+    let common = ROOT;
+    for (let next = ROOT; next !== undefined && data.java[tree.name[next]] !== NAMING;) {
+      common = next;
+      next = children(common).find(child => below[child] >= MOST * below[ROOT]);
+    }
+    if (below[ROOT] > 0 && total(common) < MOST * total(ROOT)) {
+      zoom(common);
+    }
+    const first = Math.max(0, tree.depth[most] - CONTEXT);
+    if (window.parent !== window) {
+      const around = document.body.scrollHeight - view.clientHeight;
+      const last = tree.depth.subarray(most, most + (most === ROOT ? 1 : tree.size[most])).reduce((a, b) => Math.max(a, b));
+      window.parent.postMessage({height: around + (last - first + 1) * ROW}, '*');
+    }
+    view.scrollTop = first * ROW;
+    draw();
+  }
+
   function sibling(node, step) {
     if (node === ROOT) {
       return node;
@@ -497,6 +536,7 @@
   element('missing').textContent = [data.reason, data.origin].filter(text => text).join('. ');
   element('missing').hidden = element('missing').textContent === '';
   element('metric').value = data.metrics[state.metric];
-  new ResizeObserver(layOut).observe(view);
   showMetric(state.metric);
+  openAtApplication();
+  new ResizeObserver(layOut).observe(view);
 }
