@@ -317,8 +317,7 @@ public record NativeMemoryView(
       @Nullable Verdicts sites,
       List<Share> suspected) {
 
-    private static Leaks of(
-        Observation observation, Optional<LeakSummary> summary, Clock clock) {
+    private static Leaks of(Observation observation, Optional<LeakSummary> summary, Clock clock) {
       return new Leaks(
           observation.state().tag(),
           observation.reason(),

@@ -423,12 +423,12 @@
   function showLimit({conclusion: {limit, state, findings}, breakdown}) {
     const whole = limit.bytes ?? breakdown.totalBytes;
     const used = limit.usedBytes ?? breakdown.totalBytes;
-    const isApproached = isKnown(limit.seconds) && isKnown(limit.bytes);
+    const isApproached = limit.seconds > 0 && isKnown(limit.bytes);
     setText(element('limit-title'), !isKnown(used) ? 'Memory limit' : isKnown(limit.bytes)
       ? `${bytes(used)} (${share(used, whole)}) ${LIMITS[limit.source] ?? 'of'} ${bytes(limit.bytes)}` : `${bytes(used)} without a limit`);
     const later = isApproached ? projected(limit) : [];
     setText(element('projection'), findings.length === 0 ? 'Not read yet.' : !isKnown(limit.bytes) ? 'No memory limit is known.'
-      : isApproached ? projection(limit)
+      : isApproached ? projection(limit) : used >= whole ? 'It is used up.'
       : state === 'too_early' ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
     const parts = isKnown(used) ? filling(breakdown, used) : [];
     fill(element('bar'), [parts, later, used, whole], () => [

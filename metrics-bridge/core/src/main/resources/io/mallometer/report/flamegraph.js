@@ -189,6 +189,10 @@
 
   function layOut() {
     const width = view.clientWidth;
+    // A frame that is not shown has none; what is scrolled to stays.
+    if (width === 0) {
+      return;
+    }
     rows = [];
     for (let node = state.zoomed; node !== -1; node = tree.parent[node]) {
       rows[tree.depth[node]] = [{node, x: 0, width, narrower: 0}];
@@ -353,28 +357,27 @@
     say((node === ROOT ? '' : 'Zoomed: ') + describe(node, ': '));
   }
 
-  // Zooms to what most bytes of the application's methods are below, and scrolls to the one that has most. In a frame it
-  // tells the page around how tall it has to be for what is below that.
+  // Zooms to what most bytes of the application are below if the rest holds more, and scrolls to its method that has most.
+  // In a frame it tells the page around how tall it has to be for what that method calls.
   function openAtApplication() {
     const below = new Float64Array(tree.count);
-    let most = ROOT;
-    for (let n = 1; n < tree.count;) {
-      const isNaming = data.java[tree.name[n]] === NAMING;
-      if (isNaming) {
-        below[n] = total(n);
-        most = most === ROOT || below[n] > below[most] ? n : most;
-      }
-      n += isNaming ? tree.size[n] : 1;
+    // The innermost method on the way to a node that gives call sites their name.
+    const namedBy = new Int32Array(tree.count);
+    for (let n = 1; n < tree.count; n++) {
+      namedBy[n] = data.java[tree.name[n]] === NAMING ? n : namedBy[tree.parent[n]];
+      below[namedBy[n]] += self(n);
     }
+    below[ROOT] = 0;
+    const most = below.reduce((best, bytes, n) => bytes > below[best] ? n : best, ROOT);
     for (let n = tree.count - 1; n > ROOT; n--) {
       below[tree.parent[n]] += below[n];
     }
     let common = ROOT;
-    for (let next = ROOT; next !== undefined && data.java[tree.name[next]] !== NAMING;) {
+    for (let next = ROOT; next !== undefined && next !== most;) {
       common = next;
       next = children(common).find(child => below[child] >= MOST * below[ROOT]);
     }
-    if (below[ROOT] > 0 && total(common) < MOST * total(ROOT)) {
+    if (below[ROOT] > 0 && total(common) < total(ROOT) / 2) {
       zoom(common);
     }
     const first = Math.max(0, tree.depth[most] - CONTEXT);
@@ -537,6 +540,12 @@
   element('missing').hidden = element('missing').textContent === '';
   element('metric').value = data.metrics[state.metric];
   showMetric(state.metric);
-  openAtApplication();
-  new ResizeObserver(layOut).observe(view);
+  let isOpened = false;
+  new ResizeObserver(() => {
+    layOut();
+    if (!isOpened && view.clientWidth > 0) {
+      isOpened = true;
+      openAtApplication();
+    }
+  }).observe(view);
 }
