@@ -629,6 +629,8 @@ describe('on the sample', () => {
   it('the flame graph opens at the method of the application and is tall enough for it', async () => {
     const page = await open(samplePage());
     await page.click('#draw');
+    // Chromium lays out what a frame holds once it is in view.
+    await page.locator('iframe').scrollIntoViewIfNeeded();
     await page.waitForFunction(() => Boolean(document.querySelector('iframe')?.style.height));
     const heights = await page.frames()[1].evaluate(() => [document.querySelector('#view').scrollTop, document.querySelector('#view').clientHeight]);
     assert.ok(heights[0] > 100 && heights[1] >= 200, `${heights}`);

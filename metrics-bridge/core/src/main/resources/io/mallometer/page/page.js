@@ -20,6 +20,11 @@
 
   const isKnown = value => value !== null && value !== undefined;
 
+  /** As Words.interval does. */
+  function interval(value, low, high) {
+    return high > 4 * value ? 'too few samples' : `${bytes(low)} to ${bytes(high)}`;
+  }
+
   function bytes(value) {
     if (!isKnown(value)) {
       return UNKNOWN;
@@ -563,7 +568,7 @@
     const {value, low95, high95} = group.liveBytes;
     const row = make('tr', {},
       make('th', {scope: 'row'}, button),
-      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, `${bytes(low95)} to ${bytes(high95)}`)),
+      make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low95, high95))),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
     const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
@@ -625,7 +630,7 @@
       leakFigures(leak),
       ...lastUses(leak),
       make('details', {'data-key': `${leak.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? []),
-        ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `${bytes(other.liveBytes)} live`), frames(other.frames)])),
+        ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
       changeAllowed ? acknowledgeButton(leak) : '')));
   }
 
@@ -658,7 +663,7 @@
     const list = make('dl', {class: 'figures'});
     const pairs = [
       ['Live', bytes(leak.liveBytes), ''],
-      ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? `${bytes(leak.suspectedBytesLow)} to ${bytes(leak.suspectedBytesHigh)}` : ''],
+      ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
       ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
       ['Oldest', duration(leak.oldestSeconds), ''],
       ['Not used for', duration(leak.idleSeconds), ''],
