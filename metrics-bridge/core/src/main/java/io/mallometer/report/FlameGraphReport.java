@@ -17,6 +17,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A flame graph in one HTML file: the page, its style, its script, and the stacks with all four
@@ -32,7 +34,13 @@ final class FlameGraphReport implements Report {
   private static final ReportMetric[] METRICS = ReportMetric.values();
 
   /** What a box is labelled with. Lines and offsets are left out: they would split boxes. */
-  private record Label(StackFrame.Kind kind, String function) {}
+  private record Label(StackFrame.Kind kind, String function) {
+
+    /** Returns 0 for native code, 1 for Java, 2 for a Java method that is a site's name. */
+    int number(Set<String> names) {
+      return kind == StackFrame.Kind.NATIVE ? 0 : names.contains(function) ? 2 : 1;
+    }
+  }
 
   /** A site's labels by number, outermost first. */
   private record Stack(int[] labels, CallSite site) {}
@@ -71,7 +79,7 @@ final class FlameGraphReport implements Report {
     json.endArray();
     Numbering<Label> labels = new Numbering<>(0);
     writeStacks(sorted(sites, labels), json);
-    writeLabels(labels, json);
+    writeLabels(labels, names(sites), json);
     json.endObject();
   }
 
@@ -119,14 +127,19 @@ final class FlameGraphReport implements Report {
     json.endArray();
   }
 
-  private static void writeLabels(Numbering<Label> labels, JsonWriter json) throws IOException {
+  private static Set<String> names(CallSites sites) {
+    return sites.sites().stream().map(CallSite::name).collect(Collectors.toSet());
+  }
+
+  private static void writeLabels(Numbering<Label> labels, Set<String> names, JsonWriter json)
+      throws IOException {
     json.name("names").beginArray();
     for (Label label : labels.all()) {
       json.line().value(label.function());
     }
     json.endArray().name("java").beginArray();
     for (Label label : labels.all()) {
-      json.value(label.kind() == StackFrame.Kind.JAVA ? 1 : 0);
+      json.value(label.number(names));
     }
     json.endArray();
   }

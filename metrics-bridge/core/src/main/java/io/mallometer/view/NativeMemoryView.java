@@ -10,6 +10,7 @@ import io.mallometer.model.SizeDistribution;
 import io.mallometer.model.Snapshot;
 import java.time.Clock;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -281,6 +282,7 @@ public record NativeMemoryView(
    * @param reason what is off and why; empty if nothing is
    * @param method by what accessed bits are cleared: {@code cold}, {@code clear_refs}; empty while
    *     off
+   * @param since when the first epoch began, in ISO 8601; empty before
    * @param epochs epochs that ended
    * @param voidEpochs those in which the kernel itself cleared accessed bits
    * @param epochSeconds how long the present epoch is to be
@@ -301,6 +303,7 @@ public record NativeMemoryView(
       String state,
       String reason,
       String method,
+      Optional<Instant> since,
       long epochs,
       long voidEpochs,
       double epochSeconds,
@@ -316,11 +319,18 @@ public record NativeMemoryView(
       @Nullable Verdicts sites,
       List<Share> suspected) {
 
-    private static Leaks of(Observation observation, Optional<LeakSummary> summary) {
+    private static Leaks of(Observation observation, Optional<LeakSummary> summary, Clock clock) {
       return new Leaks(
           observation.state().tag(),
           observation.reason(),
           observation.method(),
+          observation.startedNanos() == 0
+              ? Optional.empty()
+              : Optional.of(
+                  clock
+                      .instant()
+                      .minusNanos(System.nanoTime() - observation.startedNanos())
+                      .truncatedTo(ChronoUnit.MINUTES)),
           observation.epochs(),
           observation.voidEpochs(),
           observation.epochSeconds(),
@@ -374,7 +384,7 @@ public record NativeMemoryView(
         snapshot.process().map(Counters::of).orElse(null),
         AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),
-        Leaks.of(observation, snapshot.leaks()),
+        Leaks.of(observation, snapshot.leaks(), clock),
         Self.of(snapshot.self()));
   }
 }

@@ -5,6 +5,8 @@
 // so that no name can become markup.
 {
   const element = id => document.getElementById(id);
+  const SECOND = 1000;
+  const EVIDENCE = 'evidence';
 
   // ---- Words
 
@@ -49,8 +51,13 @@
     return ratio > 0 && ratio < SMALLEST_SHARE ? '< 0.1 %' : `${digits.format(100 * ratio)} %`;
   }
 
-  const perSecond = value => isKnown(value) ? `${bytes(value)}/s` : UNKNOWN;
-  const moment = time => isKnown(time) ? dateTime.format(new Date(time)) : UNKNOWN;
+  const isToday = date => date.toDateString() === new Date().toDateString();
+
+  // The time of day, with the date where that is another one.
+  function moment(time, ofDay = clockTime) {
+    const date = new Date(time);
+    return isKnown(time) ? (isToday(date) ? ofDay : dateTime).format(date) : UNKNOWN;
+  }
 
   function duration(seconds) {
     if (!isKnown(seconds)) {
@@ -74,11 +81,11 @@
   const NAMES = {
     'java-heap': 'Java heap', 'metaspace': 'Metaspace', 'class-space': 'Class space', 'code-cache': 'Code cache',
     'thread-stacks': 'Thread stacks', 'gc-and-jvm': 'GC and JVM', 'direct-buffers': 'Direct buffers',
-    'malloc-live': 'malloc, in use', 'malloc-retained': 'malloc, kept free', 'malloc': 'malloc',
+    'malloc-live': 'malloc, live', 'malloc-retained': 'malloc, retained', 'malloc': 'malloc',
     'mapped-files': 'Mapped files', 'shared-memory': 'Shared memory', 'mallometer': 'mallometer',
     'unexplained': 'Unexplained', 'this-process': 'This process', 'other-processes': 'Other processes',
     'page-cache': 'Page cache', 'kernel': 'Kernel', 'sockets': 'Sockets', 'tmpfs': 'tmpfs', 'other': 'Other',
-    'native': 'Native', 'beside': 'Beside this process',
+    'native': 'Native', 'beside': 'Beside this process', 'smaller': 'Smaller parts', 'unsplit': 'Not split yet',
   };
   const nameOf = tag => Object.hasOwn(NAMES, tag) ? NAMES[tag] : tag;
 
@@ -87,9 +94,10 @@
     'java-heap': 0, 'metaspace': 1, 'class-space': 2, 'code-cache': 3, 'thread-stacks': 4, 'gc-and-jvm': 5,
     'direct-buffers': 6, 'malloc-live': 7, 'malloc-retained': 8, 'malloc': 7, 'mapped-files': 9, 'shared-memory': 10,
     'mallometer': 11, 'unexplained': 12, 'this-process': 0, 'other-processes': 4, 'page-cache': 9, 'kernel': 5,
-    'sockets': 6, 'tmpfs': 10, 'other': 12,
+    'sockets': 6, 'tmpfs': 10, 'other': 12, 'beside': 13, 'unsplit': 13, 'smaller': 14,
   };
-  const SEVERITIES = {fine: ['✓', 'Fine'], unknown: ['?', 'Not known'], attention: ['!', 'Worth a look'], alarm: ['‼', 'Alarm']};
+  const STATES = {act: ['‼', 'Act'], watch: ['!', 'Watch'], too_early: ['?', 'Too early to tell'], healthy: ['✓', 'Healthy']};
+  const stateWords = state => STATES[state] ?? ['?', state];
 
   // ---- Elements
 
@@ -126,14 +134,14 @@
 
   // The same where figures change at each poll: lists that are open stay open, and the focus where it was.
   function fillKeepingOpen(target, value, build) {
-    const lists = () => [...target.querySelectorAll('details')];
-    const open = new Set(lists().filter(list => list.open).map(list => list.dataset.key));
-    const focused = lists().find(list => list.contains(document.activeElement))?.dataset.key;
+    const keyed = () => [...target.querySelectorAll('[data-key]')];
+    const open = new Set(keyed().filter(one => one.open).map(one => one.dataset.key));
+    const focused = keyed().find(one => one.contains(document.activeElement))?.dataset.key;
     fill(target, value, build);
-    for (const list of lists()) {
-      list.open = open.has(list.dataset.key);
-      if (list.dataset.key === focused && !target.contains(document.activeElement)) {
-        list.querySelector('summary').focus();
+    for (const one of keyed()) {
+      one.open = open.has(one.dataset.key);
+      if (one.dataset.key === focused && !target.contains(document.activeElement)) {
+        (one.querySelector('summary') ?? one).focus();
       }
     }
   }
@@ -171,7 +179,8 @@
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
 
-  const partColour = tag => colour(`--part-${Object.hasOwn(COLOURS, tag) ? COLOURS[tag] : 12}`);
+  const partVariable = tag => `--part-${Object.hasOwn(COLOURS, tag) ? COLOURS[tag] : 12}`;
+  const partColour = tag => colour(partVariable(tag));
 
   // Never less than five minutes, so that a young process does not look as if a lot happened.
   const SHORTEST_SPAN = 300;
@@ -186,7 +195,7 @@
   // Labels are of minutes.
   const TIME_STEPS = [60, 120, 300, 600, 900, 1800, 3600];
 
-  function axes(format, steps) {
+  function axes() {
     const common = {
       stroke: colour('--quiet'),
       font: '12px system-ui, sans-serif',
@@ -195,7 +204,7 @@
     };
     return [
       {...common, size: 28, space: 60, incrs: TIME_STEPS, values: (plot, times) => times.map(time => minuteTime.format(time * 1000))},
-      {...common, size: 74, space: 34, incrs: steps ?? undefined, values: (plot, values) => values.map(format)},
+      {...common, size: 74, space: 34, incrs: BYTE_STEPS, values: (plot, values) => values.map(bytes)},
     ];
   }
 
@@ -204,7 +213,7 @@
     const box = document.querySelector(`[data-chart="${name}"]`);
     let known = charts.get(name);
     if (known === undefined) {
-      known = {box, plot: null, signature: '', at: null, describe};
+      known = {name, box, plot: null, signature: '', at: null, describe};
       charts.set(name, known);
       listen(known);
     }
@@ -237,7 +246,7 @@
     box.tabIndex = 0;
     box.setAttribute('role', 'slider');
     box.setAttribute('aria-orientation', 'horizontal');
-    box.setAttribute('aria-label', `Moment of: ${box.closest('section').querySelector('h2').textContent}`);
+    box.setAttribute('aria-label', `Moment of: ${element(`tab-${known.name}`).textContent}`);
     new ResizeObserver(() => {
       if (known.plot !== null && box.clientWidth > 0 && known.plot.width !== box.clientWidth) {
         known.plot.setSize({width: box.clientWidth, height: box.clientHeight});
@@ -292,7 +301,7 @@
     chart(name, columns.map(column => column.name).join() + showsLimit + points(times).show, () => ({
       options: {
         scales: {x: timeScale, y: {range: (plot, low, high) => [0, (high ?? most) * 1.05]}},
-        axes: axes(bytes, BYTE_STEPS),
+        axes: axes(),
         series: [
           {},
           ...columns.map(column => ({fill: partColour(column.name), stroke: colour('--panel'), width: 1, points: points(times)})).reverse(),
@@ -312,25 +321,23 @@
       make('caption', {}, `${when}: ${bytes(total)}${isKnown(total) && isKnown(limit) ? `, ${share(total, limit)} of the limit of ${bytes(limit)}` : ''}`),
       make('thead', {class: 'hidden'}, make('tr', {}, make('th', {scope: 'col'}, 'Part'), make('th', {scope: 'col'}, 'Bytes'), make('th', {scope: 'col'}, 'Share'))),
       make('tbody', {}, ...rows.map(([part, value]) => {
-        const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
-        swatch.style.background = partColour(part);
-        return make('tr', {}, make('th', {scope: 'row'}, swatch, nameOf(part)),
+        return make('tr', {}, make('th', {scope: 'row'}, swatch(part), nameOf(part)),
           make('td', {class: 'number'}, bytes(value)), make('td', {class: 'number quiet'}, share(value, total)));
       })))]);
     return `${when}: ${bytes(total)}, ${rows.map(([part, value]) => `${nameOf(part)} ${bytes(value)}`).join(', ')}`;
   }
 
-  function lineChart(name, times, values, format, steps, more) {
+  function lineChart(name, times, values, more) {
     const seconds = times.map(time => time / 1000);
     chart(name, String(points(times).show), () => ({
       options: {
         scales: {x: timeScale, y: {range: (plot, low, high) => [0, Math.max(high ?? 1, 1) * 1.1]}},
-        axes: axes(format, steps),
+        axes: axes(),
         series: [{}, {stroke: colour('--accent'), fill: colour('--accent-soft'), width: 2, points: points(times)}],
       },
       data: [seconds, values],
       read: (at, pointed) => {
-        const text = `${pointed ? clockTime.format(times[at]) : 'Now'}: ${format(values[at])}${more(at)}`;
+        const text = `${pointed ? clockTime.format(times[at]) : 'Now'}: ${bytes(values[at])}${more(at)}`;
         setText(document.querySelector(`[data-reading="${name}"]`), text);
         return text;
       },
@@ -373,21 +380,30 @@
     }
   }
 
-  // ---- The answer and what is now
+  // ---- The conclusion
 
-  function showAnswer(diagnosis, memory) {
+  function showAnswer({conclusion, memory, views, exports}) {
+    const {state, since, actions, findings} = conclusion;
     const section = element('answer');
-    if (section.dataset.severity !== diagnosis.severity) {
-      announce(`${diagnosis.sentence}.`);
+    const [sign, word] = stateWords(state);
+    const sentence = `${conclusion.sentence}.`;
+    if (section.dataset.state !== state) {
+      announce(`${word}. ${sentence}`);
     }
-    section.dataset.severity = diagnosis.severity;
-    setText(element('sentence'), `${diagnosis.sentence}.`);
-    fill(element('findings'), diagnosis.findings, () => diagnosis.findings.map(finding => {
-      const [sign, word] = SEVERITIES[finding.severity] ?? SEVERITIES.unknown;
-      return make('li', {'data-severity': finding.severity},
+    section.dataset.state = state;
+    fill(element('state'), [state, since], () => [make('span', {class: 'sign', 'aria-hidden': 'true'}, sign), ' ', make('strong', {}, word),
+      isKnown(since) ? ` since ${moment(since, minuteTime)}` : '']);
+    setText(element('sentence'), sentence);
+    const hasEvidence = [...views, ...exports.map(({name}) => name)].includes(EVIDENCE);
+    fillKeepingOpen(element('actions'), [actions, hasEvidence], () => actions.map(action =>
+      make('li', {}, hasEvidence && /evidence/.test(action) ? evidenceButton(action) : action)));
+    fill(element('findings'), findings, () => findings.map(finding => {
+      const [sign, word] = stateWords(finding.state);
+      return make('li', {'data-state': finding.state},
         make('span', {class: 'sign', 'aria-hidden': 'true'}, sign),
         make('span', {class: 'hidden'}, `${word}: `), `${finding.text}.`);
     }));
+    element('why').hidden = findings.length === 0;
     element('remedy').hidden = memory.remedy === '';
     fill(element('remedy'), memory.remedy, () => ['What to do: ', make('code', {}, memory.remedy)]);
     showBeginning(memory);
@@ -397,36 +413,76 @@
   function showBeginning({allocatedBefore: before, mallometer: own}) {
     element('beginning').hidden = !before;
     if (before) {
-      const left = isKnown(before.liveBytes) ? `; about ${bytes(before.liveBytes)} of that are still in use` : '';
+      const left = isKnown(before.liveBytes) ? `; about ${bytes(before.liveBytes)} of that are still live` : '';
       const gaps = own.attachment?.gaps ? ` Not complete: ${own.attachment.gaps}.` : '';
-      setText(element('beginning'), `Counted since ${moment(own.since)} (${own.mode}); ${before.text}${left}.${gaps}`);
+      setText(element('beginning'), `Counted since ${moment(own.since, minuteTime)} (${own.mode}); ${before.text}${left}.${gaps}`);
     }
     setText(element('holders-before'), isKnown(before?.liveBytes) ? `About ${bytes(before.liveBytes)} were allocated before the attach and are in no row.` : '');
   }
 
-  function showTiles({memory, breakdown, cgroup, allocator}) {
-    const counters = memory.counters ?? {};
-    const tiles = [
-      ['Resident', bytes(breakdown.residentBytes), 'of this process'],
-      ['Working set', bytes(cgroup.workingSetBytes ?? cgroup.chargedBytes), cgroupWords(cgroup)],
-      ['malloc, in use', bytes(counters.liveBytes), inUseWords(memory)],
-      ['malloc, kept free', bytes(allocator.retainedBytes), isKnown(allocator.trimmableBytes) ? `resident or not; a trim gives back at least ${bytes(allocator.trimmableBytes)}` : 'not known'],
-    ];
-    figures(element('tiles'), tiles);
+  // ---- The limit
+
+  const LIMITS = {cgroup: 'of the memory limit of', machine: 'of the machine\'s', stated: 'of the stated limit of'};
+  const SMALL = 0.02;
+
+  function showLimit({conclusion: {limit, state, findings}, breakdown}) {
+    const whole = limit.bytes ?? breakdown.totalBytes;
+    const used = limit.usedBytes ?? breakdown.totalBytes;
+    const isApproached = limit.seconds > 0 && isKnown(limit.bytes);
+    setText(element('limit-title'), !isKnown(used) ? 'Memory limit' : isKnown(limit.bytes)
+      ? `${bytes(used)} (${share(used, whole)}) ${LIMITS[limit.source] ?? 'of'} ${bytes(limit.bytes)}` : `${bytes(used)} without a limit`);
+    const later = isApproached ? projected(limit) : [];
+    setText(element('projection'), findings.length === 0 ? 'Not read yet.' : !isKnown(limit.bytes) ? 'No memory limit is known.'
+      : isApproached ? projection(limit) : used >= whole ? 'It is used up.'
+      : state === 'too_early' ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
+    const parts = isKnown(used) ? filling(breakdown, used) : [];
+    fill(element('bar'), [parts, later, used, whole], () => [
+      ...later.map(([, amount], i) => sized(amount / whole, {class: `later later-${i}`})).reverse(),
+      sized(Math.min(1, used / whole), {class: 'used'}, ...parts.map(([part, amount]) => swatch(part, {}, amount))),
+    ]);
+    element('bar').hidden = parts.length === 0;
+    fill(element('parts'), [parts, later], () => [
+      ...parts.map(([part, amount]) => make('li', {}, swatch(part), `${nameOf(part)} ${bytes(amount)}`)),
+      ...later.map(([text, amount], i) => make('li', {}, make('span', {class: `swatch later later-${i}`, 'aria-hidden': 'true'}), `${bytes(amount)} ${text}`)),
+    ]);
   }
 
-  function inUseWords({counters, allocatedBefore: before}) {
-    if (!before) {
-      return isKnown(counters?.liveObjects) ? `${count(counters.liveObjects)} objects` : 'not counted';
-    }
-    return isKnown(before.liveBytes) ? `about ${bytes(before.liveBytes)} of it allocated before the attach` : 'with what was allocated before the attach';
+  const AHEAD = [10, 30];
+  const HOUR = 3600;
+  const ahead = seconds => minuteTime.format(Date.now() + seconds * SECOND);
+
+  // How much is used in 10 and in 30 minutes, or when all of it is.
+  function projected({bytes: whole, usedBytes: used, seconds}) {
+    const before = AHEAD.filter(minutes => minutes * 60 < seconds);
+    return [...before.map(minutes => [`in ${minutes} min`, used + (whole - used) * minutes * 60 / seconds]),
+      ...(before.length < AHEAD.length ? [[`at ${ahead(seconds)}`, whole]] : [])];
   }
 
-  function cgroupWords({limitBytes, chargedBytes}) {
-    if (isKnown(limitBytes)) {
-      return `of a limit of ${bytes(limitBytes)}`;
-    }
-    return isKnown(chargedBytes) ? 'of the cgroup, which has no limit' : 'no memory cgroup can be read';
+  function projection({seconds, lowerSeconds, upperSeconds}) {
+    const isSoon = seconds < 2 * HOUR;
+    const at = left => !isKnown(left) ? 'never' : isSoon && left < 24 * HOUR ? ahead(left) : duration(left);
+    return `If memory grows on like this it is full in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''} (${at(lowerSeconds)} to ${at(upperSeconds)}).`;
+  }
+
+  // The parts of the resident set, small ones together, and what else counts.
+  function filling({parts, totalBytes}, used) {
+    const isLarge = part => part.bytes >= SMALL * totalBytes;
+    const sum = list => list.reduce((total, part) => total + part.bytes, 0);
+    const rest = [['smaller', sum(parts.filter(part => !isLarge(part)))], [isKnown(totalBytes) ? 'beside' : 'unsplit', used - (totalBytes ?? 0)]];
+    return [...parts.filter(isLarge).map(one => [one.part, one.bytes]), ...rest.filter(([, amount]) => amount >= SMALL * (totalBytes ?? used))];
+  }
+
+  function sized(ratio, attributes, ...children) {
+    const made = make('div', attributes, ...children);
+    made.style.width = `${100 * ratio}%`;
+    return made;
+  }
+
+  function swatch(part, attributes = {class: 'swatch', 'aria-hidden': 'true'}, amount = 0) {
+    const made = make('span', attributes);
+    made.style.background = `var(${partVariable(part)})`;
+    made.style.flexGrow = amount;
+    return made;
   }
 
   function showProcess({pid, started, memory}) {
@@ -446,18 +502,14 @@
         stackedChart(panel, memory.times, columns, totals, memory.limitBytes);
       }
     };
-    split('resident', memory.resident, memory.residentBytes, 'The resident set has not been split yet.');
-    split('charged', memory.charged, memory.chargedBytes, 'This process is in no memory cgroup that can be read.');
-    const counted = malloc.liveBytes.some(isKnown);
-    const rated = malloc.allocatedBytesPerSecond.some(isKnown);
-    empty('live', counted ? '' : rated ? 'Not known: how much was in use before the attach is unknown.' : 'malloc is not counted.');
-    empty('rates', rated ? '' : 'malloc is not counted.');
-    if (counted) {
-      lineChart('live', malloc.times, malloc.liveBytes, bytes, BYTE_STEPS, at => isKnown(malloc.liveObjects[at]) ? `, ${count(malloc.liveObjects[at])} objects` : '');
-    }
-    if (rated) {
-      lineChart('bytes-rate', malloc.times, malloc.allocatedBytesPerSecond, perSecond, BYTE_STEPS, () => '');
-      lineChart('calls-rate', malloc.times, malloc.allocationsPerSecond, value => isKnown(value) ? `${digits.format(value)}/s` : UNKNOWN, null, () => ' allocations');
+    const before = reason => memory.times.length === 0 ? 'Not read yet.' : reason;
+    split('resident', memory.resident, memory.residentBytes, before('The resident set has not been split yet.'));
+    split('charged', memory.charged, memory.chargedBytes, before('This process is in no memory cgroup that can be read.'));
+    const isLiveKnown = malloc.liveBytes.some(isKnown);
+    const isCounted = malloc.allocatedBytesPerSecond.some(isKnown);
+    empty('live', isLiveKnown ? '' : isCounted ? 'Not known: how much was live before the attach is unknown.' : malloc.times.length > 1 ? 'malloc is not counted.' : 'Not read yet.');
+    if (isLiveKnown) {
+      lineChart('live', malloc.times, malloc.liveBytes, at => isKnown(malloc.liveObjects[at]) ? `, ${count(malloc.liveObjects[at])} objects` : '');
     }
   }
 
@@ -466,13 +518,12 @@
   const HOLDER_COLUMNS = [
     ['live', 'Live', group => group.liveBytes.value],
     ['growth', 'Growth', group => group.growthBytes ?? -Infinity],
-    ['rate', 'Allocated', group => group.bytesPerSecond ?? -Infinity],
   ];
   const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
 
   function showTrends(trends) {
     // They are read and asked for more seldom than the rest.
-    setText(element('holders-time'), trends.times.length > 0 ? `As of ${clockTime.format(trends.times[trends.times.length - 1])}.` : '');
+    setText(element('holders-time'), trends.times.length > 0 ? `As of ${moment(trends.times[trends.times.length - 1])}.` : '');
     empty('holders', trends.sites.length > 0 ? '' : `Nothing to show: ${trends.reason || 'no call site was read yet'}.`);
     for (const kind of ['sites', 'libraries']) {
       holders[kind].trends = trends;
@@ -519,9 +570,8 @@
       make('th', {scope: 'row'}, button),
       make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low95, high95))),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
-      make('td', {class: 'number rate'}, perSecond(group.bytesPerSecond)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
-    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '5'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
+    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.stacks.map(stack => make('div', {class: 'stack'},
       make('p', {}, `${bytes(stack.liveBytes)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.medianAgeSeconds)}, the oldest ${duration(stack.oldestAgeSeconds)}`),
       frames(stack.frames)))));
     details.hidden = !isOpen;
@@ -555,69 +605,96 @@
     return svg;
   }
 
-  function selectTab(kind, focus) {
-    for (const one of ['sites', 'libraries']) {
-      const tab = element(`tab-${one}`);
-      tab.setAttribute('aria-selected', String(one === kind));
-      tab.tabIndex = one === kind ? 0 : -1;
-      element(`panel-${one}`).hidden = one !== kind;
-      if (one === kind && focus) {
-        tab.focus();
-      }
-    }
+  // ---- Suspects
+
+  // Whoever lays another page over this one could get a click out of its reader.
+  let trimRefused = window.top === window ? '' : 'Nothing can be changed while the page is in a frame of another one.';
+  let changeAllowed = false;
+  const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) names call sites that are fine.';
+
+  // What an empty list means: as the conclusion's finding says, or why there is no finding.
+  let suspects = 0;
+  let nothingSuspected = '';
+  const VERDICTS = {leak: '‼', unused: '!', growing: '↗', pool: '='};
+
+  // What grows comes first, what a person acknowledged last; beyond that the order is the answer's.
+  function showLeaks(leaks) {
+    const rank = leak => leak.acknowledged ? 2 : leak.growthBytesPerHour > 0 ? 0 : 1;
+    const ordered = [...leaks].sort((a, b) => rank(a) - rank(b));
+    suspects = leaks.length;
+    sayNothingSuspected();
+    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+      make('h3', {}, ...breakable(applicationLine(leak))),
+      make('p', {}, make('span', {class: 'badge'}, make('span', {'aria-hidden': 'true'}, `${VERDICTS[leak.verdict] ?? '?'} `), leak.verdict),
+        leak.acknowledged ? ' acknowledged: ' : ' ', leak.sentence ?? ''),
+      leakFigures(leak),
+      ...lastUses(leak),
+      make('details', {'data-key': `${leak.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? []),
+        ...(leak.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
+      changeAllowed ? acknowledgeButton(leak) : '')));
   }
 
-  // ---- Leaks
+  const sayNothingSuspected = () => empty('leaks', suspects > 0 ? '' : nothingSuspected);
 
-  // What an empty list of verdicts means: nothing is wrong only where the use of objects is observed.
-  let observation = {isOn: false, text: ''};
+  // The line of the Java method that gives the site its name.
+  const applicationLine = ({site = '', frames = []}) => frames.find(frame => frame === site || frame.startsWith(`${site}(`)) ?? site;
 
-  function showLeaks(leaks) {
-    const nothing = observation.isOn ? 'No code looks like a leak.' : `No code is known to leak. ${observation.text}`;
-    empty('leaks', leaks.length > 0 ? '' : nothing);
-    fillKeepingOpen(element('verdicts'), leaks, () => leaks.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
-      make('h3', {}, make('span', {class: 'badge'}, leak.verdict), ` ${leak.site ?? ''}${leak.acknowledged ? ', known to be fine' : ''}`),
-      make('p', {}, leak.sentence ?? ''),
-      leakFigures(leak),
-      lastUse('Last access', leak.lastAccess, leak.number),
-      lastUse('Last write', leak.lastWrite, leak.number),
-      make('details', {'data-key': `${leak.number} Allocated by`}, make('summary', {}, 'Allocated by'), frames(leak.frames ?? [])),
-      ...(leak.others ?? []).map(other => make('details', {'data-key': `${other.number} Allocated by`}, make('summary', {}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames))))));
+  function acknowledgeButton({site, number, acknowledged}) {
+    const button = make('button', {type: 'button', 'data-key': `${number} acknowledge`}, acknowledged ? 'Withdraw the acknowledgement' : 'Acknowledge');
+    button.addEventListener('click', async () => {
+      const result = element('leaks-result');
+      try {
+        const response = await change(`leaks/${encodeURIComponent(site)}`, acknowledged ? 'DELETE' : 'POST');
+        if (!response.ok) {
+          throw new Error(await reason(response));
+        }
+        setText(result, acknowledged ? `${site} is no longer acknowledged.` : `${site} is acknowledged.`);
+        showLeaks(await response.json());
+        jobs[0].due = 0;
+        tick();
+      } catch (error) {
+        sayFailed(result, error, `Not changed: ${error.message}. ${HEALTHY_SITES}`);
+      }
+    });
+    return button;
   }
 
   function leakFigures(leak) {
     const list = make('dl', {class: 'figures'});
     const pairs = [
-      ['Suspected', bytes(leak.suspectedBytes), isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
+      ['Live', bytes(leak.liveBytes), ''],
+      ['Suspected', leak.suspectedBytes > 0 ? bytes(leak.suspectedBytes) : UNKNOWN, isKnown(leak.suspectedBytesLow) ? interval(leak.suspectedBytes, leak.suspectedBytesLow, leak.suspectedBytesHigh) : ''],
       ['Growth', isKnown(leak.growthBytesPerHour) ? `${growth(leak.growthBytesPerHour)}/h` : UNKNOWN, ''],
       ['Oldest', duration(leak.oldestSeconds), ''],
       ['Not used for', duration(leak.idleSeconds), ''],
-      ['Limit reached in', duration(leak.secondsToLimit), ''],
+      ['Limit reached by it alone', duration(leak.secondsToLimit), ''],
       ['Confidence', isKnown(leak.confidence) ? share(leak.confidence, 1) : UNKNOWN, leak.evidence ? `evidence: ${leak.evidence}` : ''],
     ];
     figures(list, pairs.filter(([, value]) => value !== UNKNOWN));
     return list;
   }
 
-  function lastUse(title, use, number) {
-    if (!isKnown(use)) {
-      return '';
-    }
-    if (isKnown(use.unavailable)) {
-      return make('p', {class: 'note'}, `${title}: not known, ${use.unavailable}`);
-    }
-    return make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? []));
+  function lastUses({lastAccess: access, lastWrite: write, number}) {
+    const reasons = [access, write].map(use => isKnown(use?.time) ? '' : use?.unavailable || 'it is looked for at leaks only');
+    const unknown = (title, reason) => make('p', {class: 'note'}, `${title}: not known, ${reason}`);
+    return reasons[0] !== '' && reasons[0] === reasons[1] ? [unknown('Last access and last write', reasons[0])]
+      : [['Last access', access], ['Last write', write]].map(([title, use], i) => reasons[i] !== '' ? unknown(title, reasons[i])
+        : make('details', {'data-key': `${number} ${title}`}, make('summary', {}, `${title}: ${moment(use.time)}${use.thread ? ` by ${use.thread}` : ''}`), frames(use.frames ?? [])));
   }
 
-  function showLeakState({leaks, allocatedBefore: before}) {
+  function showLeakState({memory: {leaks, allocatedBefore: before}, conclusion: {findings}, trimAllowed}) {
+    changeAllowed = trimAllowed && trimRefused === '';
+    setText(element('leaks-access'), changeAllowed ? '' : `Suspects cannot be acknowledged here: ${trimRefused || 'management.endpoint.nativememory.access=unrestricted allows it in Spring Boot'}. ${HEALTHY_SITES}`);
     const states = {
-      on: `Whether sampled objects are still used has been observed for ${count(leaks?.epochs)} epochs`,
+      on: isKnown(leaks?.since) ? `The use of sampled objects is observed since ${moment(leaks.since, minuteTime)}` : 'The use of sampled objects is observed',
       starting: 'What this system can observe is being tried out',
-      off: 'Whether objects are still used is not observed',
-      failed: 'Whether objects are still used cannot be observed',
+      off: 'The use of objects is not observed',
+      failed: 'The use of objects cannot be observed',
     };
     const text = leaks ? `${[states[leaks.state] ?? leaks.state, leaks.reason].filter(part => part).join(': ')}.` : '';
-    observation = {isOn: leaks?.state === 'on', text};
+    const found = findings.find(finding => finding.topic === 'leaks')?.text;
+    nothingSuspected = found ? `${found}.` : `No call site is suspected. ${text}`;
+    sayNothingSuspected();
     setText(element('leaks-note'), before ? `${text} Objects that were allocated before the attach are in no verdict.` : text);
   }
 
@@ -639,8 +716,6 @@
       }))]);
   }
 
-  // Whoever lays another page over this one could get a click out of its reader.
-  let trimRefused = window.top === window ? '' : 'Nothing can be trimmed while the page is in a frame of another one.';
 
   function showAllocator(allocator, trimAllowed, memory) {
     const why = isKnown(memory.counters) ? 'it was not read yet' : memory.reason;
@@ -648,8 +723,8 @@
     setText(element('allocator-name'), allocator.allocator);
     figures(element('allocator-figures'), [
       ['From the system', bytes(allocator.systemBytes)],
-      ['In use', bytes(allocator.usedBytes)],
-      ['Kept free', bytes(allocator.retainedBytes)],
+      ['Live', bytes(allocator.usedBytes)],
+      ['Retained', bytes(allocator.retainedBytes)],
       ['A trim gives back', isKnown(allocator.trimmableBytes) ? `at least ${bytes(allocator.trimmableBytes)}` : UNKNOWN],
       ['Arenas', count(allocator.arenas)],
       ['Trims', count(allocator.trims)],
@@ -661,7 +736,7 @@
     setText(element('trim-note'), trimAllowed ? trimRefused
       : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent trim=true.');
     element('arenas').hidden = allocator.arenaTable.length === 0;
-    table(element('arena-table'), ['Arena', 'System', 'In use', 'Free', 'A trim could give back'],
+    table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'A trim could give back'],
       allocator.arenaTable.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
     element('huge').hidden = allocator.largeAllocations.length === 0;
     table(element('huge-table'), ['When', 'Size', 'Thread'],
@@ -669,7 +744,7 @@
   }
 
   function showBudget(budget) {
-    empty('budget', budget.lines.length > 0 ? '' : 'Not known before the resident set was split.');
+    empty('budget', budget.lines.length > 0 ? '' : 'Not read yet.');
     setText(element('budget-verdict'), budget.verdict ? `${budget.verdict}.` : '');
     table(element('budget-table'), ['Claim', 'Bytes', 'How it is known'], [
       ...budget.lines.map(line => [nameOf(line.item), bytes(line.bytes), `${line.basis}: ${line.detail}`]),
@@ -700,29 +775,30 @@
   }
 
   function showLife({record, lastLife}) {
-    setText(element('life-sentence'), lastLife ? `${lastLife.sentence}.` : 'None is recorded.');
+    const wasKilled = ['oom', 'killed'].includes(lastLife?.reason);
+    const killed = element('killed');
+    killed.hidden = !wasKilled;
+    setText(element('killed-sentence'), wasKilled ? `${lastLife.sentence}.` : '');
+    setText(killed.querySelector('pre'), wasKilled ? lastLife.report : '');
     const states = {
-      ON: `This life is recorded in ${record.path}.`,
-      OFF: 'This life is not recorded: set MALLOMETER_BLACKBOX or mallometer.record.path to a file on a volume.',
-      FAILED: `This life is not recorded: ${record.reason}.`,
+      ON: `This run is recorded in ${record.path}.`,
+      OFF: 'This run is not recorded: set MALLOMETER_BLACKBOX or mallometer.record.path to a file on a volume.',
+      FAILED: `This run is not recorded: ${record.reason}.`,
     };
-    setText(element('life-record'), (lastLife ? `Process ${lastLife.pid}, until ${moment(lastLife.ended)}, from ${lastLife.file}. ` : '') + (states[record.state] ?? record.state));
-    element('life-report').hidden = !lastLife;
-    setText(element('life-report').querySelector('pre'), lastLife?.report ?? '');
+    setText(element('record'), `${states[record.state] ?? record.state} ${lastLife ? `${lastLife.sentence}.` : 'No previous run is recorded.'}`);
   }
 
   function showDownloads(views, exports) {
     fill(element('download-list'), [views, exports], () => [
       ...exports.map(({name, address, extension, title}) => make('li', {}, make('a', {href: address, download: `mallometer-${name}.${extension}`}, name), ` ${title}`)),
-      ...views.map(view => make('li', {}, make('a', {href: view, download: `mallometer-${view}.json`}, view), ' JSON')),
+      ...views.filter(view => view !== EVIDENCE).map(view => make('li', {}, make('a', {href: view, download: `mallometer-${view}.json`}, view), ' JSON')),
     ]);
   }
 
   // ---- Asking
 
-  const SECOND = 1000;
   const LONGEST_PAUSE = 60 * SECOND;
-  const LONGEST_TRIM = 120 * SECOND;
+  const LONGEST_CHANGE = 120 * SECOND;
   const PACE = 10;
   const jobs = [
     {view: 'overview', every: PACE * SECOND, show: showOverview},
@@ -731,7 +807,7 @@
     {view: 'leaks', every: 60 * SECOND, show: showLeaks},
     {view: 'blackbox', every: 600 * SECOND, show: showLife},
   ];
-  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, severity: null, views: ['overview']};
+  const state = {paused: false, asking: false, failures: 0, failedAt: 0, started: null, state: null, views: ['overview']};
   jobs.forEach(job => job.due = 0);
 
   function say(text, isTrouble, error) {
@@ -758,10 +834,10 @@
       jobs.forEach(job => job.due = 0);
     }
     // What is said for the first time is shown with its evidence at once. The sentence itself has figures, which change always.
-    if (state.severity !== overview.diagnosis.severity) {
+    if (state.state !== overview.conclusion.state) {
       jobs.filter(job => ['leaks', 'trends'].includes(job.view)).forEach(job => job.due = 0);
     }
-    state.severity = overview.diagnosis.severity;
+    state.state = overview.conclusion.state;
     state.started = overview.started;
     state.views = overview.views;
     // A page may be newer than the application that answers.
@@ -770,13 +846,13 @@
     const seldom = pace > PACE ? `, asked each ${duration(pace)} as many watch` : '';
     say(`Updated ${clockTime.format(Date.parse(overview.memory.time))}${seldom}`, false);
     showProcess(overview);
-    showAnswer(overview.diagnosis, overview.memory);
-    showTiles(overview);
+    showAnswer(overview);
+    showLimit(overview);
     showSizes(overview.memory.counters);
     showAllocator(overview.allocator, overview.trimAllowed, overview.memory);
     showBudget(overview.budget);
     showOwn(overview.memory.mallometer, overview.memory.leaks, overview.breakdown);
-    showLeakState(overview.memory);
+    showLeakState(overview);
     showDownloads(overview.views, overview.exports);
   }
 
@@ -847,17 +923,27 @@
       const pause = Math.min(LONGEST_PAUSE, 2 * SECOND * 2 ** state.failures++);
       state.failedAt = Date.now() + pause;
       jobs.forEach(job => job.due = 0);
-      say(`No answer (${error.message}); asked again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true, error);
+      say(`No answer (${error.message}); the page asks again in ${duration(Math.ceil(pause / SECOND))}. What is shown is old.`, true, error);
     } finally {
       state.asking = false;
+      offerRetry(state.failures > 0);
     }
+  }
+
+  // What is hidden loses the focus.
+  function offerRetry(isOffered) {
+    const retry = element('retry');
+    if (!isOffered && document.activeElement === retry) {
+      element('pause').focus();
+    }
+    retry.hidden = !isOffered;
   }
 
   // ---- What the reader does
 
   element('pause').addEventListener('click', event => {
     state.paused = !state.paused;
-    event.target.setAttribute('aria-pressed', String(state.paused));
+    setText(event.target, state.paused ? 'Resume' : 'Pause');
     if (state.paused) {
       say('Paused', false);
     } else {
@@ -865,14 +951,38 @@
     }
   });
 
-  for (const kind of ['sites', 'libraries']) {
-    element(`tab-${kind}`).addEventListener('click', () => selectTab(kind, false));
-    element(`tab-${kind}`).addEventListener('keydown', event => {
-      if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-        selectTab(kind === 'sites' ? 'libraries' : 'sites', true);
-      }
+  element('retry').addEventListener('click', () => {
+    state.failedAt = 0;
+    tick();
+  });
+
+  for (const list of document.querySelectorAll('[role=tablist]')) {
+    const tabs = [...list.children];
+    const select = chosen => tabs.forEach(tab => {
+      tab.setAttribute('aria-selected', String(tab === chosen));
+      tab.tabIndex = tab === chosen ? 0 : -1;
+      element(tab.getAttribute('aria-controls')).hidden = tab !== chosen;
+    });
+    tabs.forEach((tab, i) => {
+      tab.addEventListener('click', () => select(tab));
+      tab.addEventListener('keydown', event => {
+        const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+        if (step) {
+          const next = tabs.at((i + step) % tabs.length);
+          select(next);
+          next.focus();
+        }
+      });
     });
   }
+
+  // The flame graph says how tall it has to be.
+  addEventListener('message', event => {
+    const frame = document.querySelector('iframe');
+    if (frame !== null && event.source === frame.contentWindow && event.data.height > 0) {
+      frame.style.height = `${event.data.height}px`;
+    }
+  });
 
   element('draw').addEventListener('click', async () => {
     setText(element('drawing'), 'Asking');
@@ -910,13 +1020,13 @@
   }
 
   // With the first token that is taken. What was refused has changed nothing.
-  async function postTrim() {
+  async function change(address, method = 'POST') {
     const known = await tokens();
     let response;
     for (const token of known.length > 0 ? known : [{}]) {
-      response = await request('trim', {
-        method: 'POST', body: '{}', signal: AbortSignal.timeout(LONGEST_TRIM),
-        headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...token},
+      response = await request(address, {
+        method, body: method === 'POST' ? '{}' : null, signal: AbortSignal.timeout(LONGEST_CHANGE),
+        headers: {Accept: '*/*', 'Content-Type': 'application/json', ...token},
       });
       if (response.status !== 403) {
         break;
@@ -925,12 +1035,33 @@
     return response;
   }
 
+  function evidenceButton(action) {
+    const button = make('button', {type: 'button', 'data-key': EVIDENCE}, action);
+    const result = make('span', {role: 'status'});
+    button.addEventListener('click', async () => {
+      setText(result, ' Asking');
+      try {
+        const response = await change(EVIDENCE);
+        if (!response.ok) {
+          throw new Error(await reason(response));
+        }
+        const link = make('a', {href: URL.createObjectURL(await response.blob()), download: `mallometer-${EVIDENCE}.zip`});
+        link.click();
+        URL.revokeObjectURL(link.href);
+        setText(result, ' Saved');
+      } catch (error) {
+        sayFailed(result, error, ` Not saved: ${error.message}`);
+      }
+    });
+    return make('span', {}, button, result);
+  }
+
   async function trim() {
     const result = element('trim-result');
     setText(result, 'Trimming');
     element('trim').disabled = true;
     try {
-      const response = await postTrim();
+      const response = await change('trim');
       if ([403, 405].includes(response.status)) {
         trimRefused = `Trimming is not allowed to you here (${await reason(response)}).`;
         setText(result, '');

@@ -9,6 +9,11 @@
   const NARROWEST = 0.5;
   const NARROWEST_TEXT = 28;
   const PADDING = 4;
+  const MOST = 0.9;
+  const CONTEXT = 2;
+  // What a name is: of native code, of a Java method, of one that gives call sites their name.
+  const NATIVE = 0;
+  const NAMING = 2;
   const element = id => document.getElementById(id);
 
   // ---- The tree
@@ -66,7 +71,7 @@
   const total = node => tree.total[state.metric][node];
   const self = node => tree.self[state.metric][node];
   const nameOf = node => node === ROOT ? 'all' : data.names[tree.name[node]];
-  const isJava = node => node !== ROOT && data.java[tree.name[node]] === 1;
+  const isJava = node => node !== ROOT && data.java[tree.name[node]] > NATIVE;
   const isFound = node => state.found !== null && node !== ROOT && state.found[tree.name[node]] === 1;
 
   let sortedChildren = new Map();
@@ -184,6 +189,10 @@
 
   function layOut() {
     const width = view.clientWidth;
+    // A frame that is not shown has none; what is scrolled to stays.
+    if (width === 0) {
+      return;
+    }
     rows = [];
     for (let node = state.zoomed; node !== -1; node = tree.parent[node]) {
       rows[tree.depth[node]] = [{node, x: 0, width, narrower: 0}];
@@ -348,6 +357,39 @@
     say((node === ROOT ? '' : 'Zoomed: ') + describe(node, ': '));
   }
 
+  // Zooms to what most bytes of the application are below if the rest holds more, and scrolls to its method that has most.
+  // In a frame it tells the page around how tall it has to be for what that method calls.
+  function openAtApplication() {
+    const below = new Float64Array(tree.count);
+    // The innermost method on the way to a node that gives call sites their name.
+    const namedBy = new Int32Array(tree.count);
+    for (let n = 1; n < tree.count; n++) {
+      namedBy[n] = data.java[tree.name[n]] === NAMING ? n : namedBy[tree.parent[n]];
+      below[namedBy[n]] += self(n);
+    }
+    below[ROOT] = 0;
+    const most = below.reduce((best, bytes, n) => bytes > below[best] ? n : best, ROOT);
+    for (let n = tree.count - 1; n > ROOT; n--) {
+      below[tree.parent[n]] += below[n];
+    }
+    let common = ROOT;
+    for (let next = ROOT; next !== undefined && next !== most;) {
+      common = next;
+      next = children(common).find(child => below[child] >= MOST * below[ROOT]);
+    }
+    if (below[ROOT] > 0 && total(common) < total(ROOT) / 2) {
+      zoom(common);
+    }
+    const first = Math.max(0, tree.depth[most] - CONTEXT);
+    if (window.parent !== window) {
+      const around = document.body.scrollHeight - view.clientHeight;
+      const last = tree.depth.subarray(most, most + (most === ROOT ? 1 : tree.size[most])).reduce((a, b) => Math.max(a, b));
+      window.parent.postMessage({height: around + (last - first + 1) * ROW}, '*');
+    }
+    view.scrollTop = first * ROW;
+    draw();
+  }
+
   function sibling(node, step) {
     if (node === ROOT) {
       return node;
@@ -497,6 +539,13 @@
   element('missing').textContent = [data.reason, data.origin].filter(text => text).join('. ');
   element('missing').hidden = element('missing').textContent === '';
   element('metric').value = data.metrics[state.metric];
-  new ResizeObserver(layOut).observe(view);
   showMetric(state.metric);
+  let isOpened = false;
+  new ResizeObserver(() => {
+    layOut();
+    if (!isOpened && view.clientWidth > 0) {
+      isOpened = true;
+      openAtApplication();
+    }
+  }).observe(view);
 }

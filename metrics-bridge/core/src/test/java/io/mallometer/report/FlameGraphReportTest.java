@@ -237,6 +237,31 @@ class FlameGraphReportTest {
   }
 
   @Test
+  void opensAtTheMethodThatNamesMostBytes() throws Exception {
+    open(ExampleSites.generated(50, 600));
+
+    browser.await("document.querySelector('#view').scrollTop > 1000");
+    assertThat(browser.evaluate("document.querySelector('#view').scrollTop < 12000"))
+        .isEqualTo("true");
+  }
+
+  @Test
+  void opensZoomedToTheApplicationWhereTheRestHoldsMost() throws Exception {
+    StackFrame main = StackFrame.ofJava("com.example.Main", "main", "Main.java", 1);
+    StackFrame load = StackFrame.ofJava("com.example.Cache", "load", "Cache.java", 2);
+    StackFrame inner = StackFrame.ofLibrary("libzip.so", "deflateInit2_", 1);
+    StackFrame compiler = StackFrame.ofLibrary("libjvm.so", "Compile", 1);
+    open(
+        ExampleSites.of(
+            ExampleSites.site(1, 1, 8, 1, 1_000, inner, load, main),
+            ExampleSites.site(2, 1, 8, 1, 9_000, compiler)));
+
+    browser.await("document.querySelector('#status').textContent.startsWith('Zoomed: ')");
+    assertThat(browser.text("#status"))
+        .isEqualTo("Zoomed: com.example.Main.main: Java, total 1,000 B (10 %), self 0 B (0 %)");
+  }
+
+  @Test
   void opensAHundredThousandSites() throws Exception {
     open(ExampleSites.generated(100_000, 60));
 
