@@ -167,7 +167,9 @@ final class ConclusionRules {
     String use =
         observed().compareTo(OBSERVED) < 0
             ? ""
-            : "; no call site grows without its objects being used";
+            : small()
+                .map(site -> "; %s is unused, but small".formatted(name(site)))
+                .orElse("; no call site grows without its objects being used");
     return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
   }
 
@@ -238,8 +240,21 @@ final class ConclusionRules {
       Instant due = snapshot.time().plusNanos((long) left);
       tooEarly("leaks", "unused memory shows from " + Words.minute(due));
     } else {
-      found("leaks", State.HEALTHY, "", "No call site grows without its objects being used");
+      found(
+          "leaks",
+          State.HEALTHY,
+          "",
+          small()
+              .map(SiteVerdict::sentence)
+              .orElse("No call site grows without its objects being used"));
     }
+  }
+
+  /** Returns what grows and is unused, and is too small to be watched. */
+  private Optional<SiteVerdict> small() {
+    return known.leaks().suspicious().stream()
+        .filter(site -> site.verdict() == Verdict.UNUSED && !site.acknowledged() && site.grows())
+        .findFirst();
   }
 
   private Duration observed() {

@@ -299,11 +299,12 @@ class ConclusionTest {
   @Test
   void unusedMemoryIsToWatchFromATwentiethOfTheLimitOn() {
     Situation small = new Situation(HALF_AN_HOUR, second -> 400);
-    small.leaks = VerdictsByHand.report(unused("a.B.c", 0, 40 * MIB));
+    small.leaks = VerdictsByHand.report(unused("a.B.c", MIB, 40 * MIB));
     Situation large = new Situation(HALF_AN_HOUR, second -> 400);
     large.leaks = VerdictsByHand.report(unused("a.B.c", 0, 60 * MIB));
 
     assertThat(small.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(small.conclusion().sentence()).endsWith("; B.c (Some.java:12) is unused, but small");
     assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
   }
