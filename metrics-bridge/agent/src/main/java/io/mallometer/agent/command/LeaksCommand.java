@@ -104,7 +104,7 @@ final class LeaksCommand implements Callable<Integer> {
         + " was started without the agent and is observed only while it is asked, so far for "
         + Words.duration(observed)
         + ". --duration 10m watches for longer; with -javaagent:mallometer-agent.jar at its start, or"
-        + " the starter asked by its address, it is observed from the start.";
+        + " with the starter, it is observed from the start.";
   }
 
   /** The JVM forgets who does not ask for two minutes. */
