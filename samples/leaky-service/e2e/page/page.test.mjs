@@ -513,10 +513,11 @@ describe('on the sample', () => {
   });
 
   it('draws the limit with what fills it and when it is reached', async () => {
+    let seconds = 1200;
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
         overview.breakdown = {residentBytes: 300 << 20, totalBytes: 300 << 20, parts: [{part: 'java-heap', bytes: 200 << 20}, {part: 'malloc-live', bytes: 99 << 20}, {part: 'sockets', bytes: 1 << 20}]};
-        overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds: 1200, upperSeconds: null};
+        overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
         overview.conclusion.findings = [{topic: 'growth', state: 'act', text: 'Memory grows'}];
       }
     }));
@@ -529,6 +530,10 @@ describe('on the sample', () => {
     assert.deepEqual(widths.map(width => Math.round(40 * width)), [40, 35, 30]);
     const heap = await page.$eval('#bar .used > span', part => part.getBoundingClientRect().width / part.parentElement.clientWidth);
     assert.ok(Math.abs(heap - 200 / 383) < 0.01, `${heap}`);
+    seconds = 1e8;
+    await page.reload();
+    await page.locator('#projection').filter({hasText: 'not reached within 60 days'}).waitFor();
+    assert.equal(await page.$('#bar .later'), null);
     await close(page);
   });
 

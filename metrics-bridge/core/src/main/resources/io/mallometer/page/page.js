@@ -424,16 +424,18 @@
 
   const LIMITS = {cgroup: 'of the memory limit of', machine: 'of the machine\'s', stated: 'of the stated limit of'};
   const SMALL = 0.02;
+  const HOUR = 3600;
+  const FORETOLD = 60 * 24 * HOUR;
 
   function showLimit({conclusion: {limit, state, findings}, breakdown}) {
     const whole = limit.bytes ?? breakdown.totalBytes;
     const used = limit.usedBytes ?? breakdown.totalBytes;
-    const isApproached = limit.seconds > 0 && isKnown(limit.bytes);
+    const isApproached = limit.seconds > 0 && limit.seconds < FORETOLD;
     setText(element('limit-title'), !isKnown(used) ? 'Memory limit' : isKnown(limit.bytes)
       ? `${bytes(used)} (${share(used, whole)}) ${LIMITS[limit.source] ?? 'of'} ${bytes(limit.bytes)}` : `${bytes(used)} without a limit`);
     const later = isApproached ? projected(limit) : [];
     setText(element('projection'), findings.length === 0 ? 'Not read yet.' : !isKnown(limit.bytes) ? 'No memory limit is known.'
-      : isApproached ? projection(limit) : used >= whole ? 'It is used up.'
+      : isApproached ? projection(limit) : used >= whole ? 'It is used up.' : limit.seconds >= FORETOLD ? 'At this pace it is not reached within 60 days.'
       : state === 'too_early' ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
     const parts = isKnown(used) ? filling(breakdown, used) : [];
     fill(element('bar'), [parts, later, used, whole], () => [
@@ -448,7 +450,6 @@
   }
 
   const AHEAD = [10, 30];
-  const HOUR = 3600;
   const ahead = seconds => minuteTime.format(Date.now() + seconds * SECOND);
 
   // How much is used in 10 and in 30 minutes, or when all of it is.
