@@ -398,7 +398,7 @@ struct mallometer_site_sums {
 struct mallometer_site {
   /* 0 for the first; a site keeps its number. */
   uint32_t number;
-  /* Return addresses that mallometer_site_stack() knows. */
+  /* Frames of its stack, see mallometer_site_stack(). */
   uint32_t frames;
   /* Live is the difference, of the variances as well. */
   struct mallometer_site_sums allocated;
@@ -746,8 +746,9 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t site
  * Copies the frames of a call site, innermost first, at most `capacity`: return addresses up to the first that belongs
  * to no loaded object, then Java frames. A Java frame has its highest bit set, which no address has; below are the
  * number of the method for mallometer_method_name() (all ones: unknown), and in the lowest 16 bits the bytecode index
- * (0xffff: unknown, or a native method). Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA
- * as above.
+ * (0xffff: unknown, or a native method). Where compiled code calls by the foreign-function interface the JVM is asked
+ * for the true frames, if the calling thread is one of its threads; there may then be more or fewer than the site says.
+ * Returns how many; -EINVAL: frames is NULL, or there is no such site; -ENODATA as above.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
+import io.mallometer.program.DeflaterLeak;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

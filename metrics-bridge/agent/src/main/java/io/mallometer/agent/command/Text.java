@@ -22,24 +22,6 @@ final class Text {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
   }
 
-  /**
-   * The innermost frames of a stack, down to the one that names its site.
-   *
-   * @param site the name of the site
-   * @param least so many, if there are
-   */
-  static List<String> stack(List<String> frames, String site, int least) {
-    String naming = site.startsWith(START_UP) ? site.substring(START_UP.length()) : site;
-    String method = naming.replaceFirst("\\)$", "") + "(";
-    int end = Math.min(least, frames.size());
-    for (int i = 0; i < frames.size(); i++) {
-      if (frames.get(i).startsWith(method) || frames.get(i).contains("." + method)) {
-        return frames.subList(0, Math.max(end, i + 1));
-      }
-    }
-    return frames.subList(0, end);
-  }
-
   /** Cut to a width, or filled up to it. */
   static String left(String text, int width) {
     String plain = plain(text);
@@ -69,8 +51,16 @@ final class Text {
    * @param name of the call site
    */
   static List<String> stack(List<String> frames, String name, int least) {
-    int naming = first(frames, frame -> frame.equals(name) || frame.startsWith(name + "("));
-    int shown = naming >= 0 ? naming : first(frames, APPLICATION.asMatchPredicate());
+    String naming = name.startsWith(START_UP) ? name.substring(START_UP.length()) : name;
+    String method = naming.replaceFirst("\\)$", "");
+    int named =
+        first(
+            frames,
+            frame ->
+                frame.equals(method)
+                    || frame.startsWith(method + "(")
+                    || frame.contains("." + method + "("));
+    int shown = named >= 0 ? named : first(frames, APPLICATION.asMatchPredicate());
     return frames.subList(0, Math.min(frames.size(), Math.max(least, shown + 1)));
   }
 

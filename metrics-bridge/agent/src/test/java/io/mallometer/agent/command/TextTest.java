@@ -24,8 +24,8 @@ class TextTest {
   }
 
   @Test
-  void withoutThatFrameItHasTheLeast() {
-    assertThat(Text.stack(FRAMES, "com.shop.Other.run", 2)).isEqualTo(FRAMES.subList(0, 2));
+  void withoutThatFrameItGoesDownToTheFirstLineOfAnotherClassThanTheJdks() {
+    assertThat(Text.stack(FRAMES, "com.shop.Other.run", 2)).isEqualTo(FRAMES.subList(0, 3));
     assertThat(Text.stack(List.of(), "com.shop.Other.run", 2)).isEmpty();
   }
 }

@@ -199,11 +199,11 @@ class AgentServerTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, limit, from, to",
+        "/sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit, from, to",
         "/sites?limit=5&tpo=5 | sites has no parameter 'tpo'",
         "/nativememory/sites?LIMIT=5 | sites has no parameter 'LIMIT'",
         "/breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
-        "/leaks?limit=5 | leaks has no parameter 'limit'; it has all, format",
+        "/leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",
         "/table?limit=5 | table has no parameter 'limit'; it has metric, filter",
         "/nativememory?limit=5 | nativememory has no parameter 'limit'; it has none",
         "/evidence?all=true | evidence has no parameter 'all'; it has none",

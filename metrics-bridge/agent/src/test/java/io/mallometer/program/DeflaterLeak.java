@@ -1,4 +1,4 @@
-package io.mallometer.agent;
+package io.mallometer.program;
 
 import java.util.ArrayList;
 import java.util.List;
