@@ -17,11 +17,17 @@ import java.util.Map;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 
-/** Kernels that lose the last address of memory: nobody can use or free it. */
+/**
+ * Kernels that lose the last address of memory, 1 to 3 MB of it each minute: nobody can use or free
+ * it.
+ */
 final class Losing {
 
   static final List<Class<? extends Kernel>> ALL =
       List.of(
+          JnaBlocks.class,
+          ThroughWrapper.class,
+          ManySmall.class,
           UnsafeBlocks.class,
           CStrings.class,
           ForgottenOnError.class,
@@ -36,9 +42,54 @@ final class Losing {
 
   private Losing() {}
 
+  /** Memory for a C function that nobody gives back. */
+  static final class JnaBlocks implements Kernel {
+    private static final int BYTES = 4096;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(100);
+    }
+
+    @Override
+    public void step(Duration age) {
+      Block.of(Native.malloc(BYTES), BYTES).filled();
+    }
+  }
+
+  /** One of many callers of a method forgets to free. */
+  static final class ThroughWrapper implements Kernel {
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(500);
+    }
+
+    @Override
+    public void step(Duration age) {
+      SharedWrapper.allocate(20_000);
+    }
+  }
+
+  /** 400 objects of 80 bytes a second. */
+  static final class ManySmall implements Kernel {
+    private static final int BYTES = 80;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(250);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i < 100; i++) {
+        Block.of(Native.malloc(BYTES), BYTES).filled();
+      }
+    }
+  }
+
   /** Off-heap memory of a library that frees none of it. */
   static final class UnsafeBlocks implements Kernel {
-    private static final int BYTES = 8000;
+    private static final int BYTES = 16_000;
 
     private final MethodHandle allocate = allocateMemory();
 
@@ -84,7 +135,7 @@ final class Losing {
 
   /** A request of five fails, and then its memory is not freed. */
   static final class ForgottenOnError implements Kernel {
-    private static final int BYTES = 10_000;
+    private static final int BYTES = 16_000;
 
     private int requests;
 
@@ -111,7 +162,7 @@ final class Losing {
     }
   }
 
-  /** Of 50 entries each is replaced every half minute, and the old one is not freed. */
+  /** Each of 50 entries is replaced every quarter minute, and the old one is not freed. */
   static final class ReplacedEntries implements Kernel {
     private static final int BYTES = 6000;
 
@@ -120,7 +171,7 @@ final class Losing {
 
     @Override
     public Duration period() {
-      return Duration.ofMillis(600);
+      return Duration.ofMillis(300);
     }
 
     @Override
@@ -179,7 +230,7 @@ final class Losing {
 
     @Override
     public void step(Duration age) {
-      for (int i = 0; i < 5; i++) {
+      for (int i = 0; i < 20; i++) {
         new ReadOptions().setFillCache(false);
       }
     }

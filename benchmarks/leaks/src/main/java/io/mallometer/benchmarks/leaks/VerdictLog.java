@@ -27,6 +27,7 @@ final class VerdictLog implements AutoCloseable {
   private final Path file;
   private final Pace pace;
   private final Mallometer mallometer;
+  private final Interposer library = Interposer.ofThisProcess();
   private Instant latest = Instant.MIN;
   private int searches;
 
@@ -48,7 +49,7 @@ final class VerdictLog implements AutoCloseable {
     }
     latest = report.time();
     append(moment(report));
-    MemorySearch search = Interposer.ofThisProcess().memorySearch();
+    MemorySearch search = library.memorySearch();
     if (search.number() > searches && search.endedNanos() != 0) {
       searches = search.number();
       append(text(search));
@@ -73,7 +74,7 @@ final class VerdictLog implements AutoCloseable {
         Locale.ROOT,
         "{\"age\":%.1f,\"search\":%d,\"state\":%s,\"cpuSeconds\":%.3f,\"seconds\":%.2f,"
             + "\"searched\":%d,\"resident\":%d,\"objects\":%d,\"lost\":%d}%n",
-        pace.age().toMillis() / 1e3,
+        pace.age().minusNanos(System.nanoTime() - search.endedNanos()).toMillis() / 1e3,
         search.number(),
         quoted((search.state() + " " + search.reason()).strip()),
         search.cpuSeconds(),
