@@ -82,6 +82,7 @@ class Run:
     def __init__(self, lines):
         self.kernels = collections.defaultdict(Kernel)
         self.untrue = []
+        self.sentences = 0
         self.searches = [line for line in lines if "search" in line]
         moments = [line for line in lines if "search" not in line]
         if not moments:
@@ -99,6 +100,7 @@ class Run:
         for name in {*sites, *self.kernels}:
             self.kernels[name].hear(minute, sites[name])
         for name, said in sites.items():
+            self.sentences += len(said) if name not in LEAKING else 0
             self.untrue.extend((name, minute, wrong) for site in said if (wrong := untruth(name, site["sentence"])))
 
 
@@ -107,6 +109,8 @@ def untruth(name, sentence):
     if name in LEAKING:
         return ""
     if "nobody can use or free them" in sentence or "beyond any timeout" in sentence:
+        return sentence
+    if "holds 0 B: " in sentence:
         return sentence
     look_alike = re.fullmatch(r"LookAlikes\.([a-z]+)(Random)?(\d+)", name)
     if not look_alike:
@@ -195,15 +199,16 @@ def print_look_alikes(title, run, names):
             stages = [kernel.minute(stage) for stage in (*STAGES[:2], "pool", "leak")]
             rows.append([name, *stages, untrue, kernel.sentences.get("leak") or kernel.sentences.get("unused", "")])
     measure.print_table(title, ["look-alike", "growing", "unused", "pool", "leak", "untrue", "said at last when unused"], rows)
-    measure.print_table(f"{title}: untrue sentences", ["look-alike", "minute", "what is not so"],
-                        [(name, f"{minute:.0f}", wrong) for name, minute, wrong in run.untrue])
+    if run.untrue:
+        measure.print_table(f"{title}: untrue sentences", ["look-alike", "minute", "what is not so"],
+                            [(name, f"{minute:.0f}", wrong) for name, minute, wrong in run.untrue])
 
 
 def print_times(runs):
     """Median and worst minute of each stage, of all kernels that leak."""
     rows = []
     for name, run in runs.items():
-        leaking = [kernel for kernel in JVMS.get(name.split(", ")[-1], LOST_JVM)]
+        leaking = JVMS.get(name.split(", ")[-1], LOST_JVM)
         row = [name]
         for stage in STAGES:
             minutes = [run.kernels[kernel].first[stage] for kernel in leaking if stage in run.kernels[kernel].first]
@@ -244,7 +249,7 @@ def stages(jdks, arguments):
             print_look_alikes(f"{name}; {len(names)} kernels, {run.judged} call sites; {run.observation}", run, names)
             targets.append(measure.Target(f"{name}: called leak", 0, len(false_leaks(run, []))))
             targets.append(measure.Target(f"{name}: untrue sentences", 0, len(run.untrue)))
-            print("\nCalled leak: " + (", ".join(false_leaks(run, [])) or "none"))
+            print(f"\nSaid of them: {run.sentences} sentences, {len(run.untrue)} of them untrue. Called leak: " + (", ".join(false_leaks(run, [])) or "none"))
     print_searches(runs)
     targets.append(measure.Target("JVMs without a result", 0, len(results) - len(runs)))
     return targets
@@ -269,8 +274,7 @@ def lost(jdks, arguments):
     rows = [row + [""] * (len(LOST_JVM) + 3 - len(row)) for row in rows]
     header = ["", f"by minute {LOST_WITHIN_MINUTES}", *(name.partition(".")[2] for name in LOST_JVM), "others called leak"]
     measure.print_table("First minute at leak, lost; the last two hold each other", header, rows)
-    for name, run in runs.items():
-        print_kernels(f"{name}; {run.observation}", run, LOST_JVM)
+    print_times(runs)
     print_searches(runs)
     targets.append(measure.Target("JVMs without a result", 0, len(results) - len(runs)))
     return targets

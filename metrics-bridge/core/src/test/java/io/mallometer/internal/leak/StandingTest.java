@@ -32,6 +32,28 @@ class StandingTest {
     assertThat(standing.after(GROWS, Instant.EPOCH).verdict()).isEqualTo(Verdict.GROWING);
   }
 
+  @Test
+  void whatIsUnusedIsHealthyAtOnceWhenItsObjectsAreFreed() {
+    Standing standing = Standing.of(GROWS, Instant.EPOCH).after(unused(), Instant.EPOCH);
+    assertThat(standing.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Judgement.unseen(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Judgement.noneLeft(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.HEALTHY);
+  }
+
+  private static Judgement unused() {
+    return new Judgement(
+        Verdict.UNUSED,
+        new Judgement.Idle(5, 5, 120, 600, true),
+        GROWS.suspected(),
+        Double.NaN,
+        null,
+        false,
+        null,
+        null);
+  }
+
   private static Judgement proven() {
     return GROWS.losing(new Lost(50, 47));
   }
