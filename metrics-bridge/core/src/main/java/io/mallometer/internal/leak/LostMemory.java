@@ -169,10 +169,10 @@ final class LostMemory {
     Map<Integer, Count> counts = new HashMap<>();
     for (SoughtObject object : second.objects()) {
       SoughtObject known = before.get(object.id());
-      if (known != null && !object.freed()) {
+      if (known != null && !object.freed() && tells(first, object)) {
         counts
             .computeIfAbsent(object.site(), site -> new Count())
-            .add(object, known.lost() && object.lost(), isOld(first, object));
+            .add(object, known.lost() && object.lost());
       }
     }
     Map<Integer, Lost> lost = new HashMap<>(found);
@@ -187,7 +187,7 @@ final class LostMemory {
   }
 
   /** Young objects may be in use, and what used them is garbage that has not been collected. */
-  private boolean isOld(MemorySearch first, SoughtObject object) {
+  private boolean tells(MemorySearch first, SoughtObject object) {
     return first.beganNanos() - object.bornNanos() >= nanos(LeakThresholds.UNUSED_SECONDS);
   }
 
@@ -196,10 +196,12 @@ final class LostMemory {
     private int lost;
     private double objects;
 
-    void add(SoughtObject object, boolean isLost, boolean isOld) {
-      sought += isOld ? 1 : 0;
-      lost += isOld && isLost ? 1 : 0;
-      objects += isLost ? 1 / object.probability() : 0;
+    void add(SoughtObject object, boolean isLost) {
+      sought++;
+      if (isLost) {
+        lost++;
+        objects += 1 / object.probability();
+      }
     }
 
     /** More objects than may be in the registers of all threads. */

@@ -147,16 +147,6 @@ class LostMemoryTest {
     assertThat(lost.of(SITE)).isEqualTo(new Lost(10, 10));
   }
 
-  /** 5 samples stand for 50 objects, and 20 threads may have 80 in registers. */
-  @Test
-  void whatIsYoungAndLostCountsAgainstThreads() {
-    library.has(5, 0);
-    library.has(4, 0, 10);
-    library.has(90, 1, 10);
-    pass(120);
-    assertThat(lost.of(SITE)).isEqualTo(new Lost(5, 5));
-  }
-
   @Test
   void fewerThanHalfAreNotEnough() {
     library.has(24, 0);
