@@ -167,7 +167,7 @@ public final class LeakThresholds {
   /** What goes away while it is searched; more would be a limit that was reached. */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** Both search for so many objects of a site that were old enough to be unused at the first. */
+  /** Both search for so many objects of a site. */
   static final int FEWEST_SOUGHT = 5;
 
   /** Of which this share has no address. */

@@ -169,7 +169,7 @@ final class LostMemory {
     Map<Integer, Count> counts = new HashMap<>();
     for (SoughtObject object : second.objects()) {
       SoughtObject known = before.get(object.id());
-      if (known != null && !object.freed() && tells(first, object)) {
+      if (known != null && !object.freed()) {
         counts
             .computeIfAbsent(object.site(), site -> new Count())
             .add(object, known.lost() && object.lost());
@@ -184,11 +184,6 @@ final class LostMemory {
           }
         });
     return Map.copyOf(lost);
-  }
-
-  /** Young objects may be in use, and what used them is garbage that has not been collected. */
-  private boolean tells(MemorySearch first, SoughtObject object) {
-    return first.beganNanos() - object.bornNanos() >= nanos(LeakThresholds.UNUSED_SECONDS);
   }
 
   private static final class Count {

@@ -24,7 +24,6 @@ class LostMemoryTest {
   private static final int SITE = 388;
   private static final int THREADS = 20;
   private static final double GIB = 1 << 30;
-  private static final long BEGAN = 500_000_000_000L;
 
   private final Library library = new Library();
   private final LostMemory lost = new LostMemory(1);
@@ -58,7 +57,7 @@ class LostMemoryTest {
           state,
           state == State.FAILED ? "process_vm_readv is refused" : "",
           searches.size(),
-          BEGAN,
+          0,
           0,
           0.3,
           searched,
@@ -69,13 +68,8 @@ class LostMemoryTest {
     }
 
     void has(int count, long references) {
-      has(count, references, 90);
-    }
-
-    void has(int count, long references, int ageSeconds) {
-      long born = BEGAN - ageSeconds * 1_000_000_000L;
       for (int i = 0; i < count; i++) {
-        objects.add(new SoughtObject(objects.size(), SITE, 4_096, 0.1, born, references, false));
+        objects.add(new SoughtObject(objects.size(), SITE, 4_096, 0.1, 0, references, false));
       }
     }
   }
@@ -137,14 +131,6 @@ class LostMemoryTest {
     library.has(50, 1);
     pass(3_000);
     assertThat(lost.of(SITE)).isNull();
-  }
-
-  @Test
-  void whatIsYoungMayBeInUse() {
-    library.has(10, 0);
-    library.has(90, 1, 89);
-    pass(120);
-    assertThat(lost.of(SITE)).isEqualTo(new Lost(10, 10));
   }
 
   @Test
