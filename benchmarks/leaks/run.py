@@ -25,7 +25,7 @@ from measure import Unavailable
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 CONVERTER = "tools.profiler:jfr-converter:4.2"
 OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
-KERNEL = re.compile(r"leaks[./](Leaking|Healthy)\$(\w+)")
+KERNEL = re.compile(r"leaks[./](Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
 SOURCES = HERE / "src/main/java/io/mallometer/benchmarks/leaks"
 
 
@@ -33,7 +33,7 @@ def kernels(kind):
     """The names of a list of kernels in their source."""
     source = (SOURCES / f"{kind}.java").read_text()
     listed = source[source.index("ALL ="):source.index(");", source.index("ALL ="))]
-    return [f"{kind}.{name}" for name in re.findall(r"(\w+)\.class", listed)]
+    return [f"{kind}.{name or method}" for name, method in re.findall(r"(\w+)\.class|LookAlikes::(\w+)", listed)]
 
 
 def kernel_of(stack):

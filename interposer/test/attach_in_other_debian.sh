@@ -1,6 +1,6 @@
 #!/bin/sh
 # attach_in_other_debian.sh LIBRARY : compiles the program that attaches with this system's gcc and C library, and runs
-# it. For a Debian beside this one (bin/lib/in_root.sh).
+# it; so too whether use is observed and memory searched. For a Debian beside this one (bin/lib/in_root.sh).
 set -eu
 library=$1
 cd "$(dirname "$0")"
@@ -15,6 +15,17 @@ for case in counts words live forks load 'cycles 1000'; do
   # shellcheck disable=SC2086
   set -- $case
   "$built/attach" "$library" "$1" "$built/libplugin.so" ${2:+"$2"} >"$built/output" 2>&1 || {
+    cat "$built/output"
+    echo "FAILED: $case over $(ldd --version | head -n 1)"
+    exit 1
+  }
+done
+for case in 'leaks seen' 'leaks larger' 'leaks twice' 'leaks crowded' 'search idle'; do
+  # shellcheck disable=SC2086
+  set -- $case
+  # shellcheck disable=SC2086
+  gcc $flags -fno-optimize-sibling-calls "$1.c" -o "$built/$1" -lm -lpthread -ldl
+  LD_PRELOAD=$library MALLOMETER_SAMPLE_INTERVAL=20000 MALLOMETER_OVERHEAD_TARGET=off "$built/$1" "$2" >"$built/output" 2>&1 || {
     cat "$built/output"
     echo "FAILED: $case over $(ldd --version | head -n 1)"
     exit 1

@@ -322,9 +322,11 @@ static void untouched_memory_stays_so(void) {
   memory[0] = memory[300 * MEBIBYTE] = 1;
   drop(DROPPED, SIZE);
   search((const void *)(uintptr_t)dropped); /* the library's tables */
-  uint64_t before = resident_bytes();
+  uint64_t before = resident_bytes(), swapped = found.swapped_bytes;
+  madvise(memory + 100 * MEBIBYTE, 4096, 102 /* MADV_GUARD_INSTALL */);
   search((const void *)(uintptr_t)dropped);
   uint64_t after = resident_bytes();
+  CHECK_EQUAL(found.swapped_bytes, swapped);
   printf("%" PRIu64 " KiB resident, then %" PRIu64 "; %" PRIu64 " KiB searched\n", before >> 10, after >> 10,
          found.searched_bytes >> 10);
   CHECK(after < before + MEBIBYTE);

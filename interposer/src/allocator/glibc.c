@@ -48,25 +48,34 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
+/* Of what is in front of a singly mapped object, so much is not in its size: nothing before glibc 2.43. */
+static size_t not_in_size;
+
+static void find_size_of_mapped_chunks(void) {
+  static size_t chunk[4] = {0, sizeof chunk | GLIBC_IS_MAPPED};
+  not_in_size = next.usable_size(chunk + 2) == glibc_usable_size(chunk + 2) ? 2 * sizeof(size_t) : 0;
+}
+
 bool glibc_chunks_are_readable(void) {
   static const size_t requests[] = {0, 1, 24, 25, 100, 1000, 5000, 70000, 300000};
   if (!GLIBC_CHUNKS_ARE_KNOWN || !glibc_serves()) return false;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
     if (!chunk_agrees(requests[i])) return false;
   }
+  find_size_of_mapped_chunks();
   return true;
 }
 
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset - 2 * sizeof(size_t);
-  object[-1] = (bytes - (offset - 2 * sizeof(size_t))) | GLIBC_IS_MAPPED;
+  object[-1] = (bytes - (offset - 2 * sizeof(size_t)) - not_in_size) | GLIBC_IS_MAPPED;
 }
 
 size_t glibc_mapped_bytes(const void *object, size_t offset) {
   const size_t *words = object;
   bool is_mapped = words[-2] == offset - 2 * sizeof(size_t) && (words[-1] & 7) == GLIBC_IS_MAPPED;
-  return is_mapped ? words[-2] + (words[-1] & ~(size_t)7) : 0;
+  return is_mapped ? words[-2] + not_in_size + (words[-1] & ~(size_t)7) : 0;
 }
 
 /* ---- Figures and trimming ----------------------------------------------------------------------------- */

@@ -277,7 +277,7 @@ static bool chunk_is_whole(const struct slot *slot, uintptr_t begin) {
 static void *fill(uint32_t class, uint32_t number, const struct slot_request *request) {
   struct slot *slot = &slots[number];
   uintptr_t begin = slot_address(number);
-  size_t offset = offset_for(request), taken = taken_by(request->size, offset), room = taken - offset;
+  size_t offset = offset_for(request), taken = taken_by(request->size, offset), room = taken - offset - sizeof(size_t);
   uint64_t generation = slot->state / STATES + 1;
   slot->object = begin + offset;
   slot->placement = request->placement;

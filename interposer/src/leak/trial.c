@@ -45,7 +45,9 @@ static char *object_of(size_t offset, size_t pages) {
 
 static bool frees(size_t offset, size_t pages) {
   char *object = object_of(offset, pages), *begin = object - offset;
-  if (!object || next.usable_size(object) != pages * memory_page_bytes() - offset) return false;
+  if (!object || glibc_mapped_bytes(object, offset) != pages * memory_page_bytes()) return false;
+  size_t room = pages * memory_page_bytes() - offset, usable = next.usable_size(object);
+  if (usable != room && usable != room - sizeof(size_t)) return false;
   next.free(object);
   return !page_is_readable((uintptr_t)begin);
 }

@@ -38,11 +38,14 @@ static void close_in_child(void) {
 
 /* ---- Which pages are in memory ------------------------------------------------------------------------- */
 
-/* A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+/*
+ * A word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. Guard pages, which glibc 2.42 has behind its
+ * stacks, are told as swapped too; nothing is in them.
+ */
 static enum page_state state_of(uint64_t word) {
-  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
+  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
   if (word & in_memory) return PAGE_IN_MEMORY;
-  return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
+  return (word & (swapped | guard)) == swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
 }
 
 static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {

@@ -18,5 +18,5 @@ interface Kernel {
    *
    * @param age since the kernel began, in the time that {@link #period()} is told in
    */
-  void step(Duration age) throws Exception;
+  void step(Duration age) throws Throwable;
 }

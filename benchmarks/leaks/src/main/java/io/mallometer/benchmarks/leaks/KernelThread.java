@@ -1,16 +1,17 @@
 package io.mallometer.benchmarks.leaks;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 
 /** Runs one kernel, step after step, until the process ends. */
 final class KernelThread extends Thread {
 
-  private final Class<? extends Kernel> type;
+  private final Callable<Kernel> maker;
   private final Pace pace;
 
-  KernelThread(Class<? extends Kernel> type, Pace pace) {
-    super(type.getSimpleName());
-    this.type = type;
+  KernelThread(String name, Callable<Kernel> maker, Pace pace) {
+    super(name);
+    this.maker = maker;
     this.pace = pace;
     setDaemon(true);
   }
@@ -18,7 +19,7 @@ final class KernelThread extends Thread {
   @Override
   public void run() {
     try {
-      Kernel kernel = type.getDeclaredConstructor().newInstance();
+      Kernel kernel = maker.call();
       Duration begin = pace.age();
       for (long steps = 1; ; steps++) {
         kernel.step(pace.age().minus(begin));

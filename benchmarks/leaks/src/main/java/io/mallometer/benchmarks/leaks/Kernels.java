@@ -3,7 +3,10 @@ package io.mallometer.benchmarks.leaks;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /**
@@ -33,9 +36,14 @@ public final class Kernels {
     String trace = System.getProperty("trace");
     TraceLog recorder = trace == null ? null : TraceLog.start(Path.of(trace), pace, scale);
     VerdictLog log = verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale);
-    Stream.concat(Leaking.ALL.stream(), Healthy.ALL.stream())
-        .filter(kernel -> names.isEmpty() || names.contains(name(kernel)))
-        .forEach(kernel -> new KernelThread(kernel, pace).start());
+    all()
+        .forEach(
+            (name, maker) -> {
+              if (names.isEmpty() || names.contains(name)) {
+                new KernelThread(name, maker, pace).start();
+              }
+            });
+    new KernelThread("requests", Requests::new, pace).start();
     for (Duration next = COLLECTED; next.compareTo(duration) < 0; next = next.plus(COLLECTED)) {
       pace.until(next);
       System.gc();
@@ -50,7 +58,35 @@ public final class Kernels {
     }
   }
 
-  static String name(Class<? extends Kernel> kernel) {
+  private static Map<String, Callable<Kernel>> all() {
+    Map<String, Callable<Kernel>> kernels = new LinkedHashMap<>();
+    Stream.of(Leaking.ALL, Losing.ALL, Healthy.ALL)
+        .flatMap(List::stream)
+        .forEach(
+            type -> kernels.put(name(type), () -> type.getDeclaredConstructor().newInstance()));
+    LookAlikes.ALL.forEach(
+        plan -> kernels.put("LookAlikes." + plan.name(), () -> new LookAlike(plan)));
+    return kernels;
+  }
+
+  private static String name(Class<? extends Kernel> kernel) {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
+  }
+
+  /** Garbage as requests make it: without, the heap would keep what was written first for ever. */
+  private static final class Requests implements Kernel {
+    private volatile byte[] latest = {};
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(20);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i < 20; i++) {
+        latest = new byte[10_000];
+      }
+    }
   }
 }

@@ -1,8 +1,11 @@
 package io.mallometer.benchmarks.leaks;
 
+import io.mallometer.Mallometer;
+import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.MemorySearch;
+import io.mallometer.internal.interposer.SoughtObject;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
-import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict;
@@ -24,7 +27,9 @@ final class VerdictLog implements AutoCloseable {
   private final Path file;
   private final Pace pace;
   private final Mallometer mallometer;
+  private final Interposer library = Interposer.ofThisProcess();
   private Instant latest = Instant.MIN;
+  private int searches;
 
   VerdictLog(Path file, Pace pace, double scale) {
     this.file = file;
@@ -43,17 +48,44 @@ final class VerdictLog implements AutoCloseable {
       return;
     }
     latest = report.time();
-    String line =
-        String.format(
-            Locale.ROOT,
-            "{\"age\":%.1f,\"judged\":%d,\"observation\":%s,\"sites\":[%s]}%n",
-            pace.age().toMillis() / 1e3,
-            report.sites().size(),
-            quoted(text(report)),
-            report.sites().stream()
-                .filter(site -> site.verdict() != Verdict.HEALTHY)
-                .map(VerdictLog::json)
-                .collect(Collectors.joining(",")));
+    append(moment(report));
+    MemorySearch search = library.memorySearch();
+    if (search.number() > searches && search.endedNanos() != 0) {
+      searches = search.number();
+      append(text(search));
+    }
+  }
+
+  private String moment(LeakReport report) {
+    return String.format(
+        Locale.ROOT,
+        "{\"age\":%.1f,\"judged\":%d,\"observation\":%s,\"sites\":[%s]}%n",
+        pace.age().toMillis() / 1e3,
+        report.sites().size(),
+        quoted(text(report)),
+        report.sites().stream()
+            .filter(site -> site.verdict() != Verdict.HEALTHY)
+            .map(VerdictLog::json)
+            .collect(Collectors.joining(",")));
+  }
+
+  private String text(MemorySearch search) {
+    return String.format(
+        Locale.ROOT,
+        "{\"age\":%.1f,\"search\":%d,\"state\":%s,\"cpuSeconds\":%.3f,\"seconds\":%.2f,"
+            + "\"searched\":%d,\"resident\":%d,\"objects\":%d,\"lost\":%d}%n",
+        pace.age().minusNanos(System.nanoTime() - search.endedNanos()).toMillis() / 1e3,
+        search.number(),
+        quoted((search.state() + " " + search.reason()).strip()),
+        search.cpuSeconds(),
+        (search.endedNanos() - search.beganNanos()) / 1e9,
+        search.searchedBytes(),
+        search.residentBytes(),
+        search.objects().size(),
+        search.objects().stream().filter(SoughtObject::lost).count());
+  }
+
+  private void append(String line) {
     try {
       Files.writeString(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     } catch (IOException e) {
@@ -80,9 +112,11 @@ final class VerdictLog implements AutoCloseable {
   private static String json(SiteVerdict site) {
     return String.format(
         Locale.ROOT,
-        "{\"verdict\":\"%s\",\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\","
+        "{\"verdict\":\"%s\",\"evidence\":\"%s\",\"number\":%d,\"site\":%s,\"sentence\":%s,\"confidence\":\"%.3f\",\"bytes\":\"%.0f\","
             + "\"frames\":[%s],\"lastAccess\":[%s]}",
         site.verdict().name().toLowerCase(Locale.ROOT),
+        site.grounds().evidence().name().toLowerCase(Locale.ROOT),
+        site.site().number(),
         quoted(site.site().name()),
         quoted(site.sentence()),
         site.grounds().confidence(),

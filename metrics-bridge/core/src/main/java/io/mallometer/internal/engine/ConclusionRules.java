@@ -553,7 +553,9 @@ final class ConclusionRules {
         .formatted(
             ofBytes(),
             at(seconds),
-            soonest.equals(latest) ? "" : " (%s to %s)".formatted(soonest, latest));
+            soonest.equals(latest)
+                ? ""
+                : " (%s to %s)".formatted(soonest.replace(" UTC", ""), latest));
   }
 
   private String at(double seconds) {

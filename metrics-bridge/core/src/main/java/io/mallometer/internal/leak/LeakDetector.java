@@ -26,11 +26,12 @@ import org.jspecify.annotations.Nullable;
  * something that has no verdict yet. Shown is one entry for all suspects of a name and library, as
  * native offsets and inlining make several stacks of one leak.
  *
- * <p>A site becomes growing, unused or lost at the first evaluation that says so; otherwise a
- * verdict changes when {@link LeakThresholds#AGREEING} evaluations in a row say so: one epoch
- * proves nothing. An evaluation before the next epoch has ended that says something changes nothing
- * but growth. A leak stays one until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} in a row
- * find that its arrivals have ended, or that its objects are used again or freed.
+ * <p>A site becomes growing, unused or lost at the first evaluation that says so, and healthy when
+ * all its observed objects are freed; otherwise a verdict changes when {@link
+ * LeakThresholds#AGREEING} evaluations in a row say so: one epoch proves nothing. An evaluation
+ * before the next epoch has ended that says something changes nothing but growth. A leak stays one
+ * until as many as {@link LeakThresholds#AGREEING_TO_CLEAR} in a row find that its arrivals have
+ * ended, or that its objects are used again or freed.
  *
  * <p>Where a site cannot be judged because of an exception it keeps what it has, and {@link
  * #failure()} tells why; the others are judged.

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -154,17 +155,24 @@ final class LostMemory {
         : Optional.empty();
   }
 
+  /**
+   * None while nothing is unused. Suspects come first. The others are searched for as well: what
+   * they lose is told when they are suspects, which may be long before the next search.
+   */
   private static List<Integer> candidates(LeakReport latest) {
-    boolean any = latest.sites().stream().anyMatch(site -> site.verdict() == Verdict.UNUSED);
-    return any
-        ? latest.sites().stream()
-            .filter(LostMemory::isSuspect)
-            .sorted(
-                Comparator.comparingDouble((SiteVerdict s) -> s.growth().liveBytes()).reversed())
-            .flatMap(site -> numbers(site.site()))
-            .limit(Interposer.MOST_SOUGHT_SITES)
-            .toList()
-        : List.of();
+    List<SiteVerdict> possible =
+        latest.sites().stream().filter(LostMemory::mayBeLost).collect(Collectors.toList());
+    if (possible.stream().noneMatch(site -> site.verdict() == Verdict.UNUSED)) {
+      return List.of();
+    }
+    possible.sort(
+        Comparator.comparing(LostMemory::isSuspect)
+            .thenComparingDouble(site -> site.growth().liveBytes())
+            .reversed());
+    return possible.stream()
+        .flatMap(site -> numbers(site.site()))
+        .limit(Interposer.MOST_SOUGHT_SITES)
+        .toList();
   }
 
   private static Stream<Integer> numbers(SiteVerdict.Site site) {
@@ -173,10 +181,12 @@ final class LostMemory {
   }
 
   /** HotSpot's own objects may be known by encoded addresses. */
+  private static boolean mayBeLost(SiteVerdict site) {
+    return !site.acknowledged() && !site.site().name().startsWith(JVM);
+  }
+
   private static boolean isSuspect(SiteVerdict site) {
-    return site.verdict().compareTo(Verdict.GROWING) <= 0
-        && !site.acknowledged()
-        && !site.site().name().startsWith(JVM);
+    return site.verdict().compareTo(Verdict.GROWING) <= 0;
   }
 
   /** What is known of other sites stays. */

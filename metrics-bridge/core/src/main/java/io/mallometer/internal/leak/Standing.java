@@ -47,10 +47,16 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
     return shown.lost() != null && judged.lost() == null;
   }
 
-  /** What is growing, unused or lost was seen for minutes when it is first found. */
+  /**
+   * What is growing, unused or lost was seen for minutes when it is first found. What is said of
+   * objects is over when they are freed.
+   */
   private int needed(Judgement judged) {
     if (isLeak()) {
       return LeakThresholds.AGREEING_TO_CLEAR;
+    }
+    if (judged == Judgement.noneLeft()) {
+      return 1;
     }
     boolean soon =
         judged.verdict() == Verdict.UNUSED

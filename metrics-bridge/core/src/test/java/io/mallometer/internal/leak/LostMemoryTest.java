@@ -15,6 +15,7 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** When memory is searched, and what two searches must agree on. */
@@ -26,8 +27,9 @@ class LostMemoryTest {
 
   private final Library library = new Library();
   private final LostMemory lost = new LostMemory(1);
-  private List<SiteVerdict> sites =
-      List.of(VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Report.render", SITE, 1e6));
+  private final SiteVerdict unused =
+      VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Report.render", SITE, 1e6);
+  private List<SiteVerdict> sites = List.of(unused);
   private double seconds;
 
   /** Answers searches at once. */
@@ -201,12 +203,27 @@ class LostMemoryTest {
   void theJvmsOwnSitesAndThoseKnownToBeFineAreNotSought() {
     SiteVerdict fine =
         VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Cart.zip", 12, 1e6).acknowledged(true);
-    SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 1e6);
     SiteVerdict growing = VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", 7, 2e6);
     SiteVerdict own = VerdictsByHand.verdict(Verdict.UNUSED, "libjvm.so!JfrStringPool.add", 5, 3e6);
-    sites = List.of(sites.get(0), fine, pool, growing, own);
+    List<SiteVerdict> others = List.of(fine, growing, own);
+    sites = others;
+    pass(15);
+    assertThat(library.searches).isEmpty();
+
+    sites = Stream.concat(Stream.of(unused), others.stream()).toList();
     pass(15);
     assertThat(library.searches).containsExactly(List.of(7, SITE));
+  }
+
+  /** The next search is an hour later. */
+  @Test
+  void otherSitesAreSoughtAfterThoseThatAreSuspected() {
+    SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 3e6);
+    SiteVerdict healthy = VerdictsByHand.verdict(Verdict.HEALTHY, "com.shop.Cart.zip", 12, 4e6);
+    SiteVerdict growing = VerdictsByHand.verdict(Verdict.GROWING, "com.shop.Store.open", 7, 2e6);
+    sites = List.of(unused, pool, healthy, growing);
+    pass(15);
+    assertThat(library.searches).containsExactly(List.of(7, SITE, 12, 9));
   }
 
   /** Every 15 seconds, as the poller asks. */

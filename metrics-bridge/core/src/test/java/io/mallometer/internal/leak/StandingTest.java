@@ -46,6 +46,29 @@ class StandingTest {
         .isEqualTo(LeakEvidence.KNOWN);
   }
 
+  @Test
+  void whatIsUnusedIsHealthyAtOnceWhenItsObjectsAreFreed() {
+    Standing standing = Standing.of(GROWS, Instant.EPOCH).after(unused(), Instant.EPOCH);
+    assertThat(standing.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Judgement.unseen(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.UNUSED);
+    assertThat(standing.after(Judgement.noneLeft(), Instant.EPOCH).verdict())
+        .isEqualTo(Verdict.HEALTHY);
+  }
+
+  private static Judgement unused() {
+    return new Judgement(
+        Verdict.UNUSED,
+        new Judgement.Idle(5, 5, 120, 600, true),
+        GROWS.suspected(),
+        Double.NaN,
+        null,
+        false,
+        null,
+        null,
+        null);
+  }
+
   private static Judgement proven() {
     return GROWS.losing(new Lost(50, 47));
   }

@@ -1,0 +1,272 @@
+package io.mallometer.benchmarks.leaks;
+
+import static java.lang.invoke.MethodType.methodType;
+
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.sun.jna.Function;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+
+/**
+ * Kernels that lose the last address of memory, 1 to 3 MB of it each minute: nobody can use or free
+ * it.
+ */
+final class Losing {
+
+  static final List<Class<? extends Kernel>> ALL =
+      List.of(
+          JnaBlocks.class,
+          ThroughWrapper.class,
+          ManySmall.class,
+          UnsafeBlocks.class,
+          CStrings.class,
+          ForgottenOnError.class,
+          ReplacedEntries.class,
+          ThreadBuffers.class,
+          GrownBuffers.class,
+          DroppedReadOptions.class,
+          DroppedZstdContexts.class,
+          DroppedLists.class);
+
+  private static final byte[] PAGE = Texts.compressible(8192);
+
+  private Losing() {}
+
+  /** Memory for a C function that nobody gives back. */
+  static final class JnaBlocks implements Kernel {
+    private static final int BYTES = 4096;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(100);
+    }
+
+    @Override
+    public void step(Duration age) {
+      Block.of(Native.malloc(BYTES), BYTES).filled();
+    }
+  }
+
+  /** One of many callers of a method forgets to free. */
+  static final class ThroughWrapper implements Kernel {
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(500);
+    }
+
+    @Override
+    public void step(Duration age) {
+      SharedWrapper.allocate(20_000);
+    }
+  }
+
+  /** 400 objects of 80 bytes a second. */
+  static final class ManySmall implements Kernel {
+    private static final int BYTES = 80;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(250);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i < 100; i++) {
+        Block.of(Native.malloc(BYTES), BYTES).filled();
+      }
+    }
+  }
+
+  /** Off-heap memory of a library that frees none of it. */
+  static final class UnsafeBlocks implements Kernel {
+    private static final int BYTES = 16_000;
+
+    private final MethodHandle allocate = allocateMemory();
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(500);
+    }
+
+    @Override
+    public void step(Duration age) throws Throwable {
+      Block.of((long) allocate.invoke((long) BYTES), BYTES).filled();
+    }
+
+    private static MethodHandle allocateMemory() {
+      try {
+        Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+        Field field = unsafe.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        return MethodHandles.lookup()
+            .findVirtual(unsafe, "allocateMemory", methodType(long.class, long.class))
+            .bindTo(field.get(null));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /** Strings that a C function allocates for its caller, who has to free them. */
+  static final class CStrings implements Kernel {
+    private final Function strdup = Function.getFunction("c", "strdup");
+    private final String text = new String(PAGE, StandardCharsets.US_ASCII);
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(500);
+    }
+
+    @Override
+    public void step(Duration age) {
+      strdup.invokePointer(new Object[] {text});
+    }
+  }
+
+  /** A request of five fails, and then its memory is not freed. */
+  static final class ForgottenOnError implements Kernel {
+    private static final int BYTES = 16_000;
+
+    private int requests;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(100);
+    }
+
+    @Override
+    public void step(Duration age) {
+      try {
+        Block block = Block.of(Native.malloc(BYTES), BYTES).filled();
+        answer();
+        block.free();
+      } catch (IllegalStateException expected) {
+        // The request has failed.
+      }
+    }
+
+    private void answer() {
+      if (++requests % 5 == 0) {
+        throw new IllegalStateException("no answer");
+      }
+    }
+  }
+
+  /** Each of 50 entries is replaced every quarter minute, and the old one is not freed. */
+  static final class ReplacedEntries implements Kernel {
+    private static final int BYTES = 6000;
+
+    private final Map<Integer, Block> entries = new HashMap<>();
+    private int next;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(300);
+    }
+
+    @Override
+    public void step(Duration age) {
+      entries.put(next++ % 50, Block.of(Native.malloc(BYTES), BYTES).filled());
+      entries.values().forEach(Block::read);
+    }
+  }
+
+  /** Threads that end without freeing what they have for themselves. */
+  static final class ThreadBuffers implements Kernel {
+    private static final int BYTES = 12_000;
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(700);
+    }
+
+    @Override
+    public void step(Duration age) {
+      new Thread(() -> Block.of(Native.malloc(BYTES), BYTES).filled().read()).start();
+    }
+  }
+
+  /** Output that a C function lets grow, and of which the caller keeps a copy. */
+  static final class GrownBuffers implements Kernel {
+    private static final int MOST = 16_000;
+
+    private final Function realloc = Function.getFunction("c", "realloc");
+
+    @Override
+    public Duration period() {
+      return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public void step(Duration age) {
+      Pointer buffer = null;
+      for (long bytes = 1000; bytes <= MOST; bytes *= 2) {
+        buffer = realloc.invokePointer(new Object[] {buffer, bytes});
+        buffer.setMemory(0, bytes, (byte) 1);
+      }
+    }
+  }
+
+  /** RocksDB's options for each read, which the caller must close. */
+  static final class DroppedReadOptions implements Kernel {
+    DroppedReadOptions() {
+      RocksDB.loadLibrary();
+    }
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(100);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i < 20; i++) {
+        new ReadOptions().setFillCache(false);
+      }
+    }
+  }
+
+  /** Compression contexts that are neither kept nor closed: a structure with a table of its own. */
+  static final class DroppedZstdContexts implements Kernel {
+    @Override
+    public Duration period() {
+      return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public void step(Duration age) {
+      new ZstdCompressCtx().setLevel(1).compress(PAGE);
+    }
+  }
+
+  /** Lists of ten nodes, each of which has the address of the next. */
+  static final class DroppedLists implements Kernel {
+    private static final int BYTES = 2000;
+    private static final int NODES = 10;
+
+    @Override
+    public Duration period() {
+      return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public void step(Duration age) {
+      long head = 0;
+      for (int i = 0; i < NODES; i++) {
+        long node = Block.of(Native.malloc(BYTES), BYTES).filled().address();
+        new Pointer(node).setLong(0, head);
+        head = node;
+      }
+    }
+  }
+}
