@@ -14,7 +14,8 @@ import org.springframework.util.unit.DataSize;
 class ReportServiceTest {
   private final ReportWriter writer = new ReportWriter();
   private final LeakSwitch off =
-      new LeakSwitch(DataSize.ofMegabytes(1), DataSize.ofMegabytes(1), () -> false, System::nanoTime);
+      new LeakSwitch(
+          DataSize.ofMegabytes(1), DataSize.ofMegabytes(1), () -> false, System::nanoTime);
 
   @Test
   void theSameNumberGivesTheSameReport() {
