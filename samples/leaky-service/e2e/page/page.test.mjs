@@ -518,11 +518,12 @@ describe('on the sample', () => {
 
   it('draws the limit with what fills it and when it is reached', async () => {
     let seconds = 1200;
+    let growth = 'act';
     const page = await open(samplePage(), {}, answering(({overview}) => {
       if (overview) {
         overview.breakdown = {residentBytes: 300 << 20, totalBytes: 300 << 20, parts: [{part: 'java-heap', bytes: 200 << 20}, {part: 'malloc-live', bytes: 99 << 20}, {part: 'sockets', bytes: 1 << 20}]};
         overview.conclusion.limit = {bytes: 512 << 20, usedBytes: 384 << 20, source: 'cgroup', lowerSeconds: 900, seconds, upperSeconds: null};
-        overview.conclusion.findings = [{topic: 'growth', state: 'act', text: 'Memory grows'}];
+        overview.conclusion.findings = [{topic: 'growth', state: growth, text: 'Memory grows'}];
       }
     }));
     assert.equal(await page.innerText('#limit-title'), '384 MiB (75 %) of the memory limit of 512 MiB');
@@ -538,6 +539,11 @@ describe('on the sample', () => {
     await page.reload();
     await page.locator('#projection').filter({hasText: 'not reached within 60 days'}).waitFor();
     assert.equal(await page.$('#bar .later'), null);
+    for (const [state, text] of [['too_early', 'Too early to say when it is reached.'], ['healthy', 'Memory does not grow towards it.']]) {
+      [seconds, growth] = [null, state];
+      await page.reload();
+      await page.locator('#projection').filter({hasText: text}).waitFor();
+    }
     await close(page);
   });
 
