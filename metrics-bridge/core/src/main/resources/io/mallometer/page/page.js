@@ -427,7 +427,7 @@
   const HOUR = 3600;
   const FORETOLD = 60 * 24 * HOUR;
 
-  function showLimit({conclusion: {limit, state, findings}, breakdown}) {
+  function showLimit({conclusion: {limit, findings}, breakdown}) {
     const whole = limit.bytes ?? breakdown.totalBytes;
     const used = limit.usedBytes ?? breakdown.totalBytes;
     const isApproached = limit.seconds > 0 && limit.seconds < FORETOLD;
@@ -436,7 +436,7 @@
     const later = isApproached ? projected(limit) : [];
     setText(element('projection'), findings.length === 0 ? 'Not read yet.' : !isKnown(limit.bytes) ? 'No memory limit is known.'
       : isApproached ? projection(limit) : used >= whole ? 'It is used up.' : limit.seconds >= FORETOLD ? 'At this pace it is not reached within 60 days.'
-      : state === 'too_early' ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
+      : findings.some(({topic, state}) => topic === 'growth' && state === 'too_early') ? 'Too early to say when it is reached.' : 'Memory does not grow towards it.');
     const parts = isKnown(used) ? filling(breakdown, used) : [];
     fill(element('bar'), [parts, later, used, whole], () => [
       ...later.map(([, amount], i) => sized(amount / whole, {class: `later later-${i}`})).reverse(),
