@@ -332,10 +332,10 @@ final class ConclusionRules {
     for (StackFrame frame : site.site().frames()) {
       if (frame.kind() == StackFrame.Kind.JAVA && frame.function().equals(name)) {
         String place = frame.toString().substring(name.length());
-        return Sentence.shortName(name) + (place.isEmpty() ? "" : " " + place);
+        return Words.shortName(name) + (place.isEmpty() ? "" : " " + place);
       }
     }
-    return Sentence.shortName(name);
+    return Words.shortName(name);
   }
 
   // ---- Growth

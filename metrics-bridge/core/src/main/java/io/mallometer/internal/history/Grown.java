@@ -47,6 +47,7 @@ record Grown(String site, long bytes, Duration time) {
 
   @Override
   public String toString() {
-    return "%s had grown by %s in %s".formatted(site, Words.bytes(bytes), Words.duration(time));
+    return "%s had grown by %s in %s"
+        .formatted(Words.shortName(site), Words.bytes(bytes), Words.duration(time));
   }
 }

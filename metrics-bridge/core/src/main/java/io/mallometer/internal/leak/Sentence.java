@@ -150,24 +150,16 @@ public final class Sentence {
 
   /** Who allocates: the innermost Java method, and the site's name where that is another. */
   static String who(String name, List<StackFrame> frames) {
-    String site = shortName(name);
+    String site = Words.shortName(name);
     for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall()) {
         String top =
-            shortName(JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
+            Words.shortName(
+                JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
         return top.equals(site) ? site : top + " from " + site;
       }
     }
     return site;
-  }
-
-  /** {@code a.b.C.method} as {@code C.method}; native names stay. */
-  public static String shortName(String name) {
-    int method = name.lastIndexOf('.');
-    if (name.contains("!") || name.contains(".so") || method < 0) {
-      return name;
-    }
-    return name.substring(name.lastIndexOf('.', method - 1) + 1);
   }
 
   /** Such as {@code 1.3 GiB}, in the units of all other sentences. */

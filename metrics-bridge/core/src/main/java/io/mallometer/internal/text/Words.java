@@ -108,4 +108,13 @@ public final class Words {
   public static String date(Instant instant) {
     return DATE.format(instant);
   }
+
+  /** {@code a.b.C.method} as {@code C.method}; native names stay. */
+  public static String shortName(String name) {
+    int method = name.lastIndexOf('.');
+    if (name.contains("!") || name.contains(".so") || method < 0) {
+      return name;
+    }
+    return name.substring(name.lastIndexOf('.', method - 1) + 1);
+  }
 }
