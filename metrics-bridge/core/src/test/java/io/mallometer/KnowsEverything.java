@@ -49,7 +49,7 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.setSites(afterAttach(SitesByHand.three()));
     counts(true);
     mallometer.sites().read();
-    mallometer.advance(Duration.ofMinutes(10));
+    grow();
     record(box);
     mallometer.setSites(
         afterAttach(
@@ -58,14 +58,14 @@ public final class KnowsEverything implements AutoCloseable {
                 List.of(SitesByHand.site(7, "com.shop.Cart.zip", "libzip.so", 340_000)))));
     mallometer.sites().read();
     mallometer.setLeaks(VerdictsByHand.four());
-    grow();
+    mallometer.poll();
   }
 
-  /** For three minutes after the start-up, towards the limit. */
+  /** For ten minutes after the start-up, towards the limit. */
   private void grow() {
     mallometer.starting(true);
     mallometer.starting(false);
-    for (int second = 0; second <= 180; second += 5) {
+    for (int second = 0; second < 600; second += 5) {
       mallometer.setMemory(memory((100L + second) << 20));
       mallometer.advance(Duration.ofSeconds(5));
       mallometer.poll();

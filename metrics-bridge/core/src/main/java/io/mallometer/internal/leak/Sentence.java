@@ -125,7 +125,7 @@ public final class Sentence {
       return ", whether used or not is not known";
     }
     if (judged.idle().count() == 0) {
-      return judged.idle().watched() > 0 ? " that is used" : "";
+      return judged.idle().watched() >= LeakThresholds.FEWEST_STALE ? " that is used" : "";
     }
     return ", of which nothing touched "
         + bytes(judged.suspected().bytes().value())
