@@ -137,6 +137,17 @@ public final class VerdictsByHand {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN, secondsToLimit));
   }
 
+  /** A leak that has not grown since a time. */
+  public static SiteVerdict stopped(String site, double bytes, Instant since) {
+    return verdict(
+        Verdict.LEAK,
+        site,
+        7,
+        1,
+        bytes,
+        new SiteVerdict.Growth(bytes, 0, 0, Double.NaN, Optional.of(since)));
+  }
+
   /** A site that has so many bytes and grows by others each hour, idle for 5 min. */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =

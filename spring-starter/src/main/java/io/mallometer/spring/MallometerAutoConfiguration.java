@@ -44,8 +44,14 @@ public final class MallometerAutoConfiguration {
   /** Growth counts from the end of the first refresh on. */
   @Bean
   @Lazy(false)
-  ApplicationListener<ContextRefreshedEvent> mallometerStarted(Mallometer mallometer) {
-    return refreshed -> mallometer.starting(false);
+  ApplicationListener<ContextRefreshedEvent> mallometerStarted(
+      Mallometer mallometer, ApplicationContext context) {
+    return refreshed -> {
+      // Contexts below this one pass their events on.
+      if (refreshed.getApplicationContext() == context) {
+        mallometer.starting(false);
+      }
+    };
   }
 
   /** Where Spring Boot looks for the application's components; empty if it does not look. */

@@ -115,6 +115,11 @@ public record Conclusion(
         List.of());
   }
 
+  /** Returns this conclusion with a later reading of the limit. */
+  public Conclusion with(Limit reading, Optional<PreviousRun> run) {
+    return new Conclusion(state, since, sentence, actions, reading, run, findings);
+  }
+
   /** Returns this conclusion as one of a state that began earlier. */
   public Conclusion since(Instant began) {
     return new Conclusion(state, began, sentence, actions, limit, previous, findings);

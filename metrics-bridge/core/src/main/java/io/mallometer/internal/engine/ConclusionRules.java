@@ -29,6 +29,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * Draws the conclusion. Each rule looks at one thing and leaves one finding with the state that it
@@ -109,7 +110,7 @@ final class ConclusionRules {
     this.snapshot = known.snapshot();
     this.figure = figure(known);
     this.growth = known.startedUp().flatMap(end -> ProcessGrowth.of(known.history(), figure, end));
-    this.limit = growth.map(this::reached).orElse(known.limit());
+    this.limit = growth.filter(ProcessGrowth::goesOn).map(this::reached).orElse(known.limit());
   }
 
   /** Returns the conclusion, since the snapshot's time. */
@@ -131,7 +132,8 @@ final class ConclusionRules {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || known.limit().source().equals(Limits.CGROUP)) {
-      return HistoryPoint::workingSetBytes;
+      return point ->
+          Double.isNaN(point.workingSetBytes()) ? point.chargedBytes() : point.workingSetBytes();
     }
     if (!Double.isNaN(last.residentBytes())) {
       return HistoryPoint::residentBytes;
@@ -167,9 +169,7 @@ final class ConclusionRules {
     String use =
         observed().compareTo(OBSERVED) < 0
             ? ""
-            : small()
-                .map(site -> "; %s is unused, but small".formatted(name(site)))
-                .orElse("; no call site grows without its objects being used");
+            : "; " + small().orElse("no call site grows without its objects being used");
     return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
   }
 
@@ -188,7 +188,7 @@ final class ConclusionRules {
     List<String> actions = new ArrayList<>();
     if (state == State.ACT) {
       actions.add("Save the evidence");
-      if (limit.lowerSeconds() < NEAR.toSeconds()) {
+      if (limit.upperSeconds() < NEAR.toSeconds()) {
         actions.add("Restart before " + at(limit.lowerSeconds()));
       }
     }
@@ -220,14 +220,11 @@ final class ConclusionRules {
     }
     SiteVerdict worst = suspects.get(0);
     State asked = asked(worst);
-    String text = name(worst) + other(suspects.size() - 1);
-    found(
-        "leaks",
-        asked,
+    String inShort =
         worst.verdict() == Verdict.LEAK
-            ? leaking(worst, text)
-            : asked == State.ACT ? undecided(worst, text) : worst.sentence(),
-        worst.sentence());
+            ? leaking(worst, name(worst))
+            : asked == State.ACT ? undecided(worst, name(worst)) : worst.sentence();
+    found("leaks", asked, inShort + others(suspects.size() - 1), worst.sentence());
   }
 
   private void noSuspect() {
@@ -236,6 +233,10 @@ final class ConclusionRules {
     if (!why.isEmpty()) {
       found("leaks", State.HEALTHY, "", "Whether objects are used is not observed: " + why);
     } else if (observed().compareTo(OBSERVED) < 0) {
+      if (!leaks.observation().hasSeen()) {
+        tooEarly("leaks", "the use of objects is not observed yet");
+        return;
+      }
       double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
       Instant due = snapshot.time().plusNanos((long) left);
       tooEarly("leaks", "unused memory shows from " + Words.minute(due));
@@ -244,17 +245,19 @@ final class ConclusionRules {
           "leaks",
           State.HEALTHY,
           "",
-          small()
-              .map(SiteVerdict::sentence)
-              .orElse("No call site grows without its objects being used"));
+          capital(small().orElse("no call site grows without its objects being used")));
     }
   }
 
-  /** Returns what grows and is unused, and is too small to be watched. */
-  private Optional<SiteVerdict> small() {
-    return known.leaks().suspicious().stream()
-        .filter(site -> site.verdict() == Verdict.UNUSED && !site.acknowledged() && site.grows())
-        .findFirst();
+  /** Returns what is said of suspects that hold too little to be watched; empty without any. */
+  private Optional<String> small() {
+    List<SiteVerdict> small =
+        known.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
+    double bytes = small.stream().mapToDouble(ConclusionRules::bytes).sum();
+    return small.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "suspects hold %s in all, or are acknowledged".formatted(Sentence.bytes(bytes)));
   }
 
   private Duration observed() {
@@ -314,7 +317,14 @@ final class ConclusionRules {
                 rate(perHour / HOUR),
                 Sentence.bytes(bytes(leak)),
                 reaching(leak.growth().secondsToLimit()))
-        : "%s leaked %s and has stopped growing".formatted(text, Sentence.bytes(bytes(leak)));
+        : "%s leaked %s; %s"
+            .formatted(
+                text,
+                Sentence.bytes(bytes(leak)),
+                leak.growth()
+                    .stopped()
+                    .map(since -> "it has not grown since " + Words.minute(since))
+                    .orElse("whether it grows is not known yet"));
   }
 
   private String undecided(SiteVerdict site, String text) {
@@ -322,8 +332,8 @@ final class ConclusionRules {
         .formatted(text, rate(site.growth().bytesPerHour() / HOUR), reaching(Double.NaN));
   }
 
-  private static String other(int count) {
-    return count == 0 ? "" : " (and %d more)".formatted(count);
+  private static String others(int count) {
+    return count == 0 ? "" : "; %d more %s".formatted(count, count == 1 ? "suspect" : "suspects");
   }
 
   /** Returns the site's name with the application's line, where its stack has it. */
@@ -346,18 +356,27 @@ final class ConclusionRules {
       return;
     }
     ProcessGrowth found = growth.get();
-    String text = grows(found) + mostly(found);
+    Optional<SiteVerdict> site = mostly(found);
+    String text = grows(found) + site.map(most -> ", mostly " + name(most)).orElse(part(found));
     if (isNear(found)) {
-      boolean undecided = !text.contains("cause not known");
-      found(
-          "growth",
-          State.ACT,
-          text
-              + (undecided ? "; too early to say whether it is a leak" : "")
-              + reaching(Double.NaN),
-          text);
-    } else if (isWithinADay(found)) {
+      boolean undecided = site.isPresent() && site.get().verdict() != Verdict.LEAK;
+      String leak = undecided ? "; too early to say whether it is a leak" : "";
+      found("growth", State.ACT, text + leak + reaching(Double.NaN), text);
+    } else if (!found.goesOn()) {
+      healthyOrTooEarly(text + "; it slows down");
+    } else if (secondsLeft(found) >= A_DAY.toSeconds()) {
+      healthyOrTooEarly(text);
+    } else if (secondsLeft(found) < EXTRAPOLATED * (double) found.watched().toSeconds()) {
       found("growth", State.WATCH, text + reaching(Double.NaN), text);
+    } else {
+      tooEarly(
+          "growth", lower(text) + ", watched for " + Words.duration(found.watched()) + " so far");
+    }
+  }
+
+  private void healthyOrTooEarly(String text) {
+    if (watched().compareTo(WATCHED) < 0) {
+      tooEarly("growth", "growth shows from " + Words.minute(growthShows()));
     } else {
       found("growth", State.HEALTHY, "", text);
     }
@@ -367,15 +386,18 @@ final class ConclusionRules {
     if (known.startedUp().isEmpty()) {
       tooEarly("growth", "the application starts");
     } else if (watched().compareTo(WATCHED) < 0) {
-      Instant due = known.startedUp().get().plus(WATCHED);
       tooEarly(
           "growth",
-          due.isAfter(snapshot.time())
-              ? "growth shows from " + Words.minute(due)
+          growthShows().isAfter(snapshot.time())
+              ? "growth shows from " + Words.minute(growthShows())
               : "watched for " + Words.duration(watched()));
     } else {
       found("growth", State.HEALTHY, "", "Memory has not grown for " + Words.duration(watched()));
     }
+  }
+
+  private Instant growthShows() {
+    return known.startedUp().orElseThrow().plus(WATCHED);
   }
 
   private Duration watched() {
@@ -390,14 +412,11 @@ final class ConclusionRules {
   private boolean isNear(ProcessGrowth found) {
     return found.watched().compareTo(SURE) >= 0
         && found.isSteady()
-        && limit.lowerSeconds() < NEAR.toSeconds();
+        && limit.upperSeconds() < NEAR.toSeconds();
   }
 
-  private boolean isWithinADay(ProcessGrowth found) {
-    double horizon =
-        Math.min(A_DAY.toSeconds(), EXTRAPOLATED * (double) found.watched().toSeconds());
-    double seconds = Double.isNaN(limit.bytes()) ? doubledIn(found) : limit.seconds();
-    return found.goesOn() && seconds < horizon;
+  private double secondsLeft(ProcessGrowth found) {
+    return Double.isNaN(limit.bytes()) ? doubledIn(found) : limit.seconds();
   }
 
   private double doubledIn(ProcessGrowth found) {
@@ -425,31 +444,25 @@ final class ConclusionRules {
             Sentence.bytes(perSecond * unit(perSecond)), unit(perSecond) == MINUTE ? "min" : "h");
   }
 
-  /** Returns what makes up at least half of the growth. */
-  private String mostly(ProcessGrowth found) {
-    double half = found.slope().value() / 2;
-    Optional<SiteVerdict> site =
-        known.leaks().suspicious().stream()
-            .filter(one -> one.growth().bytesPerHour() / HOUR >= half)
-            .max(Comparator.comparingDouble(one -> one.growth().bytesPerHour()));
-    if (site.isPresent()) {
-      return ", mostly " + name(site.get());
-    }
-    return partsThatGrow(found).stream()
-        .max(Comparator.comparingDouble(part -> perSecond(part, found)))
-        .filter(part -> perSecond(part, found) >= half)
-        .map(
-            part ->
-                ", mostly "
-                    + part.tag()
-                    + (part == ResidentPart.JAVA_HEAP ? "" : "; cause not known yet"))
-        .orElse("; cause not known yet");
+  /** Returns the suspect that makes up at least half of the growth. */
+  private Optional<SiteVerdict> mostly(ProcessGrowth found) {
+    return known.leaks().suspicious().stream()
+        .filter(site -> !site.acknowledged())
+        .filter(site -> site.growth().bytesPerHour() / HOUR >= found.slope().value() / 2)
+        .max(Comparator.comparingDouble(site -> site.growth().bytesPerHour()));
   }
 
-  private List<ResidentPart> partsThatGrow(ProcessGrowth found) {
-    return List.of(ResidentPart.values()).stream()
-        .filter(part -> perSecond(part, found) > 0)
-        .toList();
+  /** Returns the part of the resident set that makes up at least half of the growth, in words. */
+  private String part(ProcessGrowth found) {
+    return Stream.of(ResidentPart.values())
+        .filter(part -> perSecond(part, found) >= found.slope().value() / 2)
+        .findFirst()
+        .map(
+            part ->
+                part == ResidentPart.JAVA_HEAP
+                    ? ", mostly the Java heap"
+                    : ", mostly " + part.tag() + "; cause not known yet")
+        .orElse("; cause not known yet");
   }
 
   /** Returns by how many bytes a second a part grew in the window of a growth. */
@@ -478,8 +491,12 @@ final class ConclusionRules {
     String text = "%s of the %s is used".formatted(Words.share(limit.usedShare()), ofBytes());
     boolean heap = heapBytes() >= MOSTLY * limit.usedBytes();
     String whole = text + (heap ? ", most of it by the Java heap" : "");
+    boolean own =
+        !limit.source().equals(Limits.MACHINE)
+            || snapshot.memory().residentBytes() >= limit.usedBytes() / 2;
     if (limit.usedShare() >= AT_THE_LIMIT) {
-      found("limit", heap ? State.WATCH : State.ACT, whole, whole);
+      String by = own ? whole : whole + ", most of it by other processes";
+      found("limit", heap || !own ? State.WATCH : State.ACT, by, by);
     } else if (limit.usedShare() >= NEAR_THE_LIMIT && !heap) {
       found("limit", State.WATCH, whole, whole);
     } else {
@@ -548,14 +565,14 @@ final class ConclusionRules {
     }
     String soonest = at(limit.lowerSeconds());
     String latest =
-        limit.upperSeconds() < A_DAY.toSeconds() ? at(limit.upperSeconds()) : "a day later";
+        limit.upperSeconds() < A_DAY.toSeconds() ? "to " + at(limit.upperSeconds()) : "or later";
     return "; %s at %s%s"
         .formatted(
             ofBytes(),
             at(seconds),
-            soonest.equals(latest)
+            latest.equals("to " + soonest)
                 ? ""
-                : " (%s to %s)".formatted(soonest.replace(" UTC", ""), latest));
+                : " (%s %s)".formatted(soonest.replace(" UTC", ""), latest));
   }
 
   private String at(double seconds) {
@@ -586,6 +603,7 @@ final class ConclusionRules {
                 sentence = run.sentence();
               }
               found("previous", asked, run.sentence(), run.sentence());
+              findings.add(0, findings.remove(findings.size() - 1));
             });
   }
 
@@ -659,6 +677,10 @@ final class ConclusionRules {
       state = asked;
       sentence = inShort;
     }
+  }
+
+  private static String lower(String text) {
+    return Character.toLowerCase(text.charAt(0)) + text.substring(1);
   }
 
   private static String capital(String text) {

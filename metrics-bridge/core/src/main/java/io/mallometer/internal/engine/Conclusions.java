@@ -5,6 +5,8 @@ import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.State;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,6 +22,7 @@ final class Conclusions {
   static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
 
   private static final long HELD_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final long TOLD_NANOS = Duration.ofHours(1).toNanos();
 
   private final Instant started;
 
@@ -27,6 +30,12 @@ final class Conclusions {
 
   /** When the latest state was last drawn, not only held. */
   private long drawnNanos;
+
+  /** Whether it was ever healthy; before, nothing is milder than too early. */
+  private boolean settled;
+
+  /** When a state was logged. */
+  private final Map<State, Long> told = new EnumMap<>(State.class);
 
   private boolean starting;
   private Optional<Instant> ended = Optional.empty();
@@ -62,20 +71,27 @@ final class Conclusions {
   /** Returns the conclusion that stands after another was drawn. */
   synchronized Conclusion stands(Conclusion drawn, long nanoTime) {
     boolean milder = drawn.state().compareTo(latest.state()) < 0;
-    boolean held =
-        milder && latest.state() != State.TOO_EARLY && nanoTime - drawnNanos < HELD_NANOS;
-    if (!held) {
-      boolean same = drawn.state() == latest.state();
-      if (drawn.state().compareTo(latest.state()) > 0) {
-        tell(drawn);
-      }
-      latest = same ? drawn.since(latest.since()) : drawn;
-      drawnNanos = nanoTime;
+    boolean first = !settled && latest.state() == State.TOO_EARLY;
+    if (milder && !first && nanoTime - drawnNanos < HELD_NANOS) {
+      latest = latest.with(drawn.limit(), drawn.previous());
+      return latest;
     }
+    if (drawn.state().compareTo(latest.state()) > 0) {
+      tell(drawn, nanoTime);
+    }
+    latest = drawn.state() == latest.state() ? drawn.since(latest.since()) : drawn;
+    settled |= drawn.state() == State.HEALTHY;
+    drawnNanos = nanoTime;
     return latest;
   }
 
-  private static void tell(Conclusion drawn) {
+  /** Once an hour for each state. */
+  private void tell(Conclusion drawn, long nanoTime) {
+    Long before = told.get(drawn.state());
+    if (before != null && nanoTime - before < TOLD_NANOS) {
+      return;
+    }
+    told.put(drawn.state(), nanoTime);
     if (drawn.state() == State.ACT) {
       Log.MALLOMETER.warn("Native memory, act: " + drawn.sentence());
     } else if (drawn.state() == State.WATCH) {

@@ -6,7 +6,10 @@ import io.mallometer.model.Conclusion.Limit;
 import io.mallometer.model.ProcessMemory;
 import java.util.OptionalLong;
 
-/** How much memory the process may use: as stated, else by its cgroup, else by the machine. */
+/**
+ * How much memory the process may use: as stated or by its cgroup, whichever leaves less, else by
+ * the machine.
+ */
 final class Limits {
 
   static final String STATED = "stated";
@@ -21,12 +24,14 @@ final class Limits {
    * @param stated by a person, for the resident set; empty if nobody stated one
    */
   static Limit of(ProcessMemory memory, OptionalLong stated) {
-    if (stated.isPresent()) {
+    double most = memory.cgroup().map(CgroupMemory::limitBytes).orElse(Double.NaN);
+    double used = memory.cgroup().map(CgroupMemory::usedBytes).orElse(Double.NaN);
+    double left = stated.orElse(0) - memory.residentBytes();
+    if (stated.isPresent() && !(left > most - used)) {
       return Limit.of(stated.getAsLong(), memory.residentBytes(), STATED);
     }
-    double cgroup = memory.cgroup().map(CgroupMemory::limitBytes).orElse(Double.NaN);
-    if (!Double.isNaN(cgroup)) {
-      return Limit.of(cgroup, memory.cgroup().get().usedBytes(), CGROUP);
+    if (!Double.isNaN(most)) {
+      return Limit.of(most, used, CGROUP);
     }
     double machine = memory.machineBytes();
     return Double.isNaN(machine)

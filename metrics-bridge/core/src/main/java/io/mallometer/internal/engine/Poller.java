@@ -117,6 +117,7 @@ public final class Poller {
   private final Log.Once memoryFailure = Log.MALLOMETER.once();
   private final Log.Once callSitesFailure = Log.MALLOMETER.once();
   private final Log.Once leaksFailure = Log.MALLOMETER.once();
+  private final Log.Once conclusionFailure = Log.MALLOMETER.once();
 
   /** The thread has it while it reads; {@link #suspend} takes it until {@link #resume}. */
   private final Semaphore reading = new Semaphore(1);
@@ -230,7 +231,7 @@ public final class Poller {
       incomplete = showsFirstGaps(latest, snapshot);
       history.add(snapshot, nanoTime.getAsLong());
       memoryHistory.add(snapshot, nanoTime.getAsLong());
-      snapshot = snapshot.with(conclusion(snapshot));
+      snapshot = concluded(snapshot);
       latest = snapshot;
       scrapes.polled();
     }
@@ -245,6 +246,16 @@ public final class Poller {
       subscriber.tell(snapshot);
     }
     return snapshot;
+  }
+
+  /** Whatever fails here must not keep the counters from being shown. */
+  private Snapshot concluded(Snapshot snapshot) {
+    try {
+      return snapshot.with(conclusion(snapshot));
+    } catch (RuntimeException | LinkageError e) {
+      conclusionFailure.warn("No conclusion can be drawn; the last one stays", e);
+      return snapshot.with(latest.conclusion());
+    }
   }
 
   private Conclusion conclusion(Snapshot snapshot) {

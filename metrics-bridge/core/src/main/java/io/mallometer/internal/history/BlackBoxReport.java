@@ -269,6 +269,7 @@ public final class BlackBoxReport {
     if (now.isEmpty()) {
       return;
     }
+    int most = MemoryLines.most(table);
     line("  %s", title);
     now.entrySet().stream()
         .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
@@ -280,8 +281,12 @@ public final class BlackBoxReport {
                     Words.bytes(part.getValue()),
                     first == last
                         ? ""
-                        : Words.change(part.getValue() - Grown.before(part.getKey(), before))
-                            + (before.containsKey(part.getKey()) ? "" : ", new")));
+                        : Words.change(part.getValue() - Grown.before(part.getKey(), before, most))
+                            + newcomer(part.getKey(), before, most)));
+  }
+
+  private static String newcomer(String name, Map<String, Long> before, int most) {
+    return before.containsKey(name) ? "" : before.size() < most ? ", new" : " at least";
   }
 
   private static int width(Map<String, Long> table) {

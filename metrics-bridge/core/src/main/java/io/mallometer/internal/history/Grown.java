@@ -36,9 +36,13 @@ record Grown(String site, long bytes, Duration time) {
         .max(Comparator.comparingLong(Grown::bytes));
   }
 
-  /** Returns what a site held at most when a list of sites was made. */
-  static long before(String site, Map<String, Long> list) {
-    return list.getOrDefault(site, list.size() < MemoryLines.MOST_SITES ? 0 : least(list.values()));
+  private static long before(String site, Map<String, Long> list) {
+    return before(site, list, MemoryLines.most("site"));
+  }
+
+  /** Returns what a name held at most when a list of at most so many was made. */
+  static long before(String name, Map<String, Long> list, int most) {
+    return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));
   }
 
   private static long least(Collection<Long> values) {

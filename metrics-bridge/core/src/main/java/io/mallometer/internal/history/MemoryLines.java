@@ -32,11 +32,20 @@ final class MemoryLines {
   /** A line of each has at most some 220 characters. */
   private static final int MOST_LIBRARIES = 10;
 
-  static final int MOST_SITES = 20;
+  private static final int MOST_SITES = 20;
 
   private static final String KNOWN_LEAK = "known-leak";
 
   private MemoryLines() {}
+
+  /** Returns how many lines of a kind are written at most. */
+  static int most(String kind) {
+    return switch (kind) {
+      case "library" -> MOST_LIBRARIES;
+      case "site" -> MOST_SITES;
+      default -> Integer.MAX_VALUE;
+    };
+  }
 
   /** Where the memory is, and what the next run shall know. */
   static MemoryText of(Snapshot snapshot, List<KnownLeak> known) {

@@ -154,11 +154,33 @@ class ConclusionTest {
   /** What is extrapolated is at most 24 times as long as what was watched. */
   @Test
   void aShortTimeIsNotExtrapolatedToADay() {
-    assertThat(
-            new Situation(Duration.ofMinutes(6), second -> 100 + 6 * second / 60.0)
-                .conclusion()
-                .state())
-        .isNotEqualTo(State.WATCH);
+    Conclusion conclusion =
+        new Situation(Duration.ofMinutes(6), second -> 100 + 6 * second / 60.0).conclusion();
+
+    assertThat(conclusion.state()).isEqualTo(State.TOO_EARLY);
+    assertThat(conclusion.sentence())
+        .startsWith("Too early to tell: memory grows +6.0 MiB/min")
+        .endsWith("watched for 4 min so far");
+  }
+
+  /** About 20 MiB a minute: at the slowest the limit is more than half an hour away. */
+  @Test
+  void whatMayTakeLongerIsToWatchOnly() {
+    Situation noisy =
+        new Situation(
+            Duration.ofMinutes(5), second -> 400 + second / 3.0 + 10 * Math.sin(second / 6.0));
+
+    assertThat(noisy.conclusion().limit().lowerSeconds()).isLessThan(1_800);
+    assertThat(noisy.conclusion().limit().upperSeconds()).isGreaterThan(1_800);
+    assertThat(noisy.conclusion().state()).isEqualTo(State.WATCH);
+  }
+
+  @Test
+  void growthAloneMakesNoYoungProcessHealthy() {
+    Situation young = new Situation(Duration.ofSeconds(200), second -> 400 + second / 6.0);
+    young.limit = 1_000_000;
+
+    assertThat(young.conclusion().state()).isEqualTo(State.TOO_EARLY);
   }
 
   @Test
@@ -178,6 +200,7 @@ class ConclusionTest {
         new Situation(HALF_AN_HOUR, second -> 800 - 400 * Math.exp(-(second - 120) / 300.0));
 
     assertThat(fills.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(fills.conclusion().limit().seconds()).isNaN();
   }
 
   @Test
@@ -214,7 +237,7 @@ class ConclusionTest {
     assertThat(bounded.conclusion().sentence())
         .contains("which is the Java heap on its way to its maximum");
     assertThat(tooLarge.conclusion().state()).isEqualTo(State.ACT);
-    assertThat(tooLarge.conclusion().sentence()).contains("mostly java-heap");
+    assertThat(tooLarge.conclusion().sentence()).contains("mostly the Java heap");
   }
 
   @Test
@@ -234,6 +257,25 @@ class ConclusionTest {
 
     assertThat(stated.conclusion().limit().source()).isEqualTo(Limits.STATED);
     assertThat(stated.conclusion().state()).isEqualTo(State.ACT);
+  }
+
+  @Test
+  void aStatedLimitAboveTheCgroupsHidesNothing() {
+    Situation stated = new Situation(HALF_AN_HOUR, second -> 960);
+    stated.stated = OptionalLong.of((long) (5_000 * MIB));
+
+    assertThat(stated.conclusion().limit().source()).isEqualTo(Limits.CGROUP);
+    assertThat(stated.conclusion().state()).isEqualTo(State.ACT);
+  }
+
+  @Test
+  void aMachineThatOtherProcessesFillIsToWatch() {
+    Situation machine = new Situation(HALF_AN_HOUR, second -> 400);
+    machine.limit = NO_LIMIT;
+    machine.available = 100;
+
+    assertThat(machine.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(machine.conclusion().sentence()).endsWith("most of it by other processes");
   }
 
   @Test
@@ -277,13 +319,18 @@ class ConclusionTest {
   }
 
   @Test
-  void aLeakThatHasStoppedIsToWatch() {
+  void aLeakThatDoesNotGrowIsToWatch() {
+    Situation unknown = new Situation(HALF_AN_HOUR, second -> 400);
+    unknown.leaks = VerdictsByHand.report(VerdictsByHand.leak("a.B.c", 30 * MIB, UNKNOWN));
     Situation stopped = new Situation(HALF_AN_HOUR, second -> 400);
-    stopped.leaks = VerdictsByHand.report(VerdictsByHand.leak("a.B.c", 30 * MIB, UNKNOWN));
+    stopped.leaks = VerdictsByHand.report(VerdictsByHand.stopped("a.B.c", 30 * MIB, START));
 
+    assertThat(unknown.conclusion().state()).isEqualTo(State.WATCH);
+    assertThat(unknown.conclusion().sentence())
+        .isEqualTo("B.c (Some.java:12) leaked 30 MiB; whether it grows is not known yet");
     assertThat(stopped.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(stopped.conclusion().sentence())
-        .isEqualTo("B.c (Some.java:12) leaked 30 MiB and has stopped growing");
+        .isEqualTo("B.c (Some.java:12) leaked 30 MiB; it has not grown since 12:00 UTC");
   }
 
   @Test
@@ -304,7 +351,8 @@ class ConclusionTest {
     large.leaks = VerdictsByHand.report(unused("a.B.c", 0, 60 * MIB));
 
     assertThat(small.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(small.conclusion().sentence()).endsWith("; B.c (Some.java:12) is unused, but small");
+    assertThat(small.conclusion().sentence())
+        .endsWith("; suspects hold 40 MiB in all, or are acknowledged");
     assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
   }
@@ -333,7 +381,9 @@ class ConclusionTest {
             VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 8, 30 * MIB),
             VerdictsByHand.leak("a.B.older", 200 * MIB, UNKNOWN));
 
-    assertThat(leaks.conclusion().sentence()).startsWith("B.c (Some.java:12) (and 2 more) leaks");
+    assertThat(leaks.conclusion().sentence())
+        .startsWith("B.c (Some.java:12) leaks")
+        .endsWith("; 2 more suspects");
   }
 
   // ---- The previous run
@@ -363,6 +413,8 @@ class ConclusionTest {
     both.previous = Optional.of(oomKilled(START.minus(Duration.ofMinutes(30))));
 
     assertThat(both.conclusion().sentence()).isEqualTo("The previous run was OOM-killed");
+    assertThat(both.conclusion().actions())
+        .containsExactly("Open the runbook: docs/runbooks/after-a-kill.md");
   }
 
   // ---- A state holds for a minute
@@ -372,14 +424,18 @@ class ConclusionTest {
     Conclusions stands = new Conclusions(START);
     Conclusion act = new Situation(Duration.ofMinutes(5), second -> 400 + second).conclusion();
     Conclusion fine = new Situation(HALF_AN_HOUR, second -> 400).conclusion();
+    Conclusion early = new Situation(Duration.ofSeconds(160), second -> 400).conclusion();
     long second = 1_000_000_000L;
 
     assertThat(stands.stands(act, 0).state()).isEqualTo(State.ACT);
-    assertThat(stands.stands(fine, 30 * second)).isEqualTo(act);
+    assertThat(stands.stands(fine, 30 * second)).isEqualTo(act.with(fine.limit(), fine.previous()));
     assertThat(stands.stands(act, 40 * second).since()).isEqualTo(act.since());
     assertThat(stands.stands(fine, 90 * second).state()).isEqualTo(State.ACT);
     assertThat(stands.stands(fine, 101 * second).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.stands(act, 102 * second).state()).isEqualTo(State.ACT);
+    assertThat(stands.stands(early, 102 * second).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.stands(fine, 103 * second).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.stands(act, 104 * second).state()).isEqualTo(State.ACT);
+    assertThat(new Conclusions(START).stands(fine, 0).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
@@ -472,6 +528,7 @@ class ConclusionTest {
     private final Duration age;
     private final LongToDoubleFunction used;
     private double limit = 1_000;
+    private double available = 6_000;
     private OptionalLong stated = OptionalLong.empty();
     private LongToDoubleFunction heap = second -> 50;
     private double mostHeap = 50;
@@ -579,7 +636,7 @@ class ConclusionTest {
           Optional.of(cgroup),
           Optional.of(budget),
           8_000 * MIB,
-          6_000 * MIB);
+          available * MIB);
     }
   }
 }

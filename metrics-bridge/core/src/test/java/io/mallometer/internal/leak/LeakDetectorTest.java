@@ -125,14 +125,14 @@ class LeakDetectorTest {
     site(1, "Cart.zip");
     site(2, "Cache.fill");
     evaluate(10);
-    for (int i = 11; i <= 105; i++) {
+    for (int i = 11; i <= 110; i++) {
       object(1, i, i, 64 * KIB, 1, 1);
-      object(2, i, 105, 64 * KIB, 1, 1);
+      object(2, i, 110, 64 * KIB, 1, 1);
     }
-    LeakReport report = evaluate(105);
+    LeakReport report = evaluate(110);
     assertThat(verdict(report, 1).sentence())
         .isEqualTo(
-            "Cart.zip holds 4.8 MiB; grows 3.8 MiB/min for 95 s: 95 sampled objects allocated since"
+            "Cart.zip holds 4.8 MiB; grows 3.8 MiB/min for 100 s: 100 sampled objects allocated since"
                 + " are live");
     assertThat(verdict(report, 2).sentence())
         .startsWith("Cache.fill holds 4.8 MiB that is used; grows");
