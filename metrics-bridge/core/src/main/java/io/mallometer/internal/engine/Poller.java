@@ -10,6 +10,7 @@ import io.mallometer.internal.text.Log;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.LeakReport;
 import io.mallometer.model.LeakSummary;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
@@ -82,6 +83,7 @@ public final class Poller {
   /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
+  private static final long CONCLUSION_NANOS = 1_000_000_000L;
   private static final long LONGEST_END_MILLIS = 1_000;
   private static final long LONGEST_READING_SECONDS = 10;
 
@@ -98,6 +100,12 @@ public final class Poller {
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
+
+  /** The verdicts of the latest conclusion; guarded by {@link #polling}. */
+  private @Nullable LeakReport concludedFrom;
+
+  /** When it was drawn; guarded by {@link #polling}. */
+  private long concludedAt;
 
   /** Until a detach; guarded by {@link #polling}. */
   private boolean gapsTold;
@@ -248,8 +256,18 @@ public final class Poller {
     return snapshot;
   }
 
-  /** Whatever fails here must not keep the counters from being shown. */
+  /**
+   * Draws the conclusion anew once a second, and whenever there are new verdicts. Whatever fails
+   * here must not keep the counters from being shown.
+   */
   private Snapshot concluded(Snapshot snapshot) {
+    long now = nanoTime.getAsLong();
+    LeakReport leaks = leakWatch.latest();
+    if (leaks == concludedFrom && now - concludedAt < CONCLUSION_NANOS) {
+      return snapshot.with(latest.conclusion());
+    }
+    concludedFrom = leaks;
+    concludedAt = now;
     try {
       return snapshot.with(conclusion(snapshot));
     } catch (RuntimeException | LinkageError e) {
