@@ -508,7 +508,7 @@ describe('on the sample', () => {
         Object.assign(overview.conclusion, {state: 'act', actions: ['Save the evidence']});
       }
     }));
-    await page.route(/\/nativememory\/evidence$/, route => route.request().method() === 'POST' && route.fulfill({contentType: 'application/zip', body: 'zip'}));
+    await page.route(/\/nativememory\/evidence$/, route => route.request().method() === 'GET' && route.fulfill({contentType: 'application/zip', body: 'zip'}));
     const download = page.waitForEvent('download');
     await page.getByRole('button', {name: 'Save the evidence'}).click();
     assert.equal((await download).suggestedFilename(), 'mallometer-evidence.zip');

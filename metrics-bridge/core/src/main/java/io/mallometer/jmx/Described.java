@@ -22,13 +22,13 @@ final class Described {
     @Description("The same in one sentence")
     String getConclusionSentence();
 
-    @Description("What to do, most urgent first; empty if nothing")
+    @Description("Actions, most urgent first; empty if none is needed")
     List<String> getActions();
 
     @Description("Sizes that successful native allocations asked for, by class; empty if unknown")
     List<SizeClass> getSizeDistribution();
 
-    @Description("What the configuration may come to need, line by line; empty if unknown")
+    @Description("Memory that the configuration may come to need, line by line; empty if unknown")
     List<BudgetLine> getBudget();
 
     @Description("Whether the limit is large enough for the configuration; empty if unknown")
@@ -49,19 +49,20 @@ final class Described {
     @Description("ACTIVE, DISABLED or UNAVAILABLE")
     String getStatus();
 
-    @Description("What counts, in one text for exporters: version, allocator, mode, accounting")
+    @Description(
+        "Version, allocator, mode and accounting of the counting library, in one text for exporters")
     String getIdentity();
 
     @Description("How the library came in, or why nothing is counted")
     String getReason();
 
-    @Description("What to do if nothing is counted: a command or a setting")
+    @Description("Action if nothing is counted: a command or a setting")
     String getRemedy();
 
     @Description("Version of the native library")
     String getBuild();
 
-    @Description("What serves the allocations below mallometer")
+    @Description("The allocator that serves allocations below mallometer")
     String getAllocator();
 
     @Description("How the library came to count: preload, attached, relaunched or none")
@@ -74,10 +75,10 @@ final class Described {
     @Description("How the attach went, and what was allocated before; null without attach")
     @Nullable AttachmentFigures getAttachment();
 
-    @Description("What one byte of allocated, freed and live means: usable, chunk or requested")
+    @Description("Meaning of one byte of allocated, freed and live: usable, chunk or requested")
     String getByteUnit();
 
-    @Description("What the library says about itself, such as what is off and why")
+    @Description("Remarks of the library on itself, such as a part that is off and why")
     String getRemark();
 
     @Description("Opens this MBean's bracket now; one that is open is dropped")
@@ -86,7 +87,7 @@ final class Described {
     @Description("Closes this MBean's bracket and returns what was counted in it; null if unknown")
     @Nullable Statistics unhook();
 
-    @Description("What was counted in this MBean's bracket up to now; null if unknown")
+    @Description("Counts of this MBean's open bracket; null if unknown")
     @Nullable Statistics statistics();
   }
 
@@ -108,7 +109,7 @@ final class Described {
     @Description("The latest requests above the size MALLOMETER_HUGE, oldest first")
     List<AllocatorMXBean.LargeRequest> getLargeAllocations();
 
-    @Description("What could be done about memory that the allocator keeps; empty if all is well")
+    @Description("Advice on memory that the allocator retains; empty if there is none")
     List<AllocatorMXBean.AdviceLine> getAdvice();
 
     @Description(
@@ -196,10 +197,10 @@ final class Described {
     @Description("Whether the use of objects is observed: off, starting, on or failed")
     String getState();
 
-    @Description("What of the observation is off and why; empty if nothing is")
+    @Description("Parts of the observation that are off, and why; empty if none is")
     String getReason();
 
-    @Description("What the latest search for lost memory came to, or why there was none")
+    @Description("Result of the latest search for lost memory, or why there was none")
     String getLostMemory();
 
     @Description("Epochs of observation that ended")

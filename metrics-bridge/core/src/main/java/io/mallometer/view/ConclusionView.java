@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What {@code nativememory/conclusion} answers: the judgement on the process.
+ * The answer to {@code nativememory/conclusion}: the judgement on the process.
  *
  * @param state {@code act}, {@code watch}, {@code too_early} or {@code healthy}
  * @param since when this state began

@@ -4,7 +4,7 @@ import io.mallometer.model.Conclusion;
 import java.util.List;
 
 /**
- * What {@code nativememory/diagnosis} answers: the {@link ConclusionView conclusion} by the names
+ * The answer to {@code nativememory/diagnosis}: the {@link ConclusionView conclusion} by the names
  * of the version before.
  *
  * @param severity {@code fine}, {@code unknown}, {@code attention} or {@code alarm}

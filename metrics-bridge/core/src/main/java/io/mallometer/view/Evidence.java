@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
@@ -18,21 +19,24 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
  * Everything that is known of a process, as a zip that can be attached to a ticket: a text for
- * people, each view, the black box and the settings of mallometer. Some hundred KiB; at most {@link
- * #MOST_SITES} call sites and {@link #MOST_RECORDING_BYTES} of the black box.
+ * people, each view, the black boxes of this run and of the previous one, and the settings of
+ * mallometer. Some hundred KiB without the black boxes; at most {@link #MOST_SITES} call sites, and
+ * black boxes of at most {@link #MOST_RECORDING_BYTES} each.
  *
- * <p>Neither secrets nor addresses are in it: of settings only {@code mallometer.*}, with values of
- * names such as {@code password} masked, and no properties of the program. A frame that belongs to
- * no library has an address for a name, which is masked.
+ * <p>The texts hold neither secrets nor addresses. Of settings they hold only mallometer's own,
+ * with the values of those that are not in {@link #SHOWN} masked, and no properties of the program.
+ * A frame that belongs to no library has an address for a name, which is masked. The black boxes
+ * are copied as they are.
  */
 final class Evidence {
 
@@ -43,11 +47,53 @@ final class Evidence {
 
   private static final String MASKED = "******";
 
-  private static final Pattern SECRET =
-      Pattern.compile("(?i)pass|secret|token|user|key|salt|credential");
+  /**
+   * Settings whose values are shown: properties, environment variables and the agent's options,
+   * without prefix, index and separators, because Spring Boot binds {@code healthySites}, {@code
+   * healthy-sites[0]} and {@code HEALTHYSITES} alike.
+   */
+  private static final Set<String> SHOWN =
+      Set.of(
+          "accounting",
+          "arenabytes",
+          "attach",
+          "blackbox",
+          "config",
+          "enabled",
+          "host",
+          "huge",
+          "jfrenabled",
+          "jmxenabled",
+          "large",
+          "leakenabled",
+          "leakhealthysites",
+          "leakhealthysitesfile",
+          "leaklongesttimeout",
+          "leakprofile",
+          "leaks",
+          "leaktimescale",
+          "limit",
+          "log",
+          "metricsenabled",
+          "only",
+          "overheadtarget",
+          "pollinterval",
+          "port",
+          "record",
+          "recordpath",
+          "relaunch",
+          "relaunched",
+          "sampleinterval",
+          "sitesapplicationpackages",
+          "stacks",
+          "trim",
+          "triminterval",
+          "trimminimuminterval",
+          "trimretainedshare",
+          "unwind");
 
-  /** Between a scheme and a host. */
-  private static final Pattern LOGIN = Pattern.compile("(?<=://)[^/@\\s]+(?=@)");
+  private static final Pattern NOT_COMPARED =
+      Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");
 
   /** An offset in a library or a function follows a plus. */
   private static final Pattern ADDRESS = Pattern.compile("(?<![+\\w])0x[0-9a-fA-F]+");
@@ -85,7 +131,7 @@ final class Evidence {
       add(name + ".json", views.answer(name, parameters(name)).body());
     }
     add("settings.json", this::settings);
-    recording();
+    recordings();
   }
 
   private static Map<String, String> parameters(String view) {
@@ -167,22 +213,29 @@ final class Evidence {
   }
 
   private static String masked(String name, String value) {
-    Matcher login = LOGIN.matcher(value);
-    return SECRET.matcher(name).find() ? MASKED : login.replaceAll(MASKED);
+    String compared = NOT_COMPARED.matcher(name).replaceAll("").toLowerCase(Locale.ROOT);
+    return SHOWN.contains(compared) ? value : MASKED;
   }
 
-  private void recording() throws IOException {
+  private void recordings() throws IOException {
     Recording recording = mallometer.history().recording();
-    if (recording.state() != Recording.State.ON) {
-      return;
+    if (recording.state() == Recording.State.ON) {
+      recording("recording", recording.path());
     }
+    Optional<PreviousRun> previous = mallometer.history().previousRun();
+    if (previous.isPresent()) {
+      recording("previous", previous.get().file());
+    }
+  }
+
+  private void recording(String name, String path) throws IOException {
     try {
-      Path file = Path.of(recording.path());
+      Path file = Path.of(path);
       if (Files.size(file) <= MOST_RECORDING_BYTES) {
-        put("recording.blackbox", Files.readAllBytes(file));
+        put(name + ".blackbox", Files.readAllBytes(file));
       }
     } catch (IOException | RuntimeException e) {
-      put("recording.txt", ("cannot be read: " + e).getBytes(StandardCharsets.UTF_8));
+      put(name + ".txt", ("cannot be read: " + e).getBytes(StandardCharsets.UTF_8));
     }
   }
 }

@@ -66,7 +66,7 @@ public final class Views {
   private static final DateTimeFormatter EVIDENCE_TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
-  /** What takes none, beside most of the views. */
+  /** Names that take no parameters, beside most of the views. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
   /** Who watches asks for this, and with it for what else is due. */
@@ -233,7 +233,8 @@ public final class Views {
   }
 
   /**
-   * Answers with a zip of all that is known, without secrets and addresses.
+   * Answers with a zip of all that is known. Its texts hold neither secrets nor addresses; its
+   * black boxes are not masked.
    *
    * @param settings of mallometer that are neither system properties nor variables, by name
    */
@@ -242,10 +243,11 @@ public final class Views {
         Evidence.CONTENT_TYPE, out -> Evidence.write(mallometer, this, settings, out));
   }
 
-  /** A name for that file, with the process id and the time, in UTC. */
-  public static String evidenceName() {
+  /** Returns a name for that file, with the process id and the time, in UTC. */
+  public String evidenceName() {
     return "mallometer-%d-%s.zip"
-        .formatted(ProcessHandle.current().pid(), EVIDENCE_TIME.format(Instant.now()));
+        .formatted(
+            ProcessHandle.current().pid(), EVIDENCE_TIME.format(mallometer.clock().instant()));
   }
 
   private byte[] bytes(String name, WrittenOnce view) {

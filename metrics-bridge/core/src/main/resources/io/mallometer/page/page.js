@@ -611,7 +611,7 @@
   // Whoever lays another page over this one could get a click out of its reader.
   let trimRefused = window.top === window ? '' : 'Nothing can be changed while the page is in a frame of another one.';
   let changeAllowed = false;
-  const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) names call sites that are fine.';
+  const HEALTHY_SITES = 'mallometer.leak.healthy-sites (the agent\'s leak.healthySites) lists acknowledged call sites.';
 
   // What an empty list means: as the conclusion's finding says, or why there is no finding.
   let suspects = 0;
@@ -649,7 +649,7 @@
         if (!response.ok) {
           throw new Error(await reason(response));
         }
-        setText(result, acknowledged ? `${site} is no longer acknowledged.` : `${site} is acknowledged.`);
+        setText(result, acknowledged ? `The acknowledgement of ${site} is withdrawn.` : `${site} is acknowledged.`);
         showLeaks(await response.json());
         jobs[0].due = 0;
         tick();
@@ -799,7 +799,7 @@
   // ---- Asking
 
   const LONGEST_PAUSE = 60 * SECOND;
-  const LONGEST_CHANGE = 120 * SECOND;
+  const LONGEST_WAIT = 120 * SECOND;
   const PACE = 10;
   const jobs = [
     {view: 'overview', every: PACE * SECOND, show: showOverview},
@@ -1026,7 +1026,7 @@
     let response;
     for (const token of known.length > 0 ? known : [{}]) {
       response = await request(address, {
-        method, body: method === 'POST' ? '{}' : null, signal: AbortSignal.timeout(LONGEST_CHANGE),
+        method, body: method === 'POST' ? '{}' : null, signal: AbortSignal.timeout(LONGEST_WAIT),
         headers: {Accept: '*/*', 'Content-Type': 'application/json', ...token},
       });
       if (response.status !== 403) {
@@ -1042,7 +1042,7 @@
     button.addEventListener('click', async () => {
       setText(result, ' Asking');
       try {
-        const response = await change(EVIDENCE);
+        const response = await request(EVIDENCE, {headers: {Accept: '*/*'}, signal: AbortSignal.timeout(LONGEST_WAIT)});
         if (!response.ok) {
           throw new Error(await reason(response));
         }

@@ -5,24 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
+import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.PreviousRun;
+import io.mallometer.model.Recording;
 import io.mallometer.model.StackFrame;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is saved for a ticket. */
 @Tag("any-jdk")
@@ -83,19 +92,65 @@ class EvidenceTest {
   }
 
   @Test
-  void secretsAreMasked() throws Exception {
+  void onlyTheValuesOfKnownSettingsAreShown() throws Exception {
     System.setProperty(PROPERTY, "hunter2");
     Map<String, String> settings =
         Map.of(
             "mallometer.poll-interval", "5s",
-            "mallometer.push.url", "https://me:hunter2@example.org/x",
+            "mallometer.leak.healthySites[0]", "com.shop.Cart.zip",
+            "mallometer.push.url", "https://example.org/x?q=hunter2",
+            "mallometer.push.auth", "Bearer hunter2",
             "httpServer.authentication.basic.username", "hunter2");
 
     String shown = entries(zip(settings)).get("settings.json");
     assertThat(mapper.readTree(shown).get("mallometer.poll-interval").asText()).isEqualTo("5s");
-    assertThat(mapper.readTree(shown).get("mallometer.push.url").asText())
-        .isEqualTo("https://******@example.org/x");
+    assertThat(mapper.readTree(shown).get("mallometer.leak.healthySites[0]").asText())
+        .isEqualTo("com.shop.Cart.zip");
     assertThat(shown).contains(PROPERTY).doesNotContain("hunter2", "java.home");
+  }
+
+  @Test
+  void theBlackBoxesOfBothRunsAreInItUnlessTheyAreLarge(@TempDir Path directory) throws Exception {
+    Path box = Files.writeString(directory.resolve("box"), "this run");
+    Path previous = Files.writeString(directory.resolve("box.previous"), "0x7f0012345678");
+
+    assertThat(entriesWith(box, previous))
+        .containsEntry("recording.blackbox", "this run")
+        .containsEntry("previous.blackbox", "0x7f0012345678");
+
+    Files.write(previous, new byte[(4 << 20) + 1]);
+    assertThat(entriesWith(box, previous))
+        .containsKey("recording.blackbox")
+        .doesNotContainKey("previous.blackbox");
+  }
+
+  private Map<String, String> entriesWith(Path box, Path previous) throws IOException {
+    Instant time = mallometer.clock().instant();
+    Map<String, Object> told =
+        Map.of(
+            "recording",
+            new Recording(Recording.State.ON, box.toString(), 1, ""),
+            "previousRun",
+            Optional.of(
+                new PreviousRun(
+                    previous.toString(), 1, time, time, PreviousRun.OOM, true, "", "")));
+    Object history = with(Mallometer.History.class, mallometer.history(), told);
+    Mallometer recorded = with(Mallometer.class, mallometer, Map.of("history", history));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    new Views(recorded).evidence(Map.of()).body().writeTo(out);
+    return entries(out.toByteArray());
+  }
+
+  /** Answers some methods by hand. */
+  private static <T> T with(Class<T> type, T other, Map<String, Object> told) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) ->
+                told.containsKey(method.getName())
+                    ? told.get(method.getName())
+                    : method.invoke(other, arguments)));
   }
 
   @Test

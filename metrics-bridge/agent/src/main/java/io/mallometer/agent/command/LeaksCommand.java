@@ -60,10 +60,10 @@ final class LeaksCommand implements Callable<Integer> {
       }
       if (sites.isEmpty()) {
         out.line(
-            (fresh
-                    ? "Too early to tell whether a call site leaks."
-                    : "No call site is thought to leak, to be unused, to grow or to keep a pool.")
-                + " That takes minutes of observation, which --duration grants.");
+            fresh
+                ? "Too early to tell whether a call site leaks. That takes minutes of observation,"
+                    + " which --duration grants."
+                : "No call site is thought to leak, to be unused, to grow or to keep a pool.");
       }
       for (Json site : sites) {
         show(site, out);

@@ -12,12 +12,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything that is known of a process, in one file. */
+/** Saves everything that is known of a process in one file. */
 @Command(
     name = "save",
     description =
         "Saves everything that is known of a JVM's native memory as a zip: a text, every view, the"
-            + " black box and mallometer's settings. Secrets and addresses are not in it.")
+            + " black boxes and mallometer's settings. The texts hold no secrets or addresses; the"
+            + " black boxes are not masked.")
 final class SaveCommand implements Callable<Integer> {
 
   private static final DateTimeFormatter TIME =

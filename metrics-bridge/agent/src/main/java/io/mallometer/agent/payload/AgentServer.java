@@ -321,7 +321,7 @@ final class AgentServer implements AutoCloseable {
   }
 
   private void evidence(Exchange exchange) throws IOException {
-    exchange.header("Content-Disposition", "attachment; filename=" + Views.evidenceName());
+    exchange.header("Content-Disposition", "attachment; filename=" + views().evidenceName());
     answer(
         exchange,
         parameters -> {

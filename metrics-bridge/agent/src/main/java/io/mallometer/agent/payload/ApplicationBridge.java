@@ -90,18 +90,18 @@ final class ApplicationBridge {
     void to(OutputStream out) throws IOException;
   }
 
-  /** What the view without a name answers. */
+  /** Answers as the view without a name. */
   Reply root(String type) throws IOException {
     Object view = asked("nativeMemory");
     return new Reply(200, type, out -> write("view.View", "write", view, out));
   }
 
-  /** What {@code Views.answer} answers. */
+  /** Answers as {@code Views.answer}. */
   Reply answer(String name, Map<String, String> parameters) throws IOException {
     return reply(asked("answer", name, parameters));
   }
 
-  /** What {@code Views.evidence} answers. */
+  /** Answers as {@code Views.evidence}, without the settings that only the application knows. */
   Reply evidence() throws IOException {
     return reply(asked("evidence", Map.of()));
   }
