@@ -232,14 +232,18 @@ final class Evaluation {
 
   private void conclude(Subject subject) {
     Standings.Name group = subject.group();
-    Standing known =
+    Standing earlier =
         group == null
             ? before.of(subject.number(), subject.judged(), time)
             : before.of(group, subject.judged(), time);
-    boolean counts = news || isOfGrowth(known.verdict(), subject.judged().verdict());
-    Standing standing = counts && !subject.failed() ? known.after(subject.judged(), time) : known;
+    boolean counts = news || isOfGrowth(earlier.verdict(), subject.judged().verdict());
+    Standing standing =
+        counts && !subject.failed() ? earlier.after(subject.judged(), time) : earlier;
     if (group == null) {
       standings.put(subject.number(), standing);
+      if (earlier.isLeak() && !standing.isLeak()) {
+        known.refute(subject.sites().get(0));
+      }
     } else {
       standings.put(group, subject.sites(), standing);
     }
@@ -250,6 +254,21 @@ final class Evaluation {
   private static boolean isOfGrowth(Verdict before, Verdict now) {
     return before == Verdict.GROWING && now == Verdict.HEALTHY
         || before == Verdict.HEALTHY && now == Verdict.GROWING;
+  }
+
+  /** Has the known leaks learn from each stack that is judged by itself. */
+  void remember(Predicate<String> acknowledged) {
+    for (Finding finding : findings.all()) {
+      Subject subject = finding.subject();
+      if (subject.group() == null) {
+        try {
+          known.learn(
+              subject.sites().get(0), finding.standing(), acknowledged, time, window.times());
+        } catch (RuntimeException e) {
+          note(e);
+        }
+      }
+    }
   }
 
   // ---- Verdicts

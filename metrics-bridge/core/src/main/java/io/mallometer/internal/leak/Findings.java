@@ -36,6 +36,13 @@ final class Findings {
     }
   }
 
+  /** The findings of the report, in no order. */
+  List<Finding> all() {
+    List<Finding> all = new ArrayList<>(healthy);
+    all.addAll(suspicious);
+    return all;
+  }
+
   static boolean isSuspect(Verdict verdict) {
     return verdict.compareTo(Verdict.GROWING) <= 0;
   }

@@ -2,6 +2,7 @@ package io.mallometer.internal.leak;
 
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.symbol.StackFingerprint;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A stack stays known from run to run, also in runs that do not show whether it leaks. It is
  * forgotten when its leak is given up, when its objects are reused as those of a pool, when it is
- * acknowledged, and when none of its objects was idle for longer than the longest timeout. Sites
- * that are judged together have several stacks and are not remembered. Not thread-safe.
+ * acknowledged, and when none of its objects was idle for longer than the longest timeout. Stacks
+ * that are judged together, since each has too few idle samples, are not remembered. Not
+ * thread-safe.
  */
 public final class KnownLeaks {
 
@@ -47,7 +50,7 @@ public final class KnownLeaks {
     }
   }
 
-  /** What is to be recorded, the latest first. */
+  /** The leaks to be recorded, the latest first. */
   public List<KnownLeak> all() {
     return Stream.concat(
             ofThisRun.values().stream(),
@@ -63,54 +66,46 @@ public final class KnownLeaks {
   }
 
   /**
-   * Learns from an evaluation.
+   * Learns from an evaluation of a site.
    *
-   * @param before the verdicts of the one before
-   * @param now its verdicts
+   * @param standing after it
+   * @param acknowledged whether the site of a name is known to be fine
    */
-  void learn(List<SiteVerdict> before, List<SiteVerdict> now, Instant time, Times times) {
-    Set<Integer> leaking = new HashSet<>();
-    for (SiteVerdict verdict : now) {
-      boolean leak = verdict.verdict() == Verdict.LEAK;
-      if (leak) {
-        leaking.add(verdict.site().number());
-      }
-      boolean telling = leak || !ofEarlierRuns.isEmpty() || !ofThisRun.isEmpty();
-      if (telling && verdict.site().stacks() == 1) {
-        learn(verdict, time, times);
-      }
+  void learn(
+      CallSite site, Standing standing, Predicate<String> acknowledged, Instant time, Times times) {
+    boolean leak = standing.isLeak();
+    if (!leak && ofEarlierRuns.isEmpty() && ofThisRun.isEmpty()) {
+      return;
     }
-    for (SiteVerdict verdict : before) {
-      if (verdict.verdict() == Verdict.LEAK && !leaking.contains(verdict.site().number())) {
-        refute(StackFingerprint.of(verdict.site().frames()));
-      }
-    }
-  }
-
-  private void learn(SiteVerdict verdict, Instant time, Times times) {
-    String stack = StackFingerprint.of(verdict.site().frames());
-    if (verdict.acknowledged()) {
+    String stack = StackFingerprint.of(site.frames());
+    if (acknowledged.test(site.name())) {
       forget(stack);
-    } else if (verdict.verdict() == Verdict.LEAK) {
-      convict(stack, verdict);
-    } else if (verdict.verdict() == Verdict.POOL || isUsedForLong(verdict, time, times)) {
+    } else if (leak) {
+      convict(stack, standing);
+    } else if (standing.verdict() == Verdict.POOL
+        || isUsedForLong(site.number(), standing, time, times)) {
       refute(stack);
     }
   }
 
-  private void convict(String stack, SiteVerdict leak) {
-    LeakEvidence evidence = leak.grounds().evidence();
+  /** Forgets a site's stack, whose leak is given up. */
+  void refute(CallSite site) {
+    refute(StackFingerprint.of(site.frames()));
+  }
+
+  private void convict(String stack, Standing leak) {
+    LeakEvidence evidence = leak.shown().leakEvidence();
     if (evidence != LeakEvidence.KNOWN && !refuted.contains(stack)) {
       ofThisRun.put(stack, new KnownLeak(stack, leak.since(), evidence));
     }
   }
 
-  private boolean isUsedForLong(SiteVerdict verdict, Instant time, Times times) {
-    int site = verdict.site().number();
+  private boolean isUsedForLong(int site, Standing standing, Instant time, Times times) {
+    SiteVerdict.Suspected idle = standing.shown().suspected();
     boolean used =
-        verdict.verdict() == Verdict.HEALTHY
-            && verdict.grounds().evidence() == LeakEvidence.SLOTS
-            && verdict.suspected().objects().value() == 0;
+        standing.verdict() == Verdict.HEALTHY
+            && !Double.isNaN(idle.thresholdSeconds())
+            && idle.objects().value() == 0;
     if (!used) {
       usedSince.remove(site);
       return false;

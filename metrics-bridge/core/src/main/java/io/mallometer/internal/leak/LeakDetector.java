@@ -113,9 +113,8 @@ public final class LeakDetector {
         new Evaluation(evidence, samples, window, growth, lost, known, before, news, time);
     evaluation.judge(sites.sites());
     standings = evaluation.standings();
-    List<SiteVerdict> latest = verdicts;
-    verdicts = evaluation.verdicts(latest, room, uses, acknowledged);
-    known.learn(latest, verdicts, time, times);
+    verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
+    evaluation.remember(acknowledged);
     failure = evaluation.failure();
     Observation observation = evidence.observation();
     return new LeakReport(

@@ -53,7 +53,7 @@ final class LostMemory {
     return found.get(site);
   }
 
-  /** What the latest search came to, or why there was none. */
+  /** The outcome of the latest search, or why there was none. */
   String words() {
     return words;
   }

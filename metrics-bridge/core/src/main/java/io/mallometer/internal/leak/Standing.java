@@ -37,7 +37,10 @@ record Standing(Verdict verdict, Instant since, Verdict next, int agreeing, Judg
         : new Standing(verdict, since, raw, now, isHealthy() ? judged : shown);
   }
 
-  /** What outlasted the longest timeout stays so while an earlier run speaks for it, too. */
+  /**
+   * Whether it says less than what is shown: what outlasted the longest timeout stays so while an
+   * earlier run speaks for it, too.
+   */
   private boolean isWeaker(Judgement judged) {
     return isLeak() && judged.known() != null && shown.known() == null && shown.lost() == null;
   }

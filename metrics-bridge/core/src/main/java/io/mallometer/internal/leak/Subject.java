@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 record Subject(
     Standings.@Nullable Name group, List<CallSite> sites, Judgement judged, boolean failed) {
 
-  /** What its sites share. */
+  /** The name that its sites share. */
   Standings.Name name() {
     return Standings.Name.of(sites.get(0));
   }

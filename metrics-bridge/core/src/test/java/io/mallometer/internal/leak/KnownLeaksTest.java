@@ -2,17 +2,20 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.VerdictsByHand;
+import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
+import io.mallometer.internal.leak.Judgement.Idle;
 import io.mallometer.internal.symbol.StackFingerprint;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakOptions;
-import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Suspected;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,23 +27,19 @@ class KnownLeaksTest {
   private static final Times TIMES = Times.of(LeakOptions.defaults());
   private static final long LONG = 35 * 60;
 
-  private static final SiteVerdict LEAK =
-      VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", 1, 2e6);
-  private static final SiteVerdict UNUSED =
-      VerdictsByHand.verdict(Verdict.UNUSED, "com.shop.Cart.zip", 1, 2e6);
-  private static final SiteVerdict USED =
-      with(
-          VerdictsByHand.verdict(Verdict.HEALTHY, "com.shop.Cart.zip", 1, 2e6),
-          Estimate.ZERO,
-          LeakEvidence.SLOTS);
+  private static final CallSite CART = site(1);
   private static final KnownLeak OF_CART =
       new KnownLeak(
-          StackFingerprint.of(LEAK.site().frames()),
+          StackFingerprint.of(CART.frames()),
           Instant.parse("2026-01-01T00:00:00Z"),
           LeakEvidence.OUTLASTED);
 
+  private static final Standing LEAK = standing(Verdict.LEAK, idle(7), null);
+  private static final Standing UNUSED = standing(Verdict.UNUSED, idle(7), null);
+  private static final Standing USED = standing(Verdict.HEALTHY, idle(0), null);
+
   private final KnownLeaks known = new KnownLeaks();
-  private List<SiteVerdict> before = List.of();
+  private boolean fine;
 
   @Test
   void aLeakIsRememberedForLaterRunsAndNotForThisOne() {
@@ -49,17 +48,16 @@ class KnownLeaksTest {
     evaluate(15, LEAK);
 
     assertThat(known.all()).containsExactly(OF_CART);
-    assertThat(known.of(LEAK.site().frames())).isNull();
+    assertThat(known.of(CART.frames())).isNull();
   }
 
   @Test
   void whatLeakedInAnEarlierRunStaysKnownUntilThisRunTellsMore() {
     known.add(List.of(OF_CART));
-    evaluate(0);
     evaluate(LONG, UNUSED);
-    evaluate(2 * LONG, with(LEAK, LEAK.suspected().objects(), LeakEvidence.KNOWN));
+    evaluate(2 * LONG, standing(Verdict.LEAK, idle(7), OF_CART));
 
-    assertThat(known.of(LEAK.site().frames())).isEqualTo(OF_CART);
+    assertThat(known.of(CART.frames())).isEqualTo(OF_CART);
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
@@ -67,9 +65,9 @@ class KnownLeaksTest {
   void aLeakThatIsGivenUpIsForgottenUntilTheProgramEnds() {
     known.add(List.of(OF_CART));
     evaluate(0, LEAK);
-    evaluate(15, UNUSED);
+    known.refute(CART);
     assertThat(known.all()).isEmpty();
-    assertThat(known.of(LEAK.site().frames())).isNull();
+    assertThat(known.of(CART.frames())).isNull();
 
     evaluate(30, LEAK);
     known.add(List.of(OF_CART));
@@ -79,8 +77,10 @@ class KnownLeaksTest {
   @Test
   void whatSomebodySaysIsFineIsForgotten() {
     known.add(List.of(OF_CART));
-    evaluate(0, LEAK.acknowledged(true));
+    fine = true;
+    evaluate(0, LEAK);
     assertThat(known.all()).isEmpty();
+    fine = false;
     evaluate(15, LEAK);
     assertThat(known.all()).containsExactly(OF_CART);
   }
@@ -88,7 +88,7 @@ class KnownLeaksTest {
   @Test
   void aPoolIsForgotten() {
     known.add(List.of(OF_CART));
-    evaluate(0, VerdictsByHand.verdict(Verdict.POOL, "com.shop.Cart.zip", 1, 2e6));
+    evaluate(0, standing(Verdict.POOL, idle(7), null));
     assertThat(known.all()).isEmpty();
   }
 
@@ -104,10 +104,10 @@ class KnownLeaksTest {
 
   @Test
   void whatIsIdleInBetweenOrNotSeenIsNotForgotten() {
-    SiteVerdict idle = with(USED, new Estimate(1, 0, 1), LeakEvidence.SLOTS);
-    SiteVerdict unseen = with(USED, Estimate.ZERO, LeakEvidence.AGES);
+    Standing idle = standing(Verdict.HEALTHY, idle(1), null);
+    Standing unseen = Standing.of(Judgement.unseen(), START);
     known.add(List.of(OF_CART));
-    for (SiteVerdict interruption : List.of(idle, unseen, UNUSED)) {
+    for (Standing interruption : List.of(idle, unseen, UNUSED)) {
       evaluate(0, USED);
       evaluate(LONG - 1, interruption);
       evaluate(LONG, USED);
@@ -118,19 +118,10 @@ class KnownLeaksTest {
   /** Another place in the same functions is the same stack by its fingerprint. */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
-    SiteVerdict twin =
-        with(
-            VerdictsByHand.verdict(Verdict.HEALTHY, "com.shop.Cart.zip", 2, 2e6),
-            Estimate.ZERO,
-            LeakEvidence.SLOTS);
-    evaluate(0, LEAK, twin);
-    evaluate(LONG, LEAK, twin);
-    assertThat(known.all()).isEmpty();
-  }
-
-  @Test
-  void sitesThatAreJudgedTogetherAreNotRemembered() {
-    evaluate(0, VerdictsByHand.verdict(Verdict.LEAK, "com.shop.Cart.zip", 1, 5, 2e6));
+    for (long second : new long[] {0, LONG}) {
+      evaluate(second, LEAK);
+      learn(site(2), USED, second);
+    }
     assertThat(known.all()).isEmpty();
   }
 
@@ -150,29 +141,28 @@ class KnownLeaksTest {
         .doesNotContain("%016x".formatted(35));
   }
 
-  private void evaluate(long second, SiteVerdict... verdicts) {
-    List<SiteVerdict> now = List.of(verdicts);
-    known.learn(before, now, START.plusSeconds(second), TIMES);
-    before = now;
+  private void evaluate(long second, Standing standing) {
+    learn(CART, standing, second);
   }
 
-  private static SiteVerdict with(SiteVerdict verdict, Estimate objects, LeakEvidence evidence) {
-    SiteVerdict.Suspected suspected = verdict.suspected();
-    return new SiteVerdict(
-        verdict.verdict(),
-        verdict.since(),
-        verdict.sentence(),
-        verdict.site(),
-        new SiteVerdict.Suspected(
-            suspected.bytes(),
-            objects,
-            suspected.thresholdSeconds(),
-            suspected.idleSeconds(),
-            suspected.medianAgeSeconds(),
-            suspected.oldestSeconds()),
-        verdict.growth(),
-        new SiteVerdict.Grounds(
-            evidence, Double.NaN, verdict.grounds().lastAccess(), verdict.grounds().lastWrite()),
-        verdict.acknowledged());
+  private void learn(CallSite site, Standing standing, long second) {
+    known.learn(site, standing, name -> fine, START.plusSeconds(second), TIMES);
+  }
+
+  private static CallSite site(int number) {
+    return SitesByHand.site(number, "com.shop.Cart.zip", "libzip.so", 2e6);
+  }
+
+  private static Suspected idle(int objects) {
+    Estimate idle = new Estimate(objects, 0, objects);
+    return new Suspected(idle, idle, 300, 720, 1_800, 3_600);
+  }
+
+  private static Standing standing(
+      Verdict verdict, Suspected suspected, @Nullable KnownLeak earlier) {
+    Judgement judged =
+        new Judgement(
+            verdict, Idle.none(0), suspected, Double.NaN, null, false, null, null, earlier);
+    return new Standing(verdict, OF_CART.time(), verdict, 0, judged);
   }
 }

@@ -878,6 +878,51 @@ class LeakDetectorTest {
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
+  /** A leak has several stacks: each is known, by itself. */
+  @Test
+  void aLeakOfSeveralStacksIsKnownInTheNextRun() {
+    detector = new LeakDetector(NO_TIMEOUTS, known);
+    cartByTwoWays();
+    assertThat(verdict(growing(0, 20 * MINUTE, 1, 2), 1).site().stacks()).isEqualTo(2);
+    assertThat(known.all()).hasSize(2);
+
+    KnownLeaks ofNextRun = new KnownLeaks();
+    ofNextRun.add(known.all());
+    objects.clear();
+    detector = new LeakDetector(LeakOptions.defaults(), ofNextRun);
+    SiteVerdict again = verdict(growing(0, 360, 1, 2), 1);
+    assertThat(again.grounds().evidence()).isEqualTo(LeakEvidence.KNOWN);
+    assertThat(again.site().stacks()).isEqualTo(2);
+  }
+
+  @Test
+  void aStackThatLeaksStaysKnownWhenAnotherBecomesTheFirst() {
+    detector = new LeakDetector(NO_TIMEOUTS, known);
+    cartByTwoWays();
+    assertThat(growing(0, 20 * MINUTE, 1).leaks())
+        .extracting(leak -> leak.site().number())
+        .containsExactly(1);
+    LeakReport both = growing(20 * MINUTE, 40 * MINUTE, 1, 2, 2);
+    assertThat(both.leaks()).extracting(leak -> leak.site().stacks()).containsExactly(2);
+    LeakReport swapped = growing(40 * MINUTE, 60 * MINUTE, 1, 2, 2);
+    assertThat(swapped.leaks()).extracting(leak -> leak.site().number()).containsExactly(2);
+
+    assertThat(known.all()).hasSize(2);
+  }
+
+  private void cartByTwoWays() {
+    for (int number = 1; number <= 2; number++) {
+      uses.put(number, SiteUse.NONE);
+      sites.put(
+          number,
+          site(
+              number,
+              "Cart.zip",
+              StackFrame.ofJava("Cart", "zip", "", 0),
+              StackFrame.ofJava("Way" + number, "run", "", 0)));
+    }
+  }
+
   /** Evaluates four times a minute, while sites make an object each five seconds. */
   private LeakReport growing(double from, double until, int... numbers) {
     LeakReport report = evaluate(from);
