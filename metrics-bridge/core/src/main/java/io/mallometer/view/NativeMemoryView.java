@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param remedy what to do about it; empty if there is nothing to do
  * @param time when the counters were read, in ISO 8601
  * @param ageSeconds how long ago that was; {@code NaN} if there is nothing to read
+ * @param conclusion the state of the {@link ConclusionView conclusion}
+ * @param sentence its sentence
  * @param counters what was counted since {@link Self#since()}; null unless active
  * @param allocatedBefore what was allocated before that; null without attach
  * @param holders who holds most of the live memory; null if call sites are not recorded
@@ -37,6 +39,8 @@ public record NativeMemoryView(
     String remedy,
     Instant time,
     double ageSeconds,
+    String conclusion,
+    String sentence,
     @Nullable Counters counters,
     @Nullable AllocatedBefore allocatedBefore,
     @Nullable Holders holders,
@@ -381,6 +385,8 @@ public record NativeMemoryView(
         snapshot.status().remedy(),
         snapshot.time(),
         snapshot.ageSeconds(clock),
+        snapshot.conclusion().state().tag(),
+        snapshot.conclusion().sentence(),
         snapshot.process().map(Counters::of).orElse(null),
         AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),

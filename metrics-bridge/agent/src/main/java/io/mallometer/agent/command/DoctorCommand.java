@@ -201,6 +201,7 @@ final class DoctorCommand implements Callable<Integer> {
     good("java", facts.at("name").text() + ", Java " + facts.at("version").text());
     List<String> arguments = facts.at("arguments").texts();
     Json root = source.get("nativememory").json();
+    conclusion(root);
     counting(process, root);
     String remark = root.at("mallometer", "remark").text();
     if (!remark.isEmpty()) {
@@ -230,6 +231,16 @@ final class DoctorCommand implements Callable<Integer> {
         "native access",
         access ? "without a warning" : "this JDK prints a warning",
         "--enable-native-access=ALL-UNNAMED");
+  }
+
+  private void conclusion(Json root) throws IOException {
+    String state = root.at("conclusion").text();
+    String text = state.replace('_', ' ') + ": " + root.at("sentence").text();
+    if (state.equals("healthy")) {
+      good("conclusion", text);
+    } else if (!state.isEmpty()) {
+      quietly("conclusion", text);
+    }
   }
 
   private void counting(JvmProcess process, Json root) throws IOException {
