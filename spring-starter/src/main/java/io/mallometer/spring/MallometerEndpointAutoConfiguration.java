@@ -97,8 +97,13 @@ public final class MallometerEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint(endpoint = NativeMemoryEndpoint.class)
     @ConditionalOnMissingBean
     RefusedChanges nativeMemoryRefusedChanges(
-        ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<EndpointAccessResolver> access) {
-      return new RefusedChanges(paths, mayTrim(access.getIfAvailable()));
+        ObjectProvider<PathMappedEndpoints> paths,
+        ObjectProvider<EndpointAccessResolver> access,
+        ConfigurableEnvironment environment) {
+      return new RefusedChanges(
+          paths,
+          environment.getProperty("spring.mvc.servlet.path", ""),
+          mayTrim(access.getIfAvailable()));
     }
   }
 }

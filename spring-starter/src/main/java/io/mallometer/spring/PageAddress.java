@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
@@ -8,6 +9,9 @@ import org.springframework.core.env.Environment;
 /** Where a browser on this machine finds the page, once the web server listens. */
 @FunctionalInterface
 interface PageAddress {
+
+  /** Addresses of all interfaces. */
+  Set<String> ANY = Set.of("0.0.0.0", "::", "[::]");
 
   /** The address; empty where the endpoint is not exposed over HTTP, or nothing listens. */
   String find();
@@ -22,7 +26,8 @@ interface PageAddress {
     };
   }
 
-  private static String address(String path, Environment environment) {
+  /** The address at a path of the endpoint; empty where nothing listens. */
+  static String address(String path, Environment environment) {
     @Nullable String application = environment.getProperty("local.server.port");
     @Nullable String management = environment.getProperty("local.management.port", application);
     if (management == null) {
@@ -42,6 +47,13 @@ interface PageAddress {
             && (environment.containsProperty(server + "ssl.key-store")
                 || environment.containsProperty(server + "ssl.certificate")
                 || environment.containsProperty(server + "ssl.bundle"));
-    return (tls ? "https" : "http") + "://localhost:" + management + base + path + "/page";
+    String host = environment.getProperty(server + "address", "localhost");
+    String reached = ANY.contains(host) ? "localhost" : host;
+    return (tls ? "https" : "http")
+        + "://"
+        + ServletOrigin.host(null, reached, Integer.parseInt(management))
+        + base
+        + path
+        + "/page";
   }
 }

@@ -22,13 +22,20 @@ final class RefusedChanges extends OncePerRequestFilter {
   private static final Set<String> CHANGING = Set.of("POST", "DELETE");
 
   private final ObjectProvider<PathMappedEndpoints> paths;
+  private final String servletPath;
   private final boolean changesAllowed;
 
   /**
    * @param paths where the endpoint is exposed; not known yet while beans are made
+   * @param servletPath of Spring MVC's servlet below the context path
    */
-  RefusedChanges(ObjectProvider<PathMappedEndpoints> paths, boolean changesAllowed) {
+  RefusedChanges(
+      ObjectProvider<PathMappedEndpoints> paths, String servletPath, boolean changesAllowed) {
     this.paths = paths;
+    this.servletPath =
+        servletPath.endsWith("/")
+            ? servletPath.substring(0, servletPath.length() - 1)
+            : servletPath;
     this.changesAllowed = changesAllowed;
   }
 
@@ -40,7 +47,8 @@ final class RefusedChanges extends OncePerRequestFilter {
   private boolean isOurs(HttpServletRequest request) {
     @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
     @Nullable String path = endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
-    return path != null && request.getRequestURI().contains(path + "/");
+    return path != null
+        && request.getRequestURI().startsWith(request.getContextPath() + servletPath + path + "/");
   }
 
   @Override

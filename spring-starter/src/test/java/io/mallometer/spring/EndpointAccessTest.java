@@ -49,6 +49,9 @@ class EndpointAccessTest {
             .contains("management.endpoint.nativememory.access=unrestricted allows POST to trim");
       }
       assertThat(application.post("/elsewhere")).isEqualTo(404);
+      assertThat(application.post("/proxy/actuator/nativememory/x")).isEqualTo(404);
+      assertThat(application.context().getBean(PageAddress.class).find())
+          .matches("http://127\\.0\\.0\\.1:\\d+/actuator/nativememory/page");
       HttpResponse<String> unknown = application.response(TRIM);
       assertThat(unknown.statusCode()).isEqualTo(404);
       assertThat(unknown.body())
