@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import io.mallometer.SilentInterposer;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Durations;
@@ -21,6 +22,7 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
+import io.mallometer.model.Status;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -445,6 +447,31 @@ class LeakDetectorTest {
         .isCloseTo(3 * report.suspected().bytes().value(), within(1.0));
     assertThat(cart.growth().liveBytes()).isCloseTo(3 * report.growth().liveBytes(), within(1.0));
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
+  }
+
+  /** A verdict shows ten. */
+  @Test
+  void ofASuspectAllStacksAreSearchedFor() {
+    for (int number = 1; number <= 14; number++) {
+      site(number, "Cart.zip");
+      steadily(number, 0, 60, 10, 64 * KIB);
+    }
+    settled(20 * MINUTE, 1);
+    LeakReport report = evaluate(20 * MINUTE + EPOCH);
+    assertThat(report.suspicious()).extracting(one -> one.site().stacks()).containsExactly(14);
+    List<Integer> sought = new ArrayList<>();
+    detector.search(
+        new SilentInterposer(Status.counting()) {
+          @Override
+          public String searchMemory(List<Integer> numbers, long mostBytes) {
+            sought.addAll(numbers);
+            return "not searched";
+          }
+        },
+        report,
+        1,
+        START);
+    assertThat(sought).hasSize(14).doesNotHaveDuplicates();
   }
 
   @Test
