@@ -334,6 +334,7 @@ final class Evaluation {
             Sentence.who(site.name(), site.frames()),
             judged,
             growth,
+            growth.stopped().map(end -> firstBy(end, sites)).orElse(null),
             evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
             window.times()),
         new Site(
@@ -390,9 +391,24 @@ final class Evaluation {
   }
 
   private Optional<Instant> stopped(Pace pace) {
-    return pace.bytesPerHour() > 0
-        ? Optional.empty()
-        : Optional.of(time.minusMillis(Math.round(1e3 * pace.quietSeconds())));
+    return pace.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(pace.quietSeconds()));
+  }
+
+  /** When the first live sample was allocated; null if one was after a moment. */
+  private @Nullable Instant firstBy(Instant end, List<CallSite> sites) {
+    double oldest = 0;
+    for (SampledObject object : samplesOf(sites)) {
+      double seconds = (evidence.nanos() - object.bornNanos()) / 1e9;
+      if (ago(seconds).isAfter(end)) {
+        return null;
+      }
+      oldest = Math.max(oldest, seconds);
+    }
+    return ago(oldest);
+  }
+
+  private Instant ago(double seconds) {
+    return time.minusMillis(Math.round(1e3 * seconds));
   }
 
   /** Of late, where that is known; else what became idle more. */
