@@ -20,6 +20,8 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Verdict;
 import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -409,6 +411,9 @@ public record Meter(
           bound("estimate", Limit::seconds),
           bound("upper", Limit::upperSeconds));
 
+  /** Whether a figure is known is the same at any time. */
+  private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
+
   /** Figures that only MBeans show. */
   private static final List<Meter> OF_MBEANS =
       List.of(
@@ -558,9 +563,8 @@ public record Meter(
     return all;
   }
 
-  /** Whether a figure is known depends on the snapshot, and on no clock. */
   private static boolean isUnknown(Series series, Snapshot snapshot) {
-    return Double.isNaN(series.figure().of(snapshot, Clock.systemUTC()));
+    return Double.isNaN(series.figure().of(snapshot, ANY_TIME));
   }
 
   /** Series that are there in some snapshots. */

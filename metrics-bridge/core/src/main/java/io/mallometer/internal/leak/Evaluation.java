@@ -42,6 +42,7 @@ final class Evaluation {
 
   private final Standings standings;
   private final Findings findings = new Findings();
+  private final Map<Integer, List<Integer>> stacks = new HashMap<>();
   private @Nullable RuntimeException failure;
 
   /**
@@ -282,6 +283,10 @@ final class Evaluation {
       List<SiteVerdict> latest, Room room, LastUses uses, Predicate<String> acknowledged) {
     List<SiteVerdict> verdicts = new ArrayList<>();
     for (Finding finding : findings.byNameWorstFirst()) {
+      List<CallSite> sites = finding.subject().sites();
+      if (sites.size() > 1) {
+        stacks.put(finding.subject().number(), numbers(sites));
+      }
       try {
         verdicts.add(verdict(finding, room, uses, acknowledged));
       } catch (RuntimeException e) {
@@ -291,6 +296,11 @@ final class Evaluation {
     }
     verdicts.sort(GROWING_FIRST); // stable
     return List.copyOf(verdicts);
+  }
+
+  /** By the number of a verdict's site those of all its sites; none where it has one alone. */
+  Map<Integer, List<Integer>> stacks() {
+    return stacks;
   }
 
   private static final Comparator<SiteVerdict> GROWING_FIRST =
@@ -324,6 +334,7 @@ final class Evaluation {
             Sentence.who(site.name(), site.frames()),
             judged,
             growth,
+            growth.stopped().map(end -> firstBy(end, sites)).orElse(null),
             evidence != LeakEvidence.AGES && evidence != LeakEvidence.NONE,
             window.times()),
         new Site(
@@ -368,17 +379,36 @@ final class Evaluation {
   }
 
   private Pace pace(List<CallSite> sites) {
+    return growth.pace(numbers(sites), samplesOf(sites));
+  }
+
+  private static List<Integer> numbers(List<CallSite> sites) {
     List<Integer> numbers = new ArrayList<>();
     for (CallSite site : sites) {
       numbers.add(site.number());
     }
-    return growth.pace(numbers, samplesOf(sites));
+    return numbers;
   }
 
   private Optional<Instant> stopped(Pace pace) {
-    return pace.bytesPerHour() > 0
-        ? Optional.empty()
-        : Optional.of(time.minusMillis(Math.round(1e3 * pace.quietSeconds())));
+    return pace.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(pace.quietSeconds()));
+  }
+
+  /** When the first live sample was allocated; null if one was after a moment. */
+  private @Nullable Instant firstBy(Instant end, List<CallSite> sites) {
+    double oldest = 0;
+    for (SampledObject object : samplesOf(sites)) {
+      double seconds = (evidence.nanos() - object.bornNanos()) / 1e9;
+      if (ago(seconds).isAfter(end)) {
+        return null;
+      }
+      oldest = Math.max(oldest, seconds);
+    }
+    return ago(oldest);
+  }
+
+  private Instant ago(double seconds) {
+    return time.minusMillis(Math.round(1e3 * seconds));
   }
 
   /** Of late, where that is known; else what became idle more. */

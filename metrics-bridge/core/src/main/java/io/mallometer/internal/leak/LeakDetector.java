@@ -115,6 +115,7 @@ public final class LeakDetector {
     standings = evaluation.standings();
     verdicts = evaluation.verdicts(verdicts, room, uses, acknowledged);
     evaluation.remember(acknowledged);
+    lost.take(evaluation.stacks());
     failure = evaluation.failure();
     Observation observation = evidence.observation();
     return new LeakReport(

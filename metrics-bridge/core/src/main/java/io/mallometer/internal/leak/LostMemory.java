@@ -29,6 +29,7 @@ final class LostMemory {
 
   private final double scale;
 
+  private Map<Integer, List<Integer>> stacks = Map.of();
   private List<Integer> sought = List.of();
   private @Nullable MemorySearch first;
   private boolean running;
@@ -46,6 +47,16 @@ final class LostMemory {
    */
   LostMemory(double scale) {
     this.scale = scale;
+  }
+
+  /**
+   * Takes of which sites verdicts are.
+   *
+   * @param stacks the numbers of all sites of a verdict by its site's; verdicts on one site are
+   *     left out
+   */
+  void take(Map<Integer, List<Integer>> stacks) {
+    this.stacks = stacks;
   }
 
   /** What is known of a site that loses memory; null of others. */
@@ -159,7 +170,7 @@ final class LostMemory {
    * None while nothing is unused. Suspects come first. The others are searched for as well: what
    * they lose is told when they are suspects, which may be long before the next search.
    */
-  private static List<Integer> candidates(LeakReport latest) {
+  private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =
         latest.sites().stream().filter(LostMemory::mayBeLost).collect(Collectors.toList());
     if (possible.stream().noneMatch(site -> site.verdict() == Verdict.UNUSED)) {
@@ -170,14 +181,14 @@ final class LostMemory {
             .thenComparingDouble(site -> site.growth().liveBytes())
             .reversed());
     return possible.stream()
-        .flatMap(site -> numbers(site.site()))
+        .flatMap(site -> numbers(site.site().number()))
+        .distinct() // a verdict that could not be made anew may have a site of another
         .limit(Interposer.MOST_SOUGHT_SITES)
         .toList();
   }
 
-  private static Stream<Integer> numbers(SiteVerdict.Site site) {
-    return Stream.concat(
-        Stream.of(site.number()), site.others().stream().map(SiteVerdict.Stack::number));
+  private Stream<Integer> numbers(int site) {
+    return stacks.getOrDefault(site, List.of(site)).stream();
   }
 
   /** HotSpot's own objects may be known by encoded addresses. */

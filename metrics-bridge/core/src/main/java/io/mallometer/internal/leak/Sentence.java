@@ -16,20 +16,32 @@ public final class Sentence {
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
   private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
-  private static final double DAY = 86_400;
+  private static final long DAY = 86_400;
 
   private Sentence() {}
 
   /**
    * Such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in 41,000 objects that
    * nothing touched for 12 min or more; +190 MiB/h; limit in about 7 h}.
+   *
+   * @param begun when the first of the live objects was allocated, if none was since growth
+   *     stopped; else null
    */
   static String of(
-      Verdict verdict, String who, Judgement judged, Growth growth, boolean seen, Times times) {
+      Verdict verdict,
+      String who,
+      Judgement judged,
+      Growth growth,
+      @Nullable Instant begun,
+      boolean seen,
+      Times times) {
     String holds = who + " holds " + bytes(growth.liveBytes());
     return switch (verdict) {
       case LEAK -> proven(who, judged, growth, times) + growing(growth);
-      case UNUSED -> holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
+      case UNUSED ->
+          begun != null && judged.idle().untouched()
+              ? who + stopped(judged, growth, begun) + unused(judged) + noLeak(judged.acquittal())
+              : holds + unused(judged) + growing(growth) + noLeak(judged.acquittal());
       case POOL -> who + keeps(judged) + noLeak(judged.acquittal());
       case GROWING -> holds + use(judged, seen) + growing(judged.increase(), growth);
       case HEALTHY -> holds + "; nothing points to a leak";
@@ -85,6 +97,24 @@ public final class Sentence {
         + "; a timeout, scan or swap later than "
         + longest
         + " is not excluded";
+  }
+
+  /** All that is idle was allocated between two moments. */
+  private static String stopped(Judgement judged, Growth growth, Instant begun) {
+    double idle = Math.min(judged.suspected().bytes().value(), growth.liveBytes());
+    return ": "
+        + bytes(idle)
+        + " allocated "
+        + between(begun, growth.stopped().orElse(begun))
+        + " were not used since";
+  }
+
+  private static String between(Instant from, Instant to) {
+    boolean sameDay =
+        Math.floorDiv(from.getEpochSecond(), DAY) == Math.floorDiv(to.getEpochSecond(), DAY);
+    String begin = sameDay ? timeOfDay(from) : Words.date(from);
+    String end = sameDay ? timeOfDay(to) : Words.date(to);
+    return begin.equals(end) ? "at " + end : "between " + begin.replace(" UTC", "") + " and " + end;
   }
 
   private static String excluded(Judgement judged) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import io.mallometer.SilentInterposer;
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.interposer.Durations;
@@ -21,6 +22,7 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.StackFrame;
+import io.mallometer.model.Status;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
@@ -95,7 +97,9 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.sentence())
-        .endsWith("; has not grown since 00:01 UTC; no more of them come");
+        .contains(" allocated between 00:00 and 00:01 UTC were not used since: ")
+        .endsWith("; no more of them come")
+        .doesNotContain("has not grown");
     assertThat(verdict.growth().bytesPerHour()).isZero();
     assertThat(verdict.growth().stopped()).contains(Instant.EPOCH.plusSeconds(118));
   }
@@ -113,10 +117,10 @@ class LeakDetectorTest {
     // 60 objects for three minutes on average are 180 object-minutes.
     assertThat(verdict.sentence())
         .isEqualTo(
-            "Tables.load holds 4.8 MiB: 60 of 60 observed objects were not accessed since they were"
-                + " allocated, up to 4 min; random use more often than every 39 min is excluded; a"
-                + " timeout, scan or swap later than 4 min is not excluded; has not grown since 00:01"
-                + " UTC");
+            "Tables.load: 3.8 MiB allocated between 00:00 and 00:01 UTC were not used since: 60 of 60"
+                + " observed objects were not accessed since they were allocated, up to 4 min; random"
+                + " use more often than every 39 min is excluded; a timeout, scan or swap later than"
+                + " 4 min is not excluded");
     assertThat(verdict.grows()).isFalse();
   }
 
@@ -136,6 +140,25 @@ class LeakDetectorTest {
                 + " are live");
     assertThat(verdict(report, 2).sentence())
         .startsWith("Cache.fill holds 4.8 MiB that is used; grows");
+  }
+
+  /** As much is freed as allocated. */
+  @Test
+  void whatIsAllocatedWithoutGrowthIsNotSaidToBeOfOneTime() {
+    site(1, "Tables.load");
+    steadily(1, 0, 60, 10, 64 * KIB);
+    SiteVerdict verdict = null;
+    for (double second = 0; second <= 12 * MINUTE; second += 15) {
+      if (second >= 5 * MINUTE) {
+        long before = nanos(second - 5 * MINUTE);
+        objects.removeIf(object -> object.bornNanos() < before);
+        object(1, second - 1, second - 1, 64 * KIB, 1, 1);
+      }
+      verdict = verdict(evaluate(second), 1);
+      assertThat(verdict.sentence()).doesNotContain(" allocated between ");
+    }
+    assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(verdict.sentence()).contains("; has not grown since ");
   }
 
   @Test
@@ -445,6 +468,31 @@ class LeakDetectorTest {
         .isCloseTo(3 * report.suspected().bytes().value(), within(1.0));
     assertThat(cart.growth().liveBytes()).isCloseTo(3 * report.growth().liveBytes(), within(1.0));
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
+  }
+
+  /** A verdict shows ten. */
+  @Test
+  void ofASuspectAllStacksAreSearchedFor() {
+    for (int number = 1; number <= 14; number++) {
+      site(number, "Cart.zip");
+      steadily(number, 0, 60, 10, 64 * KIB);
+    }
+    settled(20 * MINUTE, 1);
+    LeakReport report = evaluate(20 * MINUTE + EPOCH);
+    assertThat(report.suspicious()).extracting(one -> one.site().stacks()).containsExactly(14);
+    List<Integer> sought = new ArrayList<>();
+    detector.search(
+        new SilentInterposer(Status.counting()) {
+          @Override
+          public String searchMemory(List<Integer> numbers, long mostBytes) {
+            sought.addAll(numbers);
+            return "not searched";
+          }
+        },
+        report,
+        1,
+        START);
+    assertThat(sought).hasSize(14).doesNotHaveDuplicates();
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.SilentInterposer;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.interposer.MemorySearch;
 import io.mallometer.internal.interposer.MemorySearch.State;
 import io.mallometer.internal.interposer.SoughtObject;
@@ -15,6 +16,8 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -224,6 +227,26 @@ class LostMemoryTest {
     sites = List.of(unused, pool, healthy, growing);
     pass(15);
     assertThat(library.searches).containsExactly(List.of(7, SITE, 12, 9));
+  }
+
+  /** A verdict shows ten. */
+  @Test
+  void allStacksOfASuspectAreSoughtAndNoneTwice() {
+    List<Integer> stacks = IntStream.rangeClosed(SITE, SITE + 19).boxed().toList();
+    lost.take(Map.of(SITE, stacks));
+    sites =
+        List.of(
+            unused,
+            VerdictsByHand.verdict(Verdict.HEALTHY, "com.shop.Report.render", SITE + 3, 1e5));
+    pass(15);
+    assertThat(library.searches).containsExactly(stacks);
+  }
+
+  @Test
+  void notMoreSitesAreSoughtThanTheLibraryTakes() {
+    lost.take(Map.of(SITE, IntStream.rangeClosed(SITE, SITE + 99).boxed().toList()));
+    pass(15);
+    assertThat(library.searches.get(0)).hasSize(Interposer.MOST_SOUGHT_SITES);
   }
 
   /** Every 15 seconds, as the poller asks. */
