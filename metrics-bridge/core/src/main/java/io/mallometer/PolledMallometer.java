@@ -30,6 +30,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -49,6 +50,9 @@ class PolledMallometer implements Mallometer {
     }
   }
 
+  /** Facades that are open in this class loader. */
+  private static final AtomicInteger OPEN = new AtomicInteger();
+
   private final Poller poller;
   private final Poller.Lease lease;
   private final Counting counting = new PolledCounting();
@@ -65,6 +69,12 @@ class PolledMallometer implements Mallometer {
   PolledMallometer(Poller poller, Optional<MallometerOptions> options) {
     this.poller = poller;
     this.lease = poller.acquire(options);
+    OPEN.incrementAndGet();
+  }
+
+  /** Returns whether a facade is open in this class loader. The agent calls this by its name. */
+  static boolean isAnyOpen() {
+    return OPEN.get() > 0;
   }
 
   static Poller ofThisProcess() {
@@ -143,6 +153,7 @@ class PolledMallometer implements Mallometer {
       subscribers.forEach(poller::unsubscribe);
       subscribers.clear();
     }
+    OPEN.decrementAndGet();
     poller.release(lease);
   }
 

@@ -3,10 +3,13 @@ package io.mallometer.agent;
 import java.io.OutputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
-import java.util.ArrayList;
+import java.lang.reflect.Method;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +23,13 @@ final class Payload {
   /** Loaded with the first facade that is opened in a class loader. */
   private static final String OPENED = "io.mallometer.PolledMallometer$Shared";
 
+  private static final String FACADE = "io.mallometer.PolledMallometer";
+
   private final Class<?> entry;
   private final Supplier<Class<?>[]> loaded;
+
+  /** The class loaders that the latest search found; guarded by itself. */
+  private final Set<ClassLoader> found = Collections.newSetFromMap(new WeakHashMap<>());
 
   private Payload(Class<?> entry, Supplier<Class<?>[]> loaded) {
     this.entry = entry;
@@ -81,23 +89,45 @@ final class Payload {
   void answer(String question, String version, OutputStream out) throws Exception {
     call(
         "answer",
-        new Class<?>[] {String.class, String.class, List.class, OutputStream.class},
+        new Class<?>[] {String.class, String.class, Supplier.class, OutputStream.class},
         question,
         version,
-        applicationBridges(),
+        (Supplier<List<ClassLoader>>) this::applicationBridges,
         out);
   }
 
-  /** Class loaders in which the application itself, by the starter say, has opened a facade. */
+  /**
+   * Returns class loaders in which the application itself, by the starter say, has an open facade.
+   * Searches all classes only if none of those known has one.
+   */
   private List<ClassLoader> applicationBridges() {
-    List<ClassLoader> loaders = new ArrayList<>();
+    synchronized (found) {
+      if (found.stream().noneMatch(Payload::hasOpenFacade)) {
+        search();
+      }
+      return found.stream().filter(Payload::hasOpenFacade).toList();
+    }
+  }
+
+  private void search() {
+    found.clear();
     for (Class<?> type : loaded.get()) {
       @Nullable ClassLoader loader = type.getClassLoader();
       if (loader != null && loader != entry.getClassLoader() && type.getName().equals(OPENED)) {
-        loaders.add(loader);
+        found.add(loader);
       }
     }
-    return loaders;
+  }
+
+  private static boolean hasOpenFacade(ClassLoader loader) {
+    try {
+      Method method = loader.loadClass(FACADE).getDeclaredMethod("isAnyOpen");
+      method.setAccessible(true);
+      return (Boolean) method.invoke(null);
+    } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      // One of another version; then this agent looks itself.
+      return false;
+    }
   }
 
   /** Runs a command. Returns the exit code. */

@@ -4,8 +4,12 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Status;
 import java.time.Duration;
+import java.time.Instant;
 
-/** An application that brings the bridge and does not attach: says each status that it sees. */
+/**
+ * An application that brings the bridge and does not attach: says each status that it sees. With
+ * the argument {@code closed} it closes the facade and then says each reading that comes after all.
+ */
 public final class HasItsOwnBridge {
 
   private HasItsOwnBridge() {}
@@ -14,6 +18,9 @@ public final class HasItsOwnBridge {
   public static void main(String[] arguments) throws Exception {
     MallometerOptions often = MallometerOptions.defaults().withPollInterval(Duration.ofMillis(200));
     try (Mallometer mallometer = Mallometer.open(often)) {
+      if (arguments.length > 0 && arguments[0].equals("closed")) {
+        close(mallometer);
+      }
       String latest = "";
       while (true) {
         Status status = mallometer.snapshot().status();
@@ -24,5 +31,16 @@ public final class HasItsOwnBridge {
         Thread.sleep(20);
       }
     }
+  }
+
+  private static void close(Mallometer mallometer) throws InterruptedException {
+    Thread.sleep(1_000);
+    mallometer.close();
+    Instant latest = mallometer.snapshot().time();
+    System.out.println("closed");
+    while (mallometer.snapshot().time().equals(latest)) {
+      Thread.sleep(20);
+    }
+    System.out.println("read again");
   }
 }

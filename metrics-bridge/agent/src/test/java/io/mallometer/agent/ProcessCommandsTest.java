@@ -582,6 +582,30 @@ class ProcessCommandsTest {
     }
   }
 
+  /** A question must not start the poller of an application that has closed its facade. */
+  @Test
+  @Order(12)
+  void aFacadeThatTheApplicationClosedStaysClosed() throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            System.getProperty("java.class.path"),
+            HasItsOwnBridge.class.getName(),
+            "closed");
+    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
+    Process process = builder.redirectError(new File("/dev/null")).start();
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(output.readLine()).isEqualTo("closed");
+      assertThat(call("leaks", "" + process.pid()).out()).contains("only while it is asked");
+      assertThat(output.ready()).isFalse();
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
   /** The kill switch holds for an agent that a command loads, too. */
   @Test
   @Tag("any-jdk")

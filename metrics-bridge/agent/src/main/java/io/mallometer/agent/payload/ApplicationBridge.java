@@ -35,7 +35,7 @@ final class ApplicationBridge {
   /**
    * The bridge that has watched for longest.
    *
-   * @param loaders those in which a facade was opened
+   * @param loaders those in which a facade is open
    * @return empty if none watches now
    */
   static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {

@@ -12,6 +12,7 @@ import java.net.BindException;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** The payload's functions, called from outside by name and with types of the JDK only. */
 public final class Entry {
@@ -152,11 +153,11 @@ public final class Entry {
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version of the agent
-   * @param bridges class loaders in which the application has opened a facade
+   * @param bridges finds class loaders in which the application has an open facade
    * @param out where the answer goes, after a line with status, media type and version
    */
   public static void answer(
-      String question, String version, List<ClassLoader> bridges, OutputStream out)
+      String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {
     Inquiry.answer(question, version, bridges, out);
   }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Questions of the command line. An application that watches itself, by the starter say, answers
@@ -53,7 +54,8 @@ final class Inquiry {
   private Inquiry() {}
 
   /** Answers; see {@link Entry#answer}. */
-  static void answer(String question, String version, List<ClassLoader> bridges, OutputStream out)
+  static void answer(
+      String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {
     String[] words = question.split(" ", 2);
     String asked = words.length > 1 ? words[1] : "";
@@ -66,8 +68,8 @@ final class Inquiry {
   }
 
   /** What an agent or an attach of this class loader has observed goes first. */
-  private static Optional<ApplicationBridge> bridge(List<ClassLoader> bridges) {
-    return observed() ? Optional.empty() : ApplicationBridge.of(bridges);
+  private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
+    return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
   }
 
   private static void get(
