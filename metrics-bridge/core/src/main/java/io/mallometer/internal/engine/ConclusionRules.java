@@ -249,15 +249,21 @@ final class ConclusionRules {
     }
   }
 
-  /** Returns what is said of suspects that hold too little to be watched; empty without any. */
+  /** Returns what is said of suspects that ask for nothing; empty without any. */
   private Optional<String> small() {
     List<SiteVerdict> small =
         known.leaks().suspicious().stream().filter(site -> site.verdict() != Verdict.POOL).toList();
-    double bytes = small.stream().mapToDouble(ConclusionRules::bytes).sum();
+    double bytes =
+        small.stream()
+            .filter(site -> !site.acknowledged())
+            .mapToDouble(ConclusionRules::bytes)
+            .sum();
     return small.isEmpty()
         ? Optional.empty()
         : Optional.of(
-            "suspects hold %s in all, or are acknowledged".formatted(Sentence.bytes(bytes)));
+            bytes > 0
+                ? "suspects hold %s in all".formatted(Sentence.bytes(bytes))
+                : "all suspects are acknowledged");
   }
 
   private Duration observed() {

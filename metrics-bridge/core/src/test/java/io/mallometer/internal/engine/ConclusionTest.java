@@ -341,6 +341,7 @@ class ConclusionTest {
             VerdictsByHand.verdict(Verdict.LEAK, "a.B.c", 7, 30 * MIB).acknowledged(true));
 
     assertThat(known.conclusion().state()).isEqualTo(State.HEALTHY);
+    assertThat(known.conclusion().sentence()).endsWith("; all suspects are acknowledged");
   }
 
   @Test
@@ -352,7 +353,7 @@ class ConclusionTest {
 
     assertThat(small.conclusion().state()).isEqualTo(State.HEALTHY);
     assertThat(small.conclusion().sentence())
-        .endsWith("; suspects hold 40 MiB in all, or are acknowledged");
+        .endsWith("; suspects hold 40 MiB in all");
     assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
   }
