@@ -107,7 +107,7 @@ class ProcessCommandsTest {
         .contains("ACTIVE", "Resident ", "java-heap", "malloc-live", "Allocator glibc")
         .contains("DeflaterLeak.main")
         .containsPattern("Watched for \\d+ s: growth is told over 60 s at least")
-        .containsPattern("too early: Too early to tell: .*watched for \\d+ s")
+        .contains("too early: Too early to tell: ")
         .doesNotContain("healthy");
     assertThat(left()).isEmpty();
     assertThat(threads()).doesNotContain("mallometer-poll");
@@ -571,7 +571,7 @@ class ProcessCommandsTest {
       assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
       assertThat(report.out())
           .contains("ACTIVE: preload", "Resident ", "malloc live ")
-          .contains("too early: Too early to tell: the application starts");
+          .containsPattern("too early: Too early to tell: .*the application starts");
       assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
           .contains("libjvm.so!");
       assertThat(call("leaks", "" + process.pid()).out())

@@ -151,6 +151,13 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
+  /** Forgets why nothing was counted before; the first evaluation is to come. */
+  synchronized void begin() {
+    if (options.enabled() && !everEvaluated) {
+      publish(LeakReport.none(clock.instant(), ""));
+    }
+  }
+
   /** Adds the leaks that earlier runs recorded. */
   synchronized void know(List<KnownLeak> recorded) {
     knownLeaks.add(recorded);

@@ -350,6 +350,7 @@ public final class Poller {
     if (status.active()) {
       // Call sites are recorded from here on; at the next poll much would have come already.
       nameMethods();
+      leakWatch.begin();
     }
     poll();
     return status;
