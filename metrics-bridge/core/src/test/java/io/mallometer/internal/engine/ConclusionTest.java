@@ -352,8 +352,7 @@ class ConclusionTest {
     large.leaks = VerdictsByHand.report(unused("a.B.c", 0, 60 * MIB));
 
     assertThat(small.conclusion().state()).isEqualTo(State.HEALTHY);
-    assertThat(small.conclusion().sentence())
-        .endsWith("; suspects hold 40 MiB in all");
+    assertThat(small.conclusion().sentence()).endsWith("; suspects hold 40 MiB in all");
     assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
   }
