@@ -78,16 +78,8 @@ public final class MallometerAutoConfiguration {
   @Bean
   @Lazy(false)
   @ConditionalOnMissingBean
-  HugeAllocationPublisher hugeAllocationPublisher(
-      Mallometer mallometer, ApplicationEventPublisher events) {
-    return new HugeAllocationPublisher(mallometer, events);
-  }
-
-  @Bean
-  @Lazy(false)
-  @ConditionalOnMissingBean
-  LeakPublisher leakPublisher(Mallometer mallometer, ApplicationEventPublisher events) {
-    return new LeakPublisher(mallometer, events);
+  EventPublisher mallometerEvents(Mallometer mallometer, ApplicationEventPublisher events) {
+    return new EventPublisher(mallometer, events);
   }
 
   @Bean

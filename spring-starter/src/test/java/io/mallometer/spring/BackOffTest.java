@@ -62,7 +62,7 @@ class BackOffTest {
                     .hasSingleBean(RequestSizes.class)
                     .hasSingleBean(NativeMemoryEndpoint.class)
                     .hasSingleBean(NativeMemoryEndpointWebExtension.class)
-                    .hasSingleBean(HugeAllocationPublisher.class)
+                    .hasSingleBean(EventPublisher.class)
                     .hasSingleBean(AttachAfterRefresh.class)
                     .hasBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(NativeMemoryInfoContributor.class)
@@ -83,7 +83,7 @@ class BackOffTest {
                     .doesNotHaveBean(NativeMemoryMetrics.class)
                     .doesNotHaveBean(NativeMemoryEndpoint.class)
                     .doesNotHaveBean(NativeMemoryEndpointWebExtension.class)
-                    .doesNotHaveBean(HugeAllocationPublisher.class)
+                    .doesNotHaveBean(EventPublisher.class)
                     .doesNotHaveBean("nativeMemoryHealthIndicator")
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }
@@ -262,7 +262,7 @@ class BackOffTest {
         Mallometer.class,
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
-        HugeAllocationPublisher.class,
+        EventPublisher.class,
         AutomaticTrims.class,
         AttachAfterRefresh.class,
         NativeMemoryMetrics.class,
