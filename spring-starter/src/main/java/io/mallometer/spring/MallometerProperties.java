@@ -159,11 +159,11 @@ public record MallometerProperties(
             .withMinimumTrimInterval(trim.minimumInterval())
             .withApplicationPackages(applicationPackages(scannedPackages))
             .withLeaks(leaks());
-    if (limit != null && limit.toBytes() <= 0) {
+    if (limit != null && limit.toMegabytes() < 1) {
       throw new MallometerPropertyException(
           "mallometer.limit",
           limit,
-          "must be more than 0",
+          "must be at least 1MB",
           "Write it with a unit, such as 512MB, or remove it to have the limit of the cgroup.");
     }
     options = limit == null ? options : options.withLimitBytes(limit.toBytes());

@@ -86,6 +86,8 @@ class ConfigurationTest {
     "mallometer.leak.profile, database, mallometer.leak.profile",
     "mallometer.leak.longest-timeout, -1s, must be 0 or at least 1s",
     "mallometer.leak.longest-timeout, 45, such as 90s",
+    "mallometer.limit, 512, must be at least 1MB",
+    "mallometer.limit, much, mallometer.limit",
     "mallometer.leak.time-scale, 0.5, must be from 1 to 1000",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
 final class BridgeOptions {
 
-  private static final Pattern BYTES = Pattern.compile("([1-9]\\d{0,8})[kKmMgGtT]");
+  private static final Pattern BYTES = Pattern.compile("([1-9]\\d{0,5})[kKmMgGtT]");
 
   private BridgeOptions() {}
 

@@ -28,6 +28,7 @@ class BridgeOptionsTest {
         BridgeOptions.of(
             Map.of(
                 "record", "/tmp/box",
+                "limit", "512m",
                 "sites.applicationPackages", "com.shop org.cart",
                 "leak.profile", "real-time",
                 "leak.longestTimeout", "2h",
@@ -35,6 +36,7 @@ class BridgeOptionsTest {
                 "leak.healthySitesFile", "/var/lib/shop/healthy"));
 
     assertThat(options.recordPath()).contains(Path.of("/tmp/box"));
+    assertThat(options.limitBytes()).hasValue(512L << 20);
     assertThat(options.applicationPackages()).containsExactly("com.shop", "org.cart");
     assertThat(options.leaks())
         .isEqualTo(
@@ -57,6 +59,15 @@ class BridgeOptionsTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("leak.longestTimeout is \"" + text + "\"")
         .hasMessageContaining("such as 90s, 45m or 2h");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"512", "much", "0m", "-1g", "1x", "9999999999t"})
+  void aLimitWithoutAUnitIsRefused(String text) {
+    assertThatThrownBy(() -> BridgeOptions.of(Map.of("limit", text)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("limit is \"" + text + "\"")
+        .hasMessageContaining("such as 512m or 2g");
   }
 
   @Test
