@@ -6,6 +6,7 @@ import io.mallometer.Published;
 import io.mallometer.view.AllocatorView;
 import io.mallometer.view.BreakdownView;
 import io.mallometer.view.CgroupView;
+import io.mallometer.view.ConclusionView;
 import io.mallometer.view.NativeMemoryView;
 import io.mallometer.view.Views;
 import java.util.ArrayList;
@@ -51,6 +52,7 @@ class EndpointContractTest extends FaceContract {
     }
     shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
     addSelf(shown, body.mallometer());
+    addConclusion(shown, (ConclusionView) views.view("conclusion").orElseThrow());
     if (body.counters() != null) {
       addCounters(shown, body.counters());
     }
@@ -67,6 +69,17 @@ class EndpointContractTest extends FaceContract {
     // JSON leaves out what is unknown.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
+  }
+
+  private static void addConclusion(List<Published> shown, ConclusionView conclusion) {
+    for (String state : List.of("healthy", "too_early", "watch", "act")) {
+      double is = conclusion.state().equals(state) ? 1 : 0;
+      shown.add(gauge("mallometer_conclusion", is, "state", state));
+    }
+    String left = "mallometer_limit_seconds";
+    addKnown(shown, left, conclusion.limit().lowerSeconds(), "bound", "lower");
+    addKnown(shown, left, conclusion.limit().seconds(), "bound", "estimate");
+    addKnown(shown, left, conclusion.limit().upperSeconds(), "bound", "upper");
   }
 
   private static void addLeaks(List<Published> shown, NativeMemoryView.Leaks leaks) {
