@@ -36,6 +36,11 @@ public final class HasItsOwnBridge {
   private static void close(Mallometer mallometer) throws InterruptedException {
     Thread.sleep(1_000);
     mallometer.close();
+    // A reading that has begun may end after the close.
+    while (Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().startsWith("mallometer-poll"))) {
+      Thread.sleep(20);
+    }
     Instant latest = mallometer.snapshot().time();
     System.out.println("closed");
     while (mallometer.snapshot().time().equals(latest)) {
