@@ -131,12 +131,19 @@ final class ConclusionRules {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || known.limit().source().equals(Limits.CGROUP)) {
-      return HistoryPoint::workingSetBytes;
+      return ConclusionRules::charged;
     }
     if (!Double.isNaN(last.residentBytes())) {
       return HistoryPoint::residentBytes;
     }
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
+  }
+
+  /** As {@code CgroupMemory.usedBytes} has it. */
+  private static double charged(HistoryPoint point) {
+    return Double.isNaN(point.pageCacheBytes())
+        ? point.workingSetBytes()
+        : point.chargedBytes() - point.pageCacheBytes();
   }
 
   private Conclusion concluded() {
@@ -156,10 +163,7 @@ final class ConclusionRules {
   }
 
   private String healthy() {
-    String grows =
-        growth
-            .map(found -> grows(found) + far(found))
-            .orElseGet(() -> "Memory has not grown for " + Words.duration(watched()));
+    String grows = growth.map(found -> grows(found) + far(found)).orElseGet(this::growsNot);
     String room =
         Double.isNaN(limit.usedShare())
             ? ""
@@ -169,14 +173,14 @@ final class ConclusionRules {
             ? ""
             : small()
                 .map(site -> "; %s is unused, but small".formatted(name(site)))
-                .orElse("; no call site grows without its objects being used");
+                .orElse("; no call site was seen to grow without its objects being used");
     return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
   }
 
   private String far(ProcessGrowth found) {
     Duration left = heapAlone(found) ? Duration.ZERO : seconds(limit.seconds());
     return heapAlone(found)
-        ? ", which is the Java heap on its way to its maximum"
+        ? ", mostly the Java heap on its way to its maximum"
         : left.isZero() ? "" : ", the limit is " + Words.roughly(left) + " away";
   }
 
@@ -237,8 +241,8 @@ final class ConclusionRules {
       found("leaks", State.HEALTHY, "", "Whether objects are used is not observed: " + why);
     } else if (observed().compareTo(OBSERVED) < 0) {
       double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
-      Instant due = snapshot.time().plusNanos((long) left);
-      tooEarly("leaks", "unused memory shows from " + Words.minute(due));
+      Instant due = leaks.time().plusNanos((long) left);
+      tooEarly("leaks", "unused memory shows from " + atTheLatest(due));
     } else {
       found(
           "leaks",
@@ -246,7 +250,7 @@ final class ConclusionRules {
           "",
           small()
               .map(SiteVerdict::sentence)
-              .orElse("No call site grows without its objects being used"));
+              .orElse("No call site was seen to grow without its objects being used"));
     }
   }
 
@@ -371,11 +375,15 @@ final class ConclusionRules {
       tooEarly(
           "growth",
           due.isAfter(snapshot.time())
-              ? "growth shows from " + Words.minute(due)
+              ? "growth shows from " + atTheLatest(due)
               : "watched for " + Words.duration(watched()));
     } else {
-      found("growth", State.HEALTHY, "", "Memory has not grown for " + Words.duration(watched()));
+      found("growth", State.HEALTHY, "", growsNot());
     }
+  }
+
+  private String growsNot() {
+    return "Memory shows no steady growth in " + Words.duration(watched());
   }
 
   private Duration watched() {
@@ -390,6 +398,7 @@ final class ConclusionRules {
   private boolean isNear(ProcessGrowth found) {
     return found.watched().compareTo(SURE) >= 0
         && found.isSteady()
+        && found.isRecent()
         && limit.lowerSeconds() < NEAR.toSeconds();
   }
 
@@ -657,6 +666,11 @@ final class ConclusionRules {
       state = asked;
       sentence = inShort;
     }
+  }
+
+  /** To the minute, rounded up. */
+  private static String atTheLatest(Instant due) {
+    return Words.minute(due.plusSeconds(59));
   }
 
   private static String capital(String text) {

@@ -1,6 +1,7 @@
 package io.mallometer.internal.engine;
 
 import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.State;
 import java.time.Duration;
@@ -28,11 +29,14 @@ final class Conclusions {
   /** When the latest state was last drawn, not only held. */
   private long drawnNanos;
 
+  private Instant drawnTime;
+
   private boolean starting;
   private Optional<Instant> ended = Optional.empty();
 
   Conclusions(Instant started) {
     this.started = started;
+    this.drawnTime = started;
     this.latest = Conclusion.none(started);
   }
 
@@ -64,15 +68,29 @@ final class Conclusions {
     boolean milder = drawn.state().compareTo(latest.state()) < 0;
     boolean held =
         milder && latest.state() != State.TOO_EARLY && nanoTime - drawnNanos < HELD_NANOS;
-    if (!held) {
-      boolean same = drawn.state() == latest.state();
-      if (drawn.state().compareTo(latest.state()) > 0) {
-        tell(drawn);
-      }
-      latest = same ? drawn.since(latest.since()) : drawn;
-      drawnNanos = nanoTime;
+    if (held) {
+      return held();
     }
+    boolean same = drawn.state() == latest.state();
+    if (drawn.state().compareTo(latest.state()) > 0) {
+      tell(drawn);
+    }
+    drawnTime = drawn.since();
+    latest = same ? drawn.since(latest.since()) : drawn;
+    drawnNanos = nanoTime;
     return latest;
+  }
+
+  /** The latest, which says when it was the case. */
+  private Conclusion held() {
+    return new Conclusion(
+        latest.state(),
+        latest.since(),
+        latest.sentence() + "; as of " + Words.minute(drawnTime),
+        latest.actions(),
+        latest.limit(),
+        latest.previous(),
+        latest.findings());
   }
 
   private static void tell(Conclusion drawn) {
