@@ -229,10 +229,15 @@ class Run:
     # ---- What they say
 
     def compare(self, face, before, answer):
-        """What a face says against what the page says just before and just after."""
-        said = answer()
+        """What a face says against what the page says meanwhile: a command takes seconds, and each poll may say something else."""
+        pages = [before]
+        with concurrent.futures.ThreadPoolExecutor(1) as alone:
+            asked = alone.submit(answer)
+            while not concurrent.futures.wait([asked], 1).done:
+                pages.append(self.page())
+        said = asked.result()
         after = self.page()
-        pages = (before, after)
+        pages.append(after)
         wrong = ""
         if face == "leaks":
             if said["leaking"] and not {"act", "watch"} & {page["state"] for page in pages}:
@@ -274,7 +279,8 @@ class Run:
 
 
 def shape(sentence):
-    """A sentence without its figures, which change with each reading."""
+    """A sentence without its figures, which change with each reading, and the interval of a time of day, which may be too short to show."""
+    sentence = re.sub(r" \(\d\d:\d\d UTC to [^)]*\)", "", sentence)
     return re.sub(r"\d+(\.\d+)?( ?(B|KiB|MiB|GiB|%|s|min|h|days?|minutes?|hours?|seconds?))?", "#", sentence)
 
 
