@@ -243,6 +243,11 @@ final class ConclusionRules {
       double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
       Instant due = leaks.time().plusNanos((long) left);
       tooEarly("leaks", "unused memory shows from " + atTheLatest(due));
+    } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
+      tooEarly(
+          "leaks",
+          "whether %s of the last %s are used"
+              .formatted(Sentence.bytes(fresh()), Words.duration(OBSERVED)));
     } else {
       found(
           "leaks",
@@ -252,6 +257,19 @@ final class ConclusionRules {
               .map(SiteVerdict::sentence)
               .orElse("No call site was seen to grow without its objects being used"));
     }
+  }
+
+  /** Returns by how much more native memory is in use than ever was before it can be judged. */
+  private double fresh() {
+    List<HistoryPoint> history = known.history();
+    Instant from = snapshot.time().minus(OBSERVED);
+    double before =
+        history.stream()
+            .filter(point -> point.time().isBefore(from))
+            .mapToDouble(HistoryPoint::liveBytes)
+            .max()
+            .orElse(Double.NaN);
+    return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
   /** Returns what grows and is unused, and is too small to be watched. */

@@ -239,6 +239,20 @@ class ConclusionTest {
     }
   }
 
+  /** 100 MiB from 12:20 to 12:21, which may be unused. */
+  @Test
+  void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
+    LongToDoubleFunction burst = second -> 400 + Math.max(0, Math.min(100, (second - 1200) / 0.6));
+    Situation young = new Situation(Duration.ofMinutes(24), burst);
+    young.live = burst;
+    Situation old = new Situation(Duration.ofMinutes(27), burst);
+    old.live = burst;
+
+    assertThat(young.conclusion().sentence())
+        .isEqualTo("Too early to tell: whether 100 MiB of the last 5 min are used");
+    assertThat(old.conclusion().state()).isEqualTo(State.HEALTHY);
+  }
+
   /** Full at 12:20. */
   @Test
   void aStoreThatIsFullIsNotToActOn() {
@@ -541,6 +555,7 @@ class ConclusionTest {
     private OptionalLong stated = OptionalLong.empty();
     private LongToDoubleFunction heap = second -> 50;
     private LongToDoubleFunction pageCache = second -> 0;
+    private LongToDoubleFunction live = second -> UNKNOWN;
     private double mostHeap = 50;
     private Status status = Status.counting();
     private SelfReport self = FaceContract.selfReport();
@@ -583,7 +598,7 @@ class ConclusionTest {
         points.add(
             new HistoryPoint(
                 START.plusSeconds(second),
-                UNKNOWN,
+                live.applyAsDouble(second) * MIB,
                 UNKNOWN,
                 0,
                 0,
