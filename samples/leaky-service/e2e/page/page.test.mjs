@@ -478,7 +478,7 @@ describe('on the sample', () => {
 
   it('says the conclusion in a word, a symbol and a sentence, with what to do, and tells when it changes', async () => {
     const findings = [{topic: 'growth', state: 'watch', text: 'Memory grows'}];
-    let conclusion = {state: 'healthy', since: new Date().toISOString(), sentence: 'Memory has not grown for 9 min', actions: [], findings};
+    let conclusion = {state: 'healthy', since: new Date().toISOString(), sentence: 'Memory shows no steady growth in 9 min', actions: [], findings};
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
       await answering(({overview}) => overview && Object.assign(overview.conclusion, conclusion))(page);

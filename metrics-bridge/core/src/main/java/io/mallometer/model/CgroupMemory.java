@@ -48,11 +48,21 @@ public record CgroupMemory(
   }
 
   /**
-   * Returns what counts against the limit: without inactive files, which the kernel gives up before
-   * it kills. All that is charged where the working set is unknown.
+   * Returns what counts against the limit: without cached and mapped files, which the kernel gives
+   * up before it kills, or without inactive files where only those are known.
    */
   public double usedBytes() {
+    double withoutFiles = chargedBytes - pageCacheBytes();
+    if (!Double.isNaN(withoutFiles)) {
+      return withoutFiles;
+    }
     return Double.isNaN(workingSetBytes) ? chargedBytes : workingSetBytes;
+  }
+
+  /** Returns the cached and mapped files in what is charged; {@code NaN} if unknown. */
+  double pageCacheBytes() {
+    Long files = bytes.get(ChargedPart.PAGE_CACHE);
+    return files == null ? Double.NaN : files;
   }
 
   /** Returns the share of the limit that is used; {@code NaN} without a limit. */

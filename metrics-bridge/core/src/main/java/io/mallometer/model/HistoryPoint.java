@@ -15,6 +15,7 @@ import java.time.Instant;
  * @param residentBytes the resident set
  * @param chargedBytes what the kernel charges to the memory cgroup
  * @param workingSetBytes the same without inactive files
+ * @param pageCacheBytes the cached and mapped files in it, which the kernel can drop
  * @param limitBytes the cgroup's limit
  */
 public record HistoryPoint(
@@ -27,6 +28,7 @@ public record HistoryPoint(
     double residentBytes,
     double chargedBytes,
     double workingSetBytes,
+    double pageCacheBytes,
     double limitBytes) {
 
   /** The figures of a snapshot. */
@@ -43,6 +45,7 @@ public record HistoryPoint(
         snapshot.memory().residentBytes(),
         cgroup == null ? Double.NaN : cgroup.chargedBytes(),
         cgroup == null ? Double.NaN : cgroup.workingSetBytes(),
+        cgroup == null ? Double.NaN : cgroup.pageCacheBytes(),
         cgroup == null ? Double.NaN : cgroup.limitBytes());
   }
 

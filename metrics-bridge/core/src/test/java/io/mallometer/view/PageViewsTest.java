@@ -74,7 +74,17 @@ class PageViewsTest {
 
   private static HistoryPoint point(long second, double allocations, double bytes) {
     return new HistoryPoint(
-        START.plusSeconds(second), 1, 1, 1, allocations, bytes, 1, UNKNOWN, UNKNOWN, UNKNOWN);
+        START.plusSeconds(second),
+        1,
+        1,
+        1,
+        allocations,
+        bytes,
+        1,
+        UNKNOWN,
+        UNKNOWN,
+        Double.NaN,
+        UNKNOWN);
   }
 
   @Test

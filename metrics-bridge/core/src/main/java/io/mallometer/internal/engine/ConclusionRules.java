@@ -132,13 +132,19 @@ final class ConclusionRules {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || known.limit().source().equals(Limits.CGROUP)) {
-      return point ->
-          Double.isNaN(point.workingSetBytes()) ? point.chargedBytes() : point.workingSetBytes();
+      return ConclusionRules::charged;
     }
     if (!Double.isNaN(last.residentBytes())) {
       return HistoryPoint::residentBytes;
     }
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
+  }
+
+  /** As {@code CgroupMemory.usedBytes} has it. */
+  private static double charged(HistoryPoint point) {
+    return Double.isNaN(point.pageCacheBytes())
+        ? point.workingSetBytes()
+        : point.chargedBytes() - point.pageCacheBytes();
   }
 
   private Conclusion concluded() {
@@ -158,10 +164,7 @@ final class ConclusionRules {
   }
 
   private String healthy() {
-    String grows =
-        growth
-            .map(found -> grows(found) + far(found))
-            .orElseGet(() -> "Memory has not grown for " + Words.duration(watched()));
+    String grows = growth.map(found -> grows(found) + far(found)).orElseGet(this::growsNot);
     String room =
         Double.isNaN(limit.usedShare())
             ? ""
@@ -169,14 +172,14 @@ final class ConclusionRules {
     String use =
         observed().compareTo(OBSERVED) < 0
             ? ""
-            : "; " + small().orElse("no call site grows without its objects being used");
+            : "; " + small().orElse("no call site was seen to grow without its objects being used");
     return grows + room + (use.isEmpty() && !snapshot.status().active() ? uncounted() : use);
   }
 
   private String far(ProcessGrowth found) {
     Duration left = heapAlone(found) ? Duration.ZERO : seconds(limit.seconds());
     return heapAlone(found)
-        ? ", which is the Java heap on its way to its maximum"
+        ? ", mostly the Java heap on its way to its maximum"
         : left.isZero() ? "" : ", the limit is " + Words.roughly(left) + " away";
   }
 
@@ -238,15 +241,33 @@ final class ConclusionRules {
         return;
       }
       double left = OBSERVED.minus(observed()).toNanos() / known.options().timeScale();
-      Instant due = snapshot.time().plusNanos((long) left);
-      tooEarly("leaks", "unused memory shows from " + Words.minute(due));
+      Instant due = leaks.time().plusNanos((long) left);
+      tooEarly("leaks", "unused memory shows from " + atTheLatest(due));
+    } else if (fresh() > SUSPECT_BYTES && !(fresh() < SUSPECT_SHARE * limit.bytes())) {
+      tooEarly(
+          "leaks",
+          "whether %s of the last %s are used"
+              .formatted(Sentence.bytes(fresh()), Words.duration(OBSERVED)));
     } else {
       found(
           "leaks",
           State.HEALTHY,
           "",
-          capital(small().orElse("no call site grows without its objects being used")));
+          capital(small().orElse("no call site was seen to grow without its objects being used")));
     }
+  }
+
+  /** Returns by how much more native memory is in use than ever was before it can be judged. */
+  private double fresh() {
+    List<HistoryPoint> history = known.history();
+    Instant from = snapshot.time().minus(OBSERVED);
+    double before =
+        history.stream()
+            .filter(point -> point.time().isBefore(from))
+            .mapToDouble(HistoryPoint::liveBytes)
+            .max()
+            .orElse(Double.NaN);
+    return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
   /** Returns what is said of suspects that ask for nothing; empty without any. */
@@ -395,15 +416,19 @@ final class ConclusionRules {
       tooEarly(
           "growth",
           growthShows().isAfter(snapshot.time())
-              ? "growth shows from " + Words.minute(growthShows())
+              ? "growth shows from " + atTheLatest(growthShows())
               : "watched for " + Words.duration(watched()));
     } else {
-      found("growth", State.HEALTHY, "", "Memory has not grown for " + Words.duration(watched()));
+      found("growth", State.HEALTHY, "", growsNot());
     }
   }
 
   private Instant growthShows() {
     return known.startedUp().orElseThrow().plus(WATCHED);
+  }
+
+  private String growsNot() {
+    return "Memory shows no steady growth in " + Words.duration(watched());
   }
 
   private Duration watched() {
@@ -418,6 +443,7 @@ final class ConclusionRules {
   private boolean isNear(ProcessGrowth found) {
     return found.watched().compareTo(SURE) >= 0
         && found.isSteady()
+        && found.isRecent()
         && limit.upperSeconds() < NEAR.toSeconds();
   }
 
@@ -687,6 +713,11 @@ final class ConclusionRules {
 
   private static String lower(String text) {
     return Character.toLowerCase(text.charAt(0)) + text.substring(1);
+  }
+
+  /** To the minute, rounded up. */
+  private static String atTheLatest(Instant due) {
+    return Words.minute(due.plusSeconds(59));
   }
 
   private static String capital(String text) {

@@ -1,6 +1,7 @@
 package io.mallometer.internal.engine;
 
 import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.Words;
 import io.mallometer.model.Conclusion;
 import io.mallometer.model.Conclusion.State;
 import java.time.Duration;
@@ -37,11 +38,14 @@ final class Conclusions {
   /** When a state was logged. */
   private final Map<State, Long> told = new EnumMap<>(State.class);
 
+  private Instant drawnTime;
+
   private boolean starting;
   private Optional<Instant> ended = Optional.empty();
 
   Conclusions(Instant started) {
     this.started = started;
+    this.drawnTime = started;
     this.latest = Conclusion.none(started);
   }
 
@@ -74,15 +78,28 @@ final class Conclusions {
     boolean first = !settled && latest.state() == State.TOO_EARLY;
     if (milder && !first && nanoTime - drawnNanos < HELD_NANOS) {
       latest = latest.with(drawn.limit(), drawn.previous());
-      return latest;
+      return held();
     }
     if (drawn.state().compareTo(latest.state()) > 0) {
       tell(drawn, nanoTime);
     }
+    drawnTime = drawn.since();
     latest = drawn.state() == latest.state() ? drawn.since(latest.since()) : drawn;
     settled |= drawn.state() == State.HEALTHY;
     drawnNanos = nanoTime;
     return latest;
+  }
+
+  /** The latest, which says when it was the case. */
+  private Conclusion held() {
+    return new Conclusion(
+        latest.state(),
+        latest.since(),
+        latest.sentence() + "; as of " + Words.minute(drawnTime),
+        latest.actions(),
+        latest.limit(),
+        latest.previous(),
+        latest.findings());
   }
 
   /** Once an hour for each state. */

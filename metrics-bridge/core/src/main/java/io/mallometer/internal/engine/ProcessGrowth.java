@@ -5,6 +5,7 @@ import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.model.HistoryPoint;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
@@ -14,14 +15,17 @@ import java.util.stream.IntStream;
 /**
  * Whether the memory of the process grows, and how fast: {@link Trend} over the longest of some
  * windows of time in which it does. A shorter window counts if memory grows faster in it than the
- * longer one can explain. Growth is at least 8 MiB and a hundredth of what is used.
+ * longer one can explain, or goes on to grow while it slows down over the longer one. Growth is at
+ * least 8 MiB and a hundredth of what is used.
  *
  * @param slope bytes per second, with an interval of 95 %
  * @param since the start of the window
  * @param watched its length
  * @param steadiness how fast it grows in the second half of the window, as a share of the first
+ * @param recent how fast it grows in the last five minutes, as a share of the slope
  */
-record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadiness) {
+record ProcessGrowth(
+    Slope slope, Instant since, Duration watched, double steadiness, double recent) {
 
   /** Nothing is said of a shorter time. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
@@ -35,10 +39,17 @@ record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadi
           Duration.ofMinutes(2),
           SHORTEST);
 
+  private static final Duration RECENT = Duration.ofMinutes(5);
+
   private static final int MOST_BLOCKS = 60;
   private static final int FEWEST_BLOCKS = 6;
   private static final double STEADY = 0.8;
   private static final double LESS_STEADY = 0.5;
+  private static final double STILL = 0.5;
+
+  /** The first third of the window leads to the second by such a share of the slope. */
+  private static final double FROM_THE_START = 0.5;
+
   private static final Duration LONG = Duration.ofMinutes(15);
 
   /** What swings around a level has to leave its range by such a share of it. */
@@ -69,17 +80,26 @@ record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadi
       }
       latest = watched;
       Optional<ProcessGrowth> here = within(known, figure, watched);
-      if (here.isPresent()
-          && (found.isEmpty() || here.get().slope.lower() > found.get().slope.upper())) {
+      if (here.isPresent() && (found.isEmpty() || here.get().replaces(found.get()))) {
         found = here;
       }
     }
     return found;
   }
 
+  /** Whether a shorter window says more: growth that is faster, or that goes on after a warm-up. */
+  private boolean replaces(ProcessGrowth longer) {
+    return slope.lower() > longer.slope.upper() || goesOn() && !longer.goesOn();
+  }
+
   /** Returns whether it does not slow down, so that it can be extrapolated to a near limit. */
   boolean isSteady() {
     return steadiness >= STEADY;
+  }
+
+  /** Returns whether it grew in the last minutes, so that the limit is near. */
+  boolean isRecent() {
+    return recent >= STILL;
   }
 
   /** Returns whether it can be extrapolated to the hours to come. */
@@ -114,9 +134,32 @@ record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadi
             .mapToDouble(figure)
             .summaryStatistics();
     double swings = Math.max(0, BEYOND * (before.getMax() - before.getMin()));
-    return slope.lower() > 0 && end - before.getMax() >= Math.max(least, swings)
-        ? Optional.of(new ProcessGrowth(slope, start, watched, blocks.steadiness()))
+    return slope.lower() > 0
+            && blocks.riseFromTheStart(slope)
+            && end - before.getMax() >= Math.max(least, swings)
+        ? Optional.of(
+            new ProcessGrowth(
+                slope, start, watched, blocks.steadiness(), recent(points, figure) / slope.value()))
         : Optional.empty();
+  }
+
+  /** How fast it grew in the last five minutes, from the first and the last minute of them. */
+  private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
+    Instant end = points.get(points.size() - 1).time();
+    Duration span = watched(points, RECENT);
+    Duration edge = span.dividedBy(5);
+    double first = mean(points, figure, end.minus(span), end.minus(span).plus(edge));
+    double last = mean(points, figure, end.minus(edge), end);
+    return (last - first) / (span.minus(edge).toNanos() / 1e9);
+  }
+
+  private static double mean(
+      List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure, Instant from, Instant to) {
+    return points.stream()
+        .filter(point -> !point.time().isBefore(from) && !point.time().isAfter(to))
+        .mapToDouble(figure)
+        .average()
+        .orElse(Double.NaN);
   }
 
   private static double secondsBetween(Instant start, HistoryPoint point) {
@@ -151,6 +194,18 @@ record ProcessGrowth(Slope slope, Instant since, Duration watched, double steadi
 
     int count() {
       return bytes.length;
+    }
+
+    /** Whether it grows in all of the window: a burst in its middle does not. */
+    boolean riseFromTheStart(Slope slope) {
+      int third = count() / 3;
+      double rise = mean(bytes, third, 2 * third) - mean(bytes, 0, third);
+      double time = mean(seconds, third, 2 * third) - mean(seconds, 0, third);
+      return rise >= FROM_THE_START * slope.value() * time;
+    }
+
+    private static double mean(double[] figures, int from, int to) {
+      return Arrays.stream(figures, from, to).average().orElse(Double.NaN);
     }
 
     double steadiness() {

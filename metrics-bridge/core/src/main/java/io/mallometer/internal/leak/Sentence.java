@@ -155,7 +155,8 @@ public final class Sentence {
       return ", whether used or not is not known";
     }
     if (judged.idle().count() == 0) {
-      return judged.idle().watched() >= LeakThresholds.FEWEST_STALE ? " that is used" : "";
+      int watched = judged.idle().watched();
+      return watched > 0 ? ", none of " + watched + " observed objects unused" : "";
     }
     return ", of which nothing touched "
         + bytes(judged.suspected().bytes().value())

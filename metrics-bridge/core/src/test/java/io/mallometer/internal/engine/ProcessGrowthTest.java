@@ -118,6 +118,7 @@ class ProcessGrowthTest {
         UNKNOWN,
         UNKNOWN,
         UNKNOWN,
+        Double.NaN,
         UNKNOWN);
   }
 }

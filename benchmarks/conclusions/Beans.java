@@ -1,0 +1,26 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+
+/** Reads the number of a JMX port from each line of the standard input, and prints what that JVM's MBean concludes: state, tab, sentence. */
+final class Beans {
+  private Beans() {}
+
+  public static void main(String[] arguments) throws Exception {
+    var name = new ObjectName("io.mallometer:type=NativeMemory");
+    var ports = new BufferedReader(new InputStreamReader(System.in));
+    for (String port = ports.readLine(); port != null; port = ports.readLine()) {
+      var address = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + port + "/jmxrmi");
+      try (JMXConnector connector = JMXConnectorFactory.connect(address)) {
+        MBeanServerConnection server = connector.getMBeanServerConnection();
+        System.out.println(server.getAttribute(name, "Conclusion") + "\t" + server.getAttribute(name, "ConclusionSentence"));
+      } catch (Exception refused) {
+        System.out.println("\t" + refused.getClass().getSimpleName());
+      }
+    }
+  }
+}

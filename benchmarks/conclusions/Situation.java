@@ -1,0 +1,99 @@
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** A program without Spring whose memory does one thing. {@code Situation NAME [MINUTES]} runs until it is ended. */
+final class Situation {
+  private static final int MIB = 1 << 20;
+  private static final int ENTRY = 64 << 10;
+  private static final int CACHE = 150 * MIB;
+  private static final int BURST = 120 * MIB;
+  private static final int FILE = 1 << 30;
+
+  private static final List<ByteBuffer> ENTRIES = new ArrayList<>();
+  private static final List<byte[]> HEAP = new ArrayList<>();
+
+  private Situation() {}
+
+  public static void main(String[] arguments) throws Exception {
+    double minutes = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 20;
+    switch (arguments[0]) {
+      case "read-cache" -> cache(minutes, true);
+      case "unread-cache" -> cache(minutes, false);
+      case "burst" -> burst();
+      case "heap" -> heap();
+      case "page-cache" -> pageCache(Path.of(arguments[2]));
+      default -> throw new IllegalArgumentException(arguments[0]);
+    }
+  }
+
+  /** Fills within some minutes and stays. Each entry that is read is so every half minute or so. */
+  private static void cache(double minutes, boolean read) throws InterruptedException {
+    Random random = new Random(1);
+    long sum = 0;
+    double entriesPerTick = CACHE / ENTRY / (minutes * 60 * 10);
+    for (double due = 0; ; due += entriesPerTick) {
+      while (ENTRIES.size() < Math.min(due, CACHE / ENTRY)) {
+        put();
+      }
+      for (int i = 0; read && !ENTRIES.isEmpty() && i < 8; i++) {
+        ByteBuffer entry = ENTRIES.get(random.nextInt(ENTRIES.size()));
+        for (int at = 0; at < ENTRY; at += 512) {
+          sum += entry.get(at);
+        }
+      }
+      Thread.sleep(100);
+      if (sum == Long.MIN_VALUE) {
+        System.out.println(sum);
+      }
+    }
+  }
+
+  /** Takes memory for a minute, keeps it, and does not use it again. */
+  private static void burst() throws InterruptedException {
+    Thread.sleep(240_000);
+    while (ENTRIES.size() < BURST / ENTRY) {
+      put();
+      Thread.sleep(60_000 / (BURST / ENTRY));
+    }
+    Thread.currentThread().join();
+  }
+
+  private static void put() {
+    ByteBuffer entry = ByteBuffer.allocateDirect(ENTRY);
+    for (int at = 0; at < ENTRY; at++) {
+      entry.put(at, (byte) at);
+    }
+    ENTRIES.add(entry);
+  }
+
+  /** Fills the Java heap by 25 MiB a minute. */
+  private static void heap() throws InterruptedException {
+    while (true) {
+      byte[] kept = new byte[MIB];
+      kept[0] = 1;
+      HEAP.add(kept);
+      Thread.sleep(2_400);
+    }
+  }
+
+  /** Writes a large file and reads it again and again, 8 MiB a second. */
+  private static void pageCache(Path file) throws Exception {
+    ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+      for (long at = 0; ; at = (at + MIB) % FILE) {
+        buffer.clear();
+        channel.write(buffer, at);
+        buffer.clear();
+        channel.read(buffer, (at + FILE / 2) % Math.max(MIB, channel.size()));
+        Thread.sleep(125);
+      }
+    }
+  }
+}
