@@ -55,6 +55,8 @@ public interface NativeMemoryMXBean extends Described.OfNativeMemory {
 
   Map<String, Long> getStates();
 
+  Map<String, Long> getConclusionStates();
+
   Map<String, Long> getLimitSeconds();
 
   Map<String, Long> getPreviousExit();

@@ -360,11 +360,12 @@ public record Meter(
                   (snapshot, clock) -> snapshot.self().footprintBytes())
               .attribute(NATIVE_MEMORY, "FootprintBytes", BYTES),
           new Meter(
-              "mallometer.conclusion",
-              Type.GAUGE,
-              NO_UNIT,
-              "The judgement on the process: 1 for the state that holds, 0 for the others",
-              when(snapshot -> true, conclusions())),
+                  "mallometer.conclusion",
+                  Type.GAUGE,
+                  NO_UNIT,
+                  "The judgement on the process: 1 for the state that holds, 0 for the others",
+                  when(snapshot -> true, conclusions()))
+              .table(NATIVE_MEMORY, "ConclusionStates", "states"),
           new Meter(
                   "mallometer.limit",
                   Type.GAUGE,

@@ -57,6 +57,7 @@ class JmxContractTest extends FaceContract {
           "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""),
           "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", ""),
           "LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", ""),
+          "ConclusionStates", Published.of("mallometer_conclusion", "", 0, "state", ""),
           "LimitSeconds", Published.of("mallometer_limit", "", 0, "bound", ""),
           "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", ""));
 
@@ -147,11 +148,6 @@ class JmxContractTest extends FaceContract {
     }
     shown.add(Published.of("mallometer_active", "gauge", active ? 1 : 0));
     shown.addAll(states(server.getAttribute(name, "Status")));
-    Object conclusion = server.getAttribute(name, "Conclusion");
-    for (String state : List.of("healthy", "too_early", "watch", "act")) {
-      double is = conclusion.equals(state) ? 1 : 0;
-      shown.add(Published.of("mallometer_conclusion", "gauge", is, "state", state));
-    }
     shown.add(
         Published.of(
             "mallometer_build",
@@ -270,7 +266,15 @@ class JmxContractTest extends FaceContract {
         switch ((String) descriptor.getFieldValue("units")) {
           case "bytes" -> "_bytes";
           case "seconds" -> "_seconds";
-          case "allocations", "frees", "objects", "events", "arenas", "trims", "samples", "sites" ->
+          case "allocations",
+              "frees",
+              "objects",
+              "events",
+              "arenas",
+              "trims",
+              "samples",
+              "sites",
+              "states" ->
               "";
           default -> "_of_unknown_unit";
         };
