@@ -115,7 +115,7 @@ public final class KnowsEverything implements AutoCloseable {
         Optional.of(
             new CgroupMemory(
                 2,
-                7,
+                workingSetBytes + 1,
                 byPart(ChargedPart.values()),
                 1 << 30,
                 900,
