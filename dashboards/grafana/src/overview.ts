@@ -136,10 +136,10 @@ const growing = [
 const suspects = [
   graph(
     'Call sites by verdict',
-    'leak: objects that nothing will use again keep arriving, by the evidence (lost, outlasted or known). unused: nothing touched them so far, which a timeout or a scan may still do. growing: ever more, used or not. pool: others like them were used or freed again. Only leak is a reason to act.',
+    'leak: objects that nothing will use again keep arriving. unused: nothing touched them so far, which a timeout or a scan may still do. growing: ever more, used or not. pool: others like them were used or freed again. Only leak is a reason to act.',
     'none',
     THIRD,
-    [{ expression: `sum by (verdict, evidence) (native_malloc_leak_sites{${shown}})`, legend: '{{verdict}} {{evidence}}' }],
+    [{ expression: `sum by (verdict) (native_malloc_leak_sites{${shown}})`, legend: '{{verdict}}' }],
   ).links([runbook('leak-suspected.md')]),
   stackOfSites(
     'Suspected bytes by call site',
