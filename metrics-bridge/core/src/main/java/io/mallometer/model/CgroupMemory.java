@@ -52,17 +52,11 @@ public record CgroupMemory(
    * up before it kills, or without inactive files where only those are known.
    */
   public double usedBytes() {
-    double withoutFiles = chargedBytes - pageCacheBytes();
-    if (!Double.isNaN(withoutFiles)) {
-      return withoutFiles;
+    Long files = bytes.get(ChargedPart.PAGE_CACHE);
+    if (files != null) {
+      return chargedBytes - files;
     }
     return Double.isNaN(workingSetBytes) ? chargedBytes : workingSetBytes;
-  }
-
-  /** Returns the cached and mapped files in what is charged; {@code NaN} if unknown. */
-  double pageCacheBytes() {
-    Long files = bytes.get(ChargedPart.PAGE_CACHE);
-    return files == null ? Double.NaN : files;
   }
 
   /** Returns the share of the limit that is used; {@code NaN} without a limit. */

@@ -15,7 +15,7 @@ import java.time.Instant;
  * @param residentBytes the resident set
  * @param chargedBytes what the kernel charges to the memory cgroup
  * @param workingSetBytes the same without inactive files
- * @param pageCacheBytes the cached and mapped files in it, which the kernel can drop
+ * @param usedBytes what counts against the cgroup's limit
  * @param limitBytes the cgroup's limit
  */
 public record HistoryPoint(
@@ -28,7 +28,7 @@ public record HistoryPoint(
     double residentBytes,
     double chargedBytes,
     double workingSetBytes,
-    double pageCacheBytes,
+    double usedBytes,
     double limitBytes) {
 
   /** The figures of a snapshot. */
@@ -45,7 +45,7 @@ public record HistoryPoint(
         snapshot.memory().residentBytes(),
         cgroup == null ? Double.NaN : cgroup.chargedBytes(),
         cgroup == null ? Double.NaN : cgroup.workingSetBytes(),
-        cgroup == null ? Double.NaN : cgroup.pageCacheBytes(),
+        cgroup == null ? Double.NaN : cgroup.usedBytes(),
         cgroup == null ? Double.NaN : cgroup.limitBytes());
   }
 

@@ -132,19 +132,12 @@ final class ConclusionRules {
     List<HistoryPoint> history = known.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
     if (last == null || known.limit().source().equals(Limits.CGROUP)) {
-      return ConclusionRules::charged;
+      return HistoryPoint::usedBytes;
     }
     if (!Double.isNaN(last.residentBytes())) {
       return HistoryPoint::residentBytes;
     }
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
-  }
-
-  /** As {@code CgroupMemory.usedBytes} has it. */
-  private static double charged(HistoryPoint point) {
-    return Double.isNaN(point.pageCacheBytes())
-        ? point.workingSetBytes()
-        : point.chargedBytes() - point.pageCacheBytes();
   }
 
   private Conclusion concluded() {

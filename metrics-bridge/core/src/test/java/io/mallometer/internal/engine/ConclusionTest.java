@@ -664,7 +664,7 @@ class ConclusionTest {
                 bytes,
                 bytes + pageCache.applyAsDouble(second) * MIB,
                 bytes + pageCache.applyAsDouble(second) * MIB,
-                pageCache.applyAsDouble(second) * MIB,
+                bytes,
                 limit * MIB));
       }
       return points;
