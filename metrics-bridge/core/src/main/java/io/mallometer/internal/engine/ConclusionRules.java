@@ -372,7 +372,7 @@ final class ConclusionRules {
 
   private void growth() {
     if (growth.isEmpty()) {
-      noGrowth();
+      healthyOrTooEarly(growsNot());
       return;
     }
     ProcessGrowth found = growth.get();
@@ -394,15 +394,8 @@ final class ConclusionRules {
     }
   }
 
+  /** Nothing of growth has to be looked at, once memory was watched for long enough. */
   private void healthyOrTooEarly(String text) {
-    if (watched().compareTo(WATCHED) < 0) {
-      tooEarly("growth", "growth shows from " + Words.minute(growthShows()));
-    } else {
-      found("growth", State.HEALTHY, "", text);
-    }
-  }
-
-  private void noGrowth() {
     if (known.startedUp().isEmpty()) {
       tooEarly("growth", "the application starts");
     } else if (watched().compareTo(WATCHED) < 0) {
@@ -412,7 +405,7 @@ final class ConclusionRules {
               ? "growth shows from " + atTheLatest(growthShows())
               : "watched for " + Words.duration(watched()));
     } else {
-      found("growth", State.HEALTHY, "", growsNot());
+      found("growth", State.HEALTHY, "", text);
     }
   }
 
