@@ -7,9 +7,13 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.ProcessMemory;
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -176,6 +180,36 @@ class LeakEndpointTest {
   void healthNamesTheWorst() {
     assertThat(application.get("/actuator/health"))
         .contains("\"leaks\":1", "com.shop.Report.render keeps memory");
+  }
+
+  @Test
+  void healthIsUpWhateverTheConclusion() {
+    assertHealthIsUpIn("act");
+    MALLOMETER.setLeaks(VerdictsByHand.report(VerdictsByHand.stopped("a.B.c", 5e6, Instant.EPOCH)));
+    poll(Duration.ofMinutes(2));
+    assertHealthIsUpIn("watch");
+    MALLOMETER.setLeaks(VerdictsByHand.report());
+    poll(Duration.ofMinutes(2));
+    assertHealthIsUpIn("too_early");
+    MALLOMETER.setMemory(FaceContract.memory(1 << 30));
+    poll(Duration.ofMinutes(6));
+    assertHealthIsUpIn("healthy");
+    MALLOMETER.setMemory(ProcessMemory.unknown());
+  }
+
+  private static void poll(Duration length) {
+    for (int second = 0; second < length.toSeconds(); second += 5) {
+      MALLOMETER.advance(Duration.ofSeconds(5));
+      MALLOMETER.poll();
+    }
+  }
+
+  private static void assertHealthIsUpIn(String conclusion) {
+    Map<String, Object> health = application.json("/actuator/health/nativeMemory");
+    assertThat(health).containsEntry("status", "UP");
+    assertThat(health.get("details"))
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsEntry("conclusion", conclusion);
   }
 
   @SuppressWarnings("unchecked")
