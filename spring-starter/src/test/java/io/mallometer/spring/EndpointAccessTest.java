@@ -2,13 +2,11 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Mallometer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +14,6 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.json.JsonParserFactory;
 
 /** Who may trim, by which method, and where, with the library preloaded. */
@@ -67,19 +64,12 @@ class EndpointAccessTest {
   }
 
   @Test
-  void theEvidenceHasTheSettingsAndTheRecording(@TempDir Path directory) throws Exception {
+  void theEvidenceHasTheSettings() throws Exception {
     try (RunningApplication application =
-        RunningApplication.start(
-            "--mallometer.record.path=" + directory.resolve("box"),
-            "--mallometer.leak.healthy-sites=com.shop.Cart.*")) {
-      application.context().getBean(Mallometer.class).poll();
+        RunningApplication.start("--mallometer.leak.healthy-sites=com.shop.Cart.*")) {
       Map<String, String> entries = entries(application);
-      for (int i = 0; i < 100 && !entries.containsKey("recording.blackbox"); i++) {
-        Thread.sleep(200); // the recording begins with the first poll
-        entries = entries(application);
-      }
 
-      assertThat(entries).containsKeys("report.txt", "overview.json", "recording.blackbox");
+      assertThat(entries).containsKeys("report.txt", "overview.json");
       assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
           .containsEntry("mallometer.leak.healthy-sites", "com.shop.Cart.*")
           .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
