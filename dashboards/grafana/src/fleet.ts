@@ -107,7 +107,7 @@ const code = [
         expression:
           `count by (${SUSPECT}) (${suspects}) * 0 + on (namespace, job, version) group_left count by (namespace, job, version) (${pods})`,
       },
-      { name: 'Untouched', unit: 'bytes', width: 110, expression: `sum by (${SUSPECT}) (${suspects})` },
+      { name: 'Untouched', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
     ],
   )
     .noValue('none')
@@ -123,20 +123,22 @@ const code = [
 
 const versions = [
   graph(
-    'Live memory of a pod, by version',
-    'Mean live memory of the instances of each version; the twenty jobs with most. While a deploy rolls, it is the new version beside the old one; the new one well above the old one at the ' +
-      'same age and load is what the deploy brought.',
+    'How much live memory does a pod of each version have?',
+    'The mean of the pods that are half an hour old or older; the twenty jobs with most. While a deploy rolls, it is the new version beside the old one; the new one well above the old one at the ' +
+      'same load is what the deploy brought.',
     'bytes',
     HALF,
     [
       {
         expression:
-          `avg by (job, version) (${withVersion(live, selected)})` +
+          `avg by (job, version) (job_version:native_malloc_live_bytes:avg{${selectedJobs}})` +
           ` and on (job) topk(${MOST}, sum by (job) (job:native_malloc_live_bytes:sum{${selectedJobs}} @ end()))`,
         legend: '{{job}} {{version}}',
       },
     ],
-  ).interval(RECORDED),
+  )
+    .interval(RECORDED)
+    .noValue('no version is known'),
   rows(
     'Does the new version take more than the old one?',
     'Each version of each job: how long its youngest instance has been up, which tells new from old, and the means of its instances. Young instances grow anyway.',
@@ -163,7 +165,7 @@ const savings = [
   rows(
     'What could be given back?',
     'By job. A trim of all instances gives back at least the first. The second is an estimate for MALLOC_ARENA_MAX: what a trim does not reach of the retained memory, times the share of arenas beyond two for each processor.',
-    WHOLE,
+    HALF,
     PLACE,
     [
       { name: 'By a trim', unit: 'bytes', expression: byJob(`job:native_allocator_trimmable_bytes:sum{${selectedJobs}}`) },
@@ -171,8 +173,10 @@ const savings = [
       { name: 'Resident', unit: 'bytes', expression: byJob(`job:native_memory_resident_bytes:sum{${selectedJobs}}`) },
     ],
   )
-    .height(7)
     .links([runbook('retained.md')]),
+  stack('Which jobs have most native memory?', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
+    { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
+  ]).interval(RECORDED),
 ];
 
 const outliers = [
@@ -205,20 +209,17 @@ const outliers = [
 ];
 
 const development = [
-  stack('Live memory by job', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
-    { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
-  ]).interval(RECORDED),
-  graph('Growth by job', 'Growth of live memory of a whole job in an hour. A job above zero all day has a leak or a cache without a bound.', 'bytes', HALF, [
+  graph('Growth by job', 'Growth of live memory of a whole job in an hour. A job above zero all day has a leak or a cache without a bound.', 'bytes', THIRD, [
     { expression: `(${most(MOST, 'namespace, job', `job:native_malloc_live_bytes:deriv1h{${selectedJobs}}`)}) * 3600`, legend: '{{job}}' },
   ])
     .interval(RECORDED)
     .links([runbook('reaches-limit.md')]),
-  graph('Live memory of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', HALF, [
+  graph('Live memory of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', THIRD, [
     { expression: `quantile(0.5, ${live})`, legend: 'half have less' },
     { expression: `quantile(0.9, ${live})`, legend: 'nine of ten have less' },
     { expression: `max(${live})`, legend: 'highest' },
   ]).interval(RECORDED),
-  stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', HALF, [
+  stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', THIRD, [
     { expression: `sum by (part) (job:native_memory_resident_bytes:sum{${selectedJobs}})`, legend: '{{part}}' },
   ]).interval(RECORDED),
 ];

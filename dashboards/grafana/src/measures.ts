@@ -11,7 +11,7 @@ export function killsOf(of: string): string {
   const ended = `mallometer_previous_exit{reason="oom", ${of}}[1d]`;
   return (
     `max by (${INSTANCE}) (changes(${ended}) + (min_over_time(${ended}) > bool (time() - 86400))` +
-    ` or increase(cgroup_memory_events_total{event="oom_kill", ${of}}[1d]))`
+    ` or round(increase(cgroup_memory_events_total{event="oom_kill", ${of}}[1d])))`
   );
 }
 

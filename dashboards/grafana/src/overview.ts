@@ -147,8 +147,8 @@ const suspects = [
     WHOLE,
     { site: 'Call site' },
     [
-      { name: 'Untouched', unit: 'bytes', width: 130, expression: `sum by (site) (${suspected} > 0)` },
-      { name: 'Growth an hour', unit: 'bytes', width: 150, expression: `sum by (site) (deriv(native_malloc_leak_suspected_bytes{${one}}[1h]) * 3600 and ${suspected} > 0)` },
+      { name: 'Untouched', unit: 'bytes', expression: `sum by (site) (${suspected} > 0)` },
+      { name: 'Growth an hour', unit: 'bytes', expression: `sum by (site) (deriv(native_malloc_leak_suspected_bytes{${one}}[1h]) * 3600 and ${suspected} > 0)` },
       {
         // A suspect younger than a step has no step.
         name: 'Since',

@@ -358,8 +358,9 @@ export function buckets(title: string, description: string, unit: string, width:
     .targets(ranges([{ expression, legend: '{{le}}' }], PromQueryFormat.Heatmap));
 }
 
-/** Of the columns that labels fill, in pixels; others share what is left. */
-const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Instance: 300, Version: 90 };
+/** Of columns in pixels; call sites and instances, which are not here, have what is left. */
+const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90 };
+const VALUE_WIDTH = 120;
 
 /**
  * A row for each combination of the labels, a column for each expression, sorted by the first column. The expressions
@@ -400,10 +401,10 @@ export function rows(title: string, description: string, width: number, labels: 
     .filter((name) => name in LABEL_WIDTHS)
     .forEach((name) => panel.overrideByName(name, [{ id: 'custom.width', value: LABEL_WIDTHS[name] }]));
   columns.forEach(({ name, unit, width: wide, mappings }) => {
-    const properties: DynamicConfigValue[] = [{ id: 'unit', value: unit }];
-    if (wide) {
-      properties.push({ id: 'custom.width', value: wide });
-    }
+    const properties: DynamicConfigValue[] = [
+      { id: 'unit', value: unit },
+      { id: 'custom.width', value: wide ?? VALUE_WIDTH },
+    ];
     if (mappings) {
       properties.push({ id: 'mappings', value: mappings }, { id: 'custom.cellOptions', value: { type: 'color-text' } });
     }
