@@ -110,7 +110,7 @@ const code = [
       { name: 'Untouched', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
     ],
   )
-    .noValue('none')
+    .noValue('none known')
     .links([runbook('leak-suspected.md')]),
   bars('Where were OOM kills within 24 hours?', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', THIRD, {
     expression: `topk(${MOST}, ${byJob(kills)} > 0)`,

@@ -159,7 +159,7 @@ const suspects = [
     ],
   )
     .height(7)
-    .noValue('none')
+    .noValue('none known')
     .links([runbook('leak-suspected.md')]),
 ];
 
