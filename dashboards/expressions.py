@@ -5,7 +5,7 @@ legend or a column shows. A dashboard that passes shows something in every panel
 
 Some series are there only where something else is: a memory limit, kube-state-metrics, a process that grows. An expression that
 asks such a series may find nothing where nobody publishes it; not in a Prometheus that has it. A panel that says what it shows
-instead of data may find nothing too, but not before it leaves out what is zero.
+instead of data may find nothing too, but not before it leaves out what is not above zero.
 
     python3 dashboards/expressions.py http://127.0.0.1:9090 dashboards/grafana/*.json
 """
@@ -49,7 +49,7 @@ def faults(prometheus, dashboard, **variables):
             shown = labels | (set(LEGEND_LABEL.findall(target.get("legendFormat", ""))) - OPTIONAL_LABELS)
             fault = _fault(prometheus, _substitute(target["expr"], values), shown)
             if fault in NOTHING_FOUND and "noValue" in panel["fieldConfig"]["defaults"]:
-                fault = _fault(prometheus, _substitute(NOT_ZERO.sub(">= 0", target["expr"]), values), shown)
+                fault = _fault(prometheus, _substitute(NOT_ZERO.sub("> -Inf", target["expr"]), values), shown)
             if fault in NOTHING_FOUND and absent.intersection(OPTIONAL_SERIES.findall(target["expr"])):
                 continue
             if fault:

@@ -156,7 +156,7 @@ const versions = [
         unit: 's',
         expression: `min by (namespace, job, version) (${withVersion(`(time() - process_start_time_seconds{${selected}})`, selected)})`,
       },
-      { name: 'Pods', unit: 'none', expression: `count by (namespace, job, version) (${pods})` },
+      { name: 'Pods', unit: 'none', width: 70, expression: `count by (namespace, job, version) (${pods})` },
     ],
   ),
 ];
@@ -169,7 +169,7 @@ const savings = [
     PLACE,
     [
       { name: 'By a trim', unit: 'bytes', expression: byJob(`job:native_allocator_trimmable_bytes:sum{${selectedJobs}}`) },
-      { name: 'By an arena limit', unit: 'bytes', expression: byJob(`job:native_allocator_arena_limit_bytes:estimate{${selectedJobs}}`) },
+      { name: 'By fewer arenas', unit: 'bytes', expression: byJob(`job:native_allocator_arena_limit_bytes:estimate{${selectedJobs}}`) },
       { name: 'Resident', unit: 'bytes', expression: byJob(`job:native_memory_resident_bytes:sum{${selectedJobs}}`) },
     ],
   )
@@ -258,7 +258,7 @@ const deploys = [
         unit: 'bytes',
         expression: `avg by (namespace, job) (job:native_malloc_live_bytes:avg{${selectedJobs}} offset $compare)`,
       },
-      { name: 'Instances', unit: 'none', expression: byJob(`job:mallometer_active:count{${selectedJobs}}`) },
+      { name: 'Instances', unit: 'none', width: 100, expression: byJob(`job:mallometer_active:count{${selectedJobs}}`) },
     ],
   ),
 ];

@@ -36,7 +36,7 @@ const heapShare = `sum(native_memory_resident_bytes{part="java-heap", ${one}}) /
 const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}})`;
 const BY_HEAP = 'used, most of it by the heap';
 /** In words, where there is no time: numbers that no time is. */
-const NO_TIME = { [-1]: 'too early', [-2]: 'not growing' };
+const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
 const suspected = `native_malloc_leak_suspected_bytes{${one}}`;
 // Only the pod that is shown; kube-state-metrics has labels of its own.
 const ofPod = `and on (namespace, pod) mallometer_active{${one}}`;
@@ -87,14 +87,14 @@ const verdict = [
     .links([runbook('near-limit.md')]),
   values(
     'When is the limit reached?',
-    'The estimate of the process itself, and the soonest time within its 95 % interval. Too early: memory was not watched for long enough. Not growing: there is no such time.',
+    'The estimate of the process itself, and the soonest time within its 95 % interval. Too early: memory was not watched for long enough. Not growing: there is no such time. No estimate: growth paused, or is not steady.',
     's',
     QUARTER,
     [
       {
         expression:
           `max(mallometer_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_conclusion{state="too_early", ${one}} == 1)` +
-          ` or -2 * max(mallometer_active{${one}} >= bool 0)`,
+          ` or -2 * max(mallometer_conclusion{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
       { expression: `max(mallometer_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },

@@ -360,7 +360,7 @@ export function buckets(title: string, description: string, unit: string, width:
 
 /** Of columns in pixels; call sites and instances, which are not here, have what is left. */
 const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90 };
-const VALUE_WIDTH = 120;
+const VALUE_WIDTH = 130;
 
 /**
  * A row for each combination of the labels, a column for each expression, sorted by the first column. The expressions
