@@ -3,7 +3,7 @@
 minute before the kernel kills it, and after; Fleet and Where over all situations. Drawn by Grafana's component library. Needs what
 bin/test installs, and dashboards/check.sh run once.
 
-    dashboards/test/pictures.py [--recorded DIRECTORY] [--theme dark] [--into DIRECTORY]
+    dashboards/test/pictures.py [--recorded DIRECTORY] [--theme dark] [--open] [--into DIRECTORY]
 """
 
 import argparse
@@ -55,10 +55,10 @@ def snapshot(recorded, directory):
     return data
 
 
-def draw(url, dashboard, job, end, theme, into):
+def draw(url, dashboard, job, end, options, into):
     subprocess.run(
         ["node", "picture.mjs", url, "--to", str(int(end)), "--seconds", str(SHOWN_SECONDS), "--interval", str(SCRAPE_SECONDS)]
-        + ["--closed", "--theme", theme, "--var", f"job={job}", "--var", "compare=30m", "--into", into]
+        + [*options, "--var", f"job={job}", "--var", "compare=30m", "--into", into]
         + [DASHBOARDS / f"grafana/mallometer-{dashboard}.json"],
         cwd=TEST / "render",
         check=True,
@@ -70,14 +70,16 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--recorded", type=pathlib.Path, default=DASHBOARDS / "target/recorded", help="where record.py left the series")
     arguments.add_argument("--theme", choices=("light", "dark"), default="light")
+    arguments.add_argument("--open", action="store_true", help="with closed rows open")
     arguments.add_argument("--into", type=pathlib.Path, default=DASHBOARDS.parent / "docs/images")
     given = arguments.parse_args()
+    options = ["--theme", given.theme] + ([] if given.open else ["--closed"])
     given.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         directory = pathlib.Path(temporary)
         with simulate.prometheus(snapshot(given.recorded.resolve(), directory)) as (url, _):
             for name, dashboard, job, end in pictures(given.recorded):
-                drawn = draw(url, dashboard, job, end, given.theme, directory / "drawn")
+                drawn = draw(url, dashboard, job, end, options, directory / "drawn")
                 shutil.copy(drawn, given.into / f"dashboard-{name}.png")
 
 
