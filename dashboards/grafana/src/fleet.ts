@@ -145,7 +145,7 @@ const versions = [
     HALF,
     { ...PLACE, version: 'Version' },
     [
-      { name: 'Live', unit: 'bytes', expression: `avg by (namespace, job, version) (${withVersion(live, selected)})` },
+      { name: 'Live', unit: 'bytes', width: 100, expression: `avg by (namespace, job, version) (${withVersion(live, selected)})` },
       {
         name: 'Growth an hour',
         unit: 'bytes',
@@ -154,6 +154,7 @@ const versions = [
       {
         name: 'Youngest up',
         unit: 's',
+        width: 105,
         expression: `min by (namespace, job, version) (${withVersion(`(time() - process_start_time_seconds{${selected}})`, selected)})`,
       },
       { name: 'Pods', unit: 'none', width: 70, expression: `count by (namespace, job, version) (${pods})` },
