@@ -3,8 +3,9 @@
 An expression is at fault if Prometheus refuses it, if it finds nothing or only NaN, or if a series lacks a label that the
 legend or a column shows. A dashboard that passes shows something in every panel, under the names that it promises.
 
-Some series are there only where something else is: a memory limit, kube-state-metrics. An expression that asks such a series
-may find nothing where nobody publishes it; not in a Prometheus that has it.
+Some series are there only where something else is: a memory limit, kube-state-metrics, a process that grows. An expression that
+asks such a series may find nothing where nobody publishes it; not in a Prometheus that has it. A panel that says what it shows
+instead of data may find nothing too, but not before it leaves out what is not above zero.
 
     python3 dashboards/expressions.py http://127.0.0.1:9090 dashboards/grafana/*.json
 """
@@ -20,13 +21,17 @@ import urllib.request
 BUILT_IN_VARIABLES = {"__rate_interval": "20s", "__interval": "5s", "__range": "300s"}
 # Series and labels that not every installation has.
 OPTIONAL_SERIES = re.compile(
-    r"kube_pod_\w+|cgroup_memory_limit_bytes|instance:cgroup_memory_working_set:ratio|native_malloc_leak_\w+"
+    r"kube_pod_\w+|cgroup_memory_limit_bytes|cgroup_memory_events_total|instance:memory_used:ratio|native_malloc_leak_\w+"
+    r"|mallometer_limit_seconds|mallometer_previous_exit|mallometer_application|job_version:\w+:\w+"
 )
-OPTIONAL_LABELS = {"cluster", "namespace", "application"}
+OPTIONAL_LABELS = {"cluster", "namespace", "application", "version"}
+NOTHING_FOUND = {"no data", "only NaN"}
 
-VARIABLE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)")
+# A number is a group of label_replace.
+VARIABLE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$([A-Za-z_]\w*)")
 QUERY_RESULT = re.compile(r"query_result\((?P<expression>.+)\)$")
 LABEL_VALUES = re.compile(r"label_values\((?P<series>.+),\s*(?P<label>\w+)\)$")
+NOT_ZERO = re.compile(r"> 0\b")
 LEGEND_LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -41,10 +46,12 @@ def faults(prometheus, dashboard, **variables):
     for panel in panels(dashboard):
         labels = _column_labels(panel) - OPTIONAL_LABELS
         for target in panel.get("targets", []):
-            if absent.intersection(OPTIONAL_SERIES.findall(target["expr"])):
-                continue
-            shown = labels | set(LEGEND_LABEL.findall(target.get("legendFormat", "")))
+            shown = labels | (set(LEGEND_LABEL.findall(target.get("legendFormat", ""))) - OPTIONAL_LABELS)
             fault = _fault(prometheus, _substitute(target["expr"], values), shown)
+            if fault in NOTHING_FOUND and "noValue" in panel["fieldConfig"]["defaults"]:
+                fault = _fault(prometheus, _substitute(NOT_ZERO.sub("> -Inf", target["expr"]), values), shown)
+            if fault in NOTHING_FOUND and absent.intersection(OPTIONAL_SERIES.findall(target["expr"])):
+                continue
             if fault:
                 found.append(f"{panel['title']}: {fault}: {target['expr']}")
     for annotation in dashboard["annotations"]["list"]:
@@ -59,8 +66,8 @@ def skipped(prometheus, dashboard):
 
 
 def variable_values(prometheus, dashboard, time=None):
-    """The variables when everything is selected, as Grafana fills them in: all that each offers, or nothing if it offers
-    nothing. A dashboard without a time is asked about now."""
+    """The variables when everything is selected, as Grafana fills them in: all that each offers, the first of what only one can
+    be chosen of, or nothing if it offers nothing. A dashboard without a time is asked about now."""
     at = {"time": time} if time else {}
     values = BUILT_IN_VARIABLES | {"datasource": "prometheus"}
     for variable in dashboard["templating"]["list"]:
@@ -68,6 +75,9 @@ def variable_values(prometheus, dashboard, time=None):
             values[variable["name"]] = variable["current"]["value"]
         if variable["type"] == "query":
             known = _choices(prometheus, variable, {name: value or ".*" for name, value in values.items()}, at)
+            if not variable.get("multi"):
+                values[variable["name"]] = known[0] if known else ""
+                continue
             values[variable["name"]] = "|".join(re.escape(value).replace("\\", "\\\\") for value in known)
     return values
 
@@ -155,7 +165,7 @@ def main(prometheus, *files):
             bad = True
             print(f"{file}: {fault}")
         for name in skipped(prometheus, dashboard):
-            print(f"{file}: nobody publishes {name}; expressions that ask it were left out")
+            print(f"{file}: nobody publishes {name}; expressions that ask it may find nothing")
     return bad
 
 

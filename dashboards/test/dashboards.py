@@ -2,8 +2,9 @@
 
 A panel is at fault without a title, a description that says what to conclude, a unit, or a legend; a rate that does not use
 $__rate_interval; a ranking over time that is made anew at each moment; thresholds that a graph does not draw; a link to a
-runbook that does not exist. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
-itself.
+runbook that does not exist; a series, a label or a label's value that mallometer does not publish; a colour of a verdict that
+the conclusion does not give. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
+itself. Overview asks one instance and nothing else.
 
     python3 dashboards/test/dashboards.py        from the root of the repository
 """
@@ -18,7 +19,21 @@ DASHBOARDS = REPOSITORY / "dashboards/grafana"
 VARIABLES = ["datasource", "cluster", "namespace", "job", "application", "instance"]
 # Asks each instance only for what is recorded, and draws a few.
 FLEET = "mallometer-fleet"
-ANNOTATIONS = {"Starts", "Leaks"}
+# About one instance.
+OVERVIEW = "mallometer-overview"
+ONE = 'instance="$instance"'
+ANNOTATIONS = {"Starts", "OOM kills", "Leaks"}
+# The conclusion's states as they read, and their colours, which nothing else has.
+COLOURS = {"act": "red", "watch": "orange", "too early": "blue", "healthy": "green"}
+NO_VERDICT = {"text", "transparent"}
+# Grafana draws these green if they do not say otherwise.
+GREEN_BY_DEFAULT = {"stat", "bargauge", "table"}
+# Of the limit: from here on the conclusion is watch, and act.
+OF_LIMIT = [(0.9, "orange"), (0.95, "red")]
+STATE = re.compile(r'mallometer_conclusion\{state="(\w+)"')
+PUBLISHED = REPOSITORY / "docs/public-names.txt"
+OWN_SERIES = re.compile(r"(?<![\w:])((?:native|cgroup|mallometer)_\w+)(?:\{([^}]*)\})?")
+MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
 RUNBOOK = re.compile(r"docs/runbooks/(.*)$")
 FIXED_RATE = re.compile(r"\b(?:rate|increase)\([^()]*\[(?!\$__rate_interval\])")
 SHORTEST_DESCRIPTION = 30
@@ -35,19 +50,45 @@ def faults(dashboard):
     names = [variable["name"] for variable in dashboard["templating"]["list"]]
     if names[: len(VARIABLES)] != VARIABLES:
         found.append(f"variables {names}")
-    if dashboard["uid"] != FLEET:
+    if dashboard["uid"] == OVERVIEW:
+        found += _several(dashboard)
+    elif dashboard["uid"] != FLEET:
         found += _unbounded(dashboard)
     if not ANNOTATIONS <= {annotation["name"] for annotation in dashboard["annotations"]["list"]}:
         found.append("annotations are missing")
     if not any(link["type"] == "dashboards" and "mallometer" in link["tags"] for link in dashboard["links"]):
         found.append("no link to the other dashboards")
     found += _link_faults("dashboard", dashboard["links"])
-    titles = [panel["title"] for panel in dashboard["panels"]]
+    shown = list(panels(dashboard))
+    titles = [panel["title"] for panel in shown]
     found += [f"two panels named {title}" for title in set(titles) if titles.count(title) > 1]
-    for panel in dashboard["panels"]:
-        if panel["type"] != "row":
-            found += [f"{panel['title'] or 'a panel'}: {fault}" for fault in _panel_faults(panel)]
+    published = _published()
+    for panel in shown:
+        faults_of_panel = [*_panel_faults(panel), *_colour_faults(panel), *_name_faults(panel, published)]
+        found += [f"{panel['title'] or 'a panel'}: {fault}" for fault in faults_of_panel]
     return found
+
+
+def panels(dashboard):
+    """Every panel that is no row, those of closed rows too."""
+    for panel in dashboard["panels"]:
+        yield from panel.get("panels", [])
+        if panel["type"] != "row":
+            yield panel
+
+
+def _several(dashboard):
+    """Whether more than one instance is shown at once, or another than the worst at first."""
+    instance = next((one for one in dashboard["templating"]["list"] if one["name"] == "instance"), None)
+    if not instance or instance.get("multi") or instance.get("includeAll") or instance["current"]["value"]:
+        yield "not one instance is chosen"
+    elif instance["sort"] or not instance["query"].startswith("query_result(sort_desc(max by (instance) (4 * mallometer_conclusion"):
+        yield "the first instance is not the one with the most severe conclusion"
+    asked = [(panel["title"], target["expr"]) for panel in panels(dashboard) for target in panel.get("targets", [])]
+    asked += [(one["name"], one["expr"]) for one in dashboard["annotations"]["list"] if "expr" in one]
+    for title, expression in asked:
+        if ONE not in expression:
+            yield f"{title}: asks more than one instance: {expression}"
 
 
 def _unbounded(dashboard):
@@ -55,7 +96,7 @@ def _unbounded(dashboard):
     shown = next((one for one in dashboard["templating"]["list"] if one["name"] == "shown"), None)
     if not shown or "allValue" in shown or not re.match(r"query_result\(topk\(", shown["query"]):
         yield "the number of shown instances has no bound"
-    for panel in dashboard["panels"]:
+    for panel in panels(dashboard):
         for target in panel.get("targets", []):
             if "$instance" in target["expr"]:
                 yield f"{panel['title']}: asks every instance: {target['expr']}"
@@ -75,7 +116,7 @@ def _panel_faults(panel):
     for target in panel["targets"]:
         if panel["type"] != "table" and not target.get("legendFormat"):
             yield f"no legend: {target['expr']}"
-        if FIXED_RATE.search(target["expr"]):
+        if target.get("range") and FIXED_RATE.search(target["expr"]):
             yield f"a rate without $__rate_interval: {target['expr']}"
         if panel["type"] == "timeseries" and "topk(" in target["expr"] and "@ end()" not in target["expr"]:
             yield f"a ranking of each moment: {target['expr']}"
@@ -97,6 +138,60 @@ def _has_unit(panel):
         return "unit" in panel["options"]["yAxis"]
     overrides = [one["id"] for override in panel["fieldConfig"]["overrides"] for one in override["properties"]]
     return "unit" in panel["fieldConfig"]["defaults"] or (panel["type"] == "table" and "unit" in overrides)
+
+
+def _colour_faults(panel):
+    """Whether something has a colour of a verdict that the conclusion does not give."""
+    defaults = panel["fieldConfig"]["defaults"]
+    plain = defaults.get("color", {}).get("mode") == "fixed"
+    if panel["type"] in GREEN_BY_DEFAULT and not plain and "thresholds" not in defaults:
+        yield "is green whatever the conclusion"
+    if defaults.get("color", {}).get("fixedColor") in COLOURS.values():
+        yield "a verdict's colour for all"
+    expressions = {target["refId"]: target["expr"] for target in panel["targets"]}
+    settings = [("", defaults)]
+    for override in panel["fieldConfig"]["overrides"]:
+        of = expressions.get(override["matcher"]["options"], "") if override["matcher"]["id"] == "byFrameRefID" else ""
+        settings.append((of, {one["id"]: one["value"] for one in override["properties"]}))
+    for of, setting in settings:
+        steps = setting.get("thresholds", {}).get("steps", [])
+        if steps and steps[0]["color"] not in NO_VERDICT:
+            yield f"{steps[0]['color']} without a verdict"
+        state = STATE.findall(of)
+        for step in steps[1:]:
+            allowed = {COLOURS[state[0].replace("_", " ")]} if len(state) == 1 else {COLOURS["watch"]}
+            if step["color"] not in allowed and (step["value"], step["color"]) not in OF_LIMIT:
+                yield f"{step['color']} from {step['value']} on is not what the conclusion says"
+        for mapping in setting.get("mappings", []):
+            for shown in mapping["options"].values():
+                if shown["color"] != COLOURS.get(shown["text"], "text"):
+                    yield f"{shown['text']} is {shown['color']}"
+
+
+def _published():
+    """The labels of each series that mallometer publishes, with the values they have; a star is any."""
+    found = {}
+    for line in PUBLISHED.read_text().splitlines():
+        series = OWN_SERIES.match(line)
+        if series:
+            labels = found.setdefault(series[1], {})
+            for label, _, value in MATCHER.findall(series[2] or ""):
+                labels.setdefault(label, set()).add(value)
+    return found
+
+
+def _name_faults(panel, published):
+    for target in panel["targets"]:
+        for name, matchers in OWN_SERIES.findall(target["expr"]):
+            if name not in published:
+                yield f"nobody publishes {name}"
+                continue
+            for label, matches, value in MATCHER.findall(matchers):
+                if label in VARIABLES or label == "instance" or value.startswith("$"):
+                    continue
+                known = published[name].get(label, set())
+                if not known or (matches == "=" and "*" not in known and value not in known):
+                    yield f"nobody publishes {name}{{{label}=\"{value}\"}}"
 
 
 def _link_faults(where, links):

@@ -1,71 +1,87 @@
 #!/usr/bin/env python3
-"""Takes the pictures of docs/images: three demos, one of which leaks, under a real Prometheus for some minutes; then the
-dashboards, drawn by Grafana's component library. Needs what bin/test installs, and dashboards/check.sh run once.
+"""Takes the pictures of the dashboards from what test/record.py recorded of real JVMs: Overview for an hour of health, and for a leak, a
+minute before the kernel kills it, and after; Fleet and Where over all situations. Drawn by Grafana's component library. Needs what
+bin/test installs, and dashboards/check.sh run once.
 
-    dashboards/test/pictures.py [MINUTES]
+    dashboards/test/pictures.py [--recorded DIRECTORY] [--theme dark] [--open] [--into DIRECTORY]
 """
 
-import contextlib
+import argparse
+import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
+import urllib.request
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY / "samples/leaky-service/e2e"), str(REPOSITORY / "dashboards")]
-import expressions  # noqa: E402
-from processes import Demo, KubeStateMetrics, MemoryLimit, Prometheus  # noqa: E402
+TEST = pathlib.Path(__file__).resolve().parent
+DASHBOARDS = TEST.parent
+sys.path[:0] = [str(TEST), str(TEST / "scale")]
+import simulate  # noqa: E402
 
-MIB = 1 << 20
-MINUTES = 5
-LIMIT = 512 * MIB
-INTERVAL = 1
+SCRAPE_SECONDS = 15
+MINUTE = 60
+SHOWN_SECONDS = 60 * MINUTE
+HEALTHY, LEAK = "healthy", "leak-to-kill"
+ALL = ".*"
 
 
-def demo(stack, *leaks, reports):
-    """A demo with some load in a memory cgroup."""
-    return stack.enter_context(
-        Demo(
-            *(option for leak in leaks for option in ("--leak", leak)),
-            limit=stack.enter_context(MemoryLimit(LIMIT)),
-            **{
-                "leaky.leaks.rate": f"{MIB // 2}B",
-                "leaky.load.reports-per-second": reports,
-                "mallometer.poll-interval": "1s",
-                "mallometer.leak.time-scale": 60,
-                "mallometer.leak.longest-timeout": "5m",
-            },
-        )
+def pictures(recorded):
+    """Name, dashboard, job, and end of the shown time of each picture."""
+    healthy, leak = (json.loads((recorded / f"{name}.json").read_text()) for name in (HEALTHY, LEAK))
+    killed = next(event["at"] for event in leak["events"] if event["what"] == "killed")
+    yield "overview-healthy", "overview", HEALTHY, min(healthy["began"] + 62 * MINUTE, healthy["ended"])
+    yield "overview-leaking", "overview", LEAK, (leak["began"] + killed) / 2
+    yield "overview-before-the-kill", "overview", LEAK, killed - MINUTE
+    yield "overview-after-the-kill", "overview", LEAK, killed + 3 * MINUTE
+    yield "fleet", "fleet", ALL, killed - MINUTE
+    yield "where", "where", ALL, killed - MINUTE
+
+
+def snapshot(recorded, directory):
+    """A copy of the recorded data, what was not yet in blocks too, with what the recording rules make of it."""
+    copy = directory / "copy/data"
+    shutil.copytree(recorded / "data", copy, ignore=shutil.ignore_patterns("lock"))
+    with simulate.prometheus(copy, "--web.enable-admin-api") as (url, _):
+        asked = urllib.request.Request(f"{url}/api/v1/admin/tsdb/snapshot", method="POST")
+        with urllib.request.urlopen(asked) as answer:
+            name = json.load(answer)["data"]["name"]
+    data = directory / "data"
+    shutil.move(copy / "snapshots" / name, data)
+    situations = [json.loads(file.read_text()) for file in recorded.glob("*.json")]
+    start, end = min(one["began"] for one in situations), max(one["ended"] for one in situations)
+    simulate.record(data, int(start), int(end))
+    return data
+
+
+def draw(url, dashboard, job, end, options, into):
+    subprocess.run(
+        ["node", "picture.mjs", url, "--to", str(int(end)), "--seconds", str(SHOWN_SECONDS), "--interval", str(SCRAPE_SECONDS)]
+        + [*options, "--var", f"job={job}", "--var", "compare=30m", "--into", into]
+        + [DASHBOARDS / f"grafana/mallometer-{dashboard}.json"],
+        cwd=TEST / "render",
+        check=True,
     )
+    return into / f"mallometer-{dashboard}.png"
 
 
-def main(minutes):
-    images = REPOSITORY / "docs/images"
-    with contextlib.ExitStack() as stack:
-        demos = [demo(stack, "zlib", reports=10), demo(stack, reports=20), demo(stack, reports=5)]
-        prometheus = stack.enter_context(
-            Prometheus(
-                *(one.port for one in demos),
-                labels={"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"},
-                rules={name: (REPOSITORY / f"dashboards/prometheus/{name}").read_text() for name in ("recording.yml", "alerts.yml")},
-                kube_state_metrics=stack.enter_context(KubeStateMetrics("shop", "leaky-service-1", "app")).address,
-            )
-        )
-        time.sleep(minutes * 60)
-        suspected = expressions.query(prometheus.url, "query", query="native_malloc_leak_suspected_bytes")["result"]
-        into = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        subprocess.run(
-            ["node", "picture.mjs", prometheus.url, "--seconds", str(minutes * 60 - 20), "--interval", str(INTERVAL)]
-            + ["--var", f"compare={minutes * 20}s", "--into", into]
-            + ([] if suspected else ["--absent", "native_malloc_leak_suspected_bytes"])
-            + sorted((REPOSITORY / "dashboards/grafana").glob("mallometer-*.json")),
-            cwd=REPOSITORY / "dashboards/test/render",
-            check=True,
-        )
-        for picture in into.iterdir():
-            (images / f"dashboard-{picture.name.removeprefix('mallometer-')}").write_bytes(picture.read_bytes())
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--recorded", type=pathlib.Path, default=DASHBOARDS / "target/recorded", help="where record.py left the series")
+    arguments.add_argument("--theme", choices=("light", "dark"), default="light")
+    arguments.add_argument("--open", action="store_true", help="with closed rows open")
+    arguments.add_argument("--into", type=pathlib.Path, default=DASHBOARDS.parent / "docs/images")
+    given = arguments.parse_args()
+    options = ["--theme", given.theme] + ([] if given.open else ["--closed"])
+    given.into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = pathlib.Path(temporary)
+        with simulate.prometheus(snapshot(given.recorded.resolve(), directory)) as (url, _):
+            for name, dashboard, job, end in pictures(given.recorded):
+                drawn = draw(url, dashboard, job, end, options, directory / "drawn")
+                shutil.copy(drawn, given.into / f"dashboard-{name}.png")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else MINUTES)
+    main()

@@ -15,7 +15,7 @@ import {
   type Panel,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
-import { dataSource, runbook } from './panels.js';
+import { conclusion, dataSource, runbook } from './panels.js';
 
 const LABELS: [string, string][] = [
   ['cluster', 'Cluster'],
@@ -41,22 +41,43 @@ export const selectedJobs = matchers(LABELS.map(([label]) => label).filter((labe
 /** Of what is selected, the instances that a dashboard about instances shows. */
 export const shown = `${selectedJobs}, instance=~"$shown"`;
 
+/** The one instance that a dashboard about one instance shows. */
+export const one = `${selectedJobs}, instance="$instance"`;
+
 function choice(label: string, name: string): QueryVariableBuilder {
   return new QueryVariableBuilder(label)
     .label(name)
     .datasource(dataSource)
-    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .refresh(VariableRefresh.OnTimeRangeChanged);
+}
+
+function choices(label: string, name: string): QueryVariableBuilder {
+  return choice(label, name)
     .sort(VariableSort.AlphabeticalAsc)
     .multi(true)
     .includeAll(true)
     .current({ selected: true, text: 'All', value: '$__all' });
 }
 
-function choices(): QueryVariableBuilder[] {
+function chained(): QueryVariableBuilder[] {
   return LABELS.map(([label, name], index) => {
     const before = LABELS.slice(0, index).map(([earlier]) => earlier);
-    return choice(label, name).query(`label_values(mallometer_active{${matchers(before)}}, ${label})`).allValue('.*');
+    return choices(label, name).query(`label_values(mallometer_active{${matchers(before)}}, ${label})`).allValue('.*');
   });
+}
+
+const NAMED_INSTANCE = '/instance="([^"]+)"/';
+
+/** One of the instances. Grafana chooses the first that it does not know better: the one with the most severe conclusion. */
+function oneInstance(): QueryVariableBuilder {
+  return choice('instance', 'Instance')
+    .description('The most severe conclusion first')
+    .query(`query_result(sort_desc(max by (instance) (${conclusion(selectedJobs)} or 0 * mallometer_active{${selectedJobs}})))`)
+    .regex(NAMED_INSTANCE)
+    .sort(VariableSort.Disabled)
+    .multi(false)
+    .includeAll(false)
+    .current({ selected: false, text: '', value: '' });
 }
 
 /**
@@ -64,12 +85,12 @@ function choices(): QueryVariableBuilder[] {
  * draw each instance: a thousand nobody could read, and Prometheus would take a minute.
  */
 function shownInstances(): QueryVariableBuilder {
-  return choice('shown', `Shown (${MOST_SHOWN} with most)`)
+  return choices('shown', `Shown (${MOST_SHOWN} with most)`)
     .description(`Of the selected instances the ${MOST_SHOWN} with most live memory: more are not drawn. Fleet shows all of them`)
     .query(
       `query_result(topk(${MOST_SHOWN}, max by (instance) (native_malloc_live_bytes{${selected}} or mallometer_active{${selected}})))`,
     )
-    .regex('/instance="([^"]+)"/');
+    .regex(NAMED_INSTANCE);
 }
 
 function annotation(name: string, color: string, expression: string, title: string, text: string) {
@@ -94,6 +115,13 @@ function annotations(of: string): AnnotationQueryBuilder[] {
       '{{instance}} of {{job}} started',
     ).useValueForTime(true),
     annotation(
+      'OOM kills',
+      'purple',
+      `mallometer_previous_exit{reason="oom", ${of}} * 1000`,
+      'OOM kill',
+      'The kernel killed {{instance}} of {{job}}',
+    ).useValueForTime(true),
+    annotation(
       'Leaks',
       'red',
       `native_malloc_leak_sites{verdict="leak", ${of}} > 0`,
@@ -110,10 +138,13 @@ function annotations(of: string): AnnotationQueryBuilder[] {
   ];
 }
 
-export type Section = { title: string; panels: Builder<Panel>[] };
+/** Panels below a heading; a closed section is opened by a click on its heading, and asks nothing before. */
+export type Section = { title: string; panels: Builder<Panel>[]; closed?: boolean };
 
-/** Whose memory a dashboard shows: that of a few instances, each by itself, or of any number together. */
-export type Scope = 'instances' | 'fleet';
+/** Whose memory a dashboard shows: that of one instance, of a few, each by itself, or of any number together. */
+export type Scope = 'one' | 'few' | 'fleet';
+
+const MATCHERS: Record<Scope, string> = { one, few: shown, fleet: selected };
 
 /** A dashboard of sections, ready to be written as JSON. */
 export function dashboard(uid: string, title: string, description: string, range: string, scope: Scope, sections: Section[]) {
@@ -133,14 +164,23 @@ export function dashboard(uid: string, title: string, description: string, range
         .keepTime(true),
     )
     .link(runbook('README.md').title('Runbooks'));
-  choices().forEach((variable) => builder.withVariable(variable));
-  if (scope === 'instances') {
-    builder.withVariable(shownInstances());
+  const variables = chained();
+  if (scope === 'one') {
+    variables.splice(-1, 1, oneInstance());
+  } else if (scope === 'few') {
+    variables.push(shownInstances());
   }
-  annotations(scope === 'instances' ? shown : selected).forEach((one) => builder.annotation(one));
-  sections.forEach(({ title: heading, panels }) => {
-    builder.withRow(new RowBuilder(heading));
-    panels.forEach((panel) => builder.withPanel(panel));
+  variables.forEach((variable) => builder.withVariable(variable));
+  annotations(MATCHERS[scope]).forEach((annotated) => builder.annotation(annotated));
+  sections.forEach(({ title: heading, panels, closed }) => {
+    const row = new RowBuilder(heading).collapsed(closed ?? false);
+    if (closed) {
+      panels.forEach((panel) => row.withPanel(panel));
+    }
+    builder.withRow(row);
+    if (!closed) {
+      panels.forEach((panel) => builder.withPanel(panel));
+    }
   });
   return builder;
 }

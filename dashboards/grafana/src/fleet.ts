@@ -2,104 +2,225 @@
 // a thousand series a panel, and rankings are made by Prometheus, so that the browser draws a few.
 import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { dashboard, selected, selectedJobs } from './dashboard.js';
-import { BY_THRESHOLDS, HALF, SIXTH, WHOLE, bars, figure, from, graph, most, rows, runbook, stack } from './panels.js';
+import { killsOf, withVersion } from './measures.js';
+import {
+  AS_CONCLUSION,
+  FULL_INSTANCE,
+  HALF,
+  QUARTER,
+  THIRD,
+  TO_OVERVIEW,
+  WATCH,
+  WHOLE,
+  bars,
+  byPod,
+  conclusion,
+  conclusions,
+  from,
+  graph,
+  most,
+  rows,
+  runbook,
+  stack,
+  values,
+} from './panels.js';
 
 const MOST = 20;
 /** How often Prometheus evaluates recording rules unless told otherwise: more points would be the same again. */
 const RECORDED = '1m';
-const NAME = '{{job}} {{instance}}';
-const byInstance = (expression: string) => `max by (job, instance) (${expression})`;
-const top = (expression: string) => `topk(${MOST}, ${byInstance(expression)})`;
+const NAME = '{{job}} {{name}}';
+const PLACE = { namespace: 'Namespace', job: 'Job' };
+const byInstance = (expression: string) => `max by (namespace, job, instance) (${expression})`;
+const top = (expression: string) => byPod(`topk(${MOST}, max by (job, instance) (${expression}))`);
 const byJob = (expression: string) => `sum by (namespace, job) (${expression})`;
 const live = `native_malloc_live_bytes{${selected}}`;
-const hourly = `instance:native_malloc_live_bytes:deriv1h{${selected}} * 3600`;
-const secondsToLimit =
-  `(cgroup_memory_limit_bytes{${selected}} - cgroup_memory_working_set_bytes{${selected}})` +
-  ` / (instance:native_malloc_live_bytes:deriv1h{${selected}} > 0)`;
+// What ended within the hour has a slope, but no present.
+const hourly = `(instance:native_malloc_live_bytes:deriv1h{${selected}} and ${live}) * 3600`;
+const kills = killsOf(selected);
 
 const whole = [
-  figure('Instances', 'Instances that report, and count.', 'none', SIXTH, {
-    expression: `sum(job:mallometer_active:sum{${selectedJobs}})`,
-    legend: 'counting',
-  }),
-  figure('Not counting', 'Instances where mallometer is not active: their malloc is a blind spot.', 'none', SIXTH, {
-    expression: `sum(job:mallometer_active:count{${selectedJobs}}) - sum(job:mallometer_active:sum{${selectedJobs}})`,
-    legend: 'not counting',
-  })
-    .thresholds(from({ value: 1, color: 'orange' }))
-    .links([runbook('inactive.md')]),
-  figure('Live', "malloc's live memory of all instances together.", 'bytes', SIXTH, {
-    expression: `sum(job:native_malloc_live_bytes:sum{${selectedJobs}})`,
-    legend: 'live',
-  }),
-  figure('Growth in an hour', 'By how much it grows. Many instances even out: a steady rise is a habit of the fleet.', 'bytes', SIXTH, {
-    expression: `sum(job:native_malloc_live_bytes:deriv1h{${selectedJobs}}) * 3600`,
-    legend: 'growth',
-  }),
-  figure('Leaking call sites', 'Call sites with the verdict leak, in all instances.', 'none', SIXTH, {
-    expression: `sum(native_malloc_leak_sites{verdict="leak", ${selected}})`,
-    legend: 'leaking',
-  })
-    .thresholds(from({ value: 1, color: 'red' }))
+  conclusions(
+    'What do the instances conclude?',
+    'How many instances have each conclusion. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.',
+    HALF,
+    selected,
+  ).links([runbook('README.md')]),
+  values('OOM kills within 24 hours', 'Kills at memory limits, of all instances, by their black boxes and by the counters of their cgroups.', 'none', QUARTER, [
+    { expression: `sum(${kills})`, legend: 'kills' },
+  ])
+    .decimals(0)
+    .thresholds(from({ value: 1, color: WATCH }))
+    .noValue('none seen')
+    .links([runbook('after-a-kill.md')]),
+  values('How many instances are there?', 'Instances that report, and those of them where malloc is not counted, whose call sites are unknown.', 'none', QUARTER, [
+    { expression: `sum(job:mallometer_active:count{${selectedJobs}})`, legend: 'report' },
+    {
+      expression: `sum(job:mallometer_active:count{${selectedJobs}}) - sum(job:mallometer_active:sum{${selectedJobs}})`,
+      legend: 'do not count',
+    },
+  ]).links([runbook('inactive.md')]),
+];
+
+const nearest = [
+  rows(
+    'Which instances are nearest to their limit?',
+    'Every selected instance; a click on an instance opens its overview. The time is the estimate of the process itself, absent while it does not grow.',
+    WHOLE,
+    { ...PLACE, instance: 'Instance' },
+    [
+      { name: 'Of the limit', unit: 'percentunit', expression: byInstance(`instance:memory_used:ratio{${selected}}`) },
+      {
+        name: 'Conclusion',
+        unit: 'none',
+        expression: byInstance(conclusion(selected)),
+        mappings: AS_CONCLUSION,
+      },
+      { name: 'Limit in', unit: 's', expression: byInstance(`mallometer_limit_seconds{bound="estimate", ${selected}}`) },
+      { name: 'Live', unit: 'bytes', expression: byInstance(live) },
+      { name: 'Growth an hour', unit: 'bytes', expression: byInstance(hourly) },
+      { name: 'Resident', unit: 'bytes', expression: byInstance(`instance:native_memory_resident_bytes:sum{${selected}}`) },
+      { name: 'Retained', unit: 'percentunit', expression: byInstance(`instance:native_memory_retained:ratio{${selected}}`) },
+    ],
+  )
+    .height(11)
+    .overrideByName('Instance', TO_OVERVIEW)
+    .links([runbook('near-limit.md')]),
+];
+
+const SUSPECT = 'namespace, job, version, site';
+const suspect = `(native_malloc_leak_suspected_bytes{${selected}} > 0)`;
+const pods = withVersion(`mallometer_active{${selected}}`, selected);
+const suspects = withVersion(suspect, selected);
+
+const code = [
+  rows(
+    'Which call sites leak, in how many pods of which version?',
+    'One line for each leaking call site and version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: look at what they do that others do not.',
+    16,
+    { site: 'Call site', ...PLACE, version: 'Version' },
+    [
+      { name: 'In pods', unit: 'none', width: 90, expression: `count by (${SUSPECT}) (${suspects})` },
+      {
+        name: 'Of pods',
+        unit: 'none',
+        width: 90,
+        expression:
+          `count by (${SUSPECT}) (${suspects}) * 0 + on (namespace, job, version) group_left count by (namespace, job, version) (${pods})`,
+      },
+      { name: 'Untouched', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
+    ],
+  )
+    .noValue('none known')
     .links([runbook('leak-suspected.md')]),
-  figure('Could be freed', 'What trimming all instances would give back at least.', 'bytes', SIXTH, {
-    expression: `sum(job:native_allocator_trimmable_bytes:sum{${selectedJobs}})`,
-    legend: 'trimmable',
-  }).links([runbook('retained.md')]),
+  bars('Where were OOM kills within 24 hours?', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', THIRD, {
+    expression: `topk(${MOST}, ${byJob(kills)} > 0)`,
+    legend: '{{job}}',
+  })
+    .decimals(0)
+    .noValue('none seen')
+    .links([runbook('after-a-kill.md')]),
+];
+
+const versions = [
+  graph(
+    'How much live memory does a pod of each version have?',
+    'The mean of the pods that are half an hour old or older; the twenty jobs with most. While a deploy rolls, it is the new version beside the old one; the new one well above the old one at the ' +
+      'same load is what the deploy brought.',
+    'bytes',
+    HALF,
+    [
+      {
+        expression:
+          `avg by (job, version) (job_version:native_malloc_live_bytes:avg{${selectedJobs}})` +
+          ` and on (job) topk(${MOST}, sum by (job) (job:native_malloc_live_bytes:sum{${selectedJobs}} @ end()))`,
+        legend: '{{job}} {{version}}',
+      },
+    ],
+  )
+    .interval(RECORDED)
+    .noValue('no version is known'),
+  rows(
+    'Does the new version take more than the old one?',
+    'Each version of each job: how long its youngest instance has been up, which tells new from old, and the means of its instances. Young instances grow anyway.',
+    HALF,
+    { ...PLACE, version: 'Version' },
+    [
+      { name: 'Live', unit: 'bytes', width: 100, expression: `avg by (namespace, job, version) (${withVersion(live, selected)})` },
+      {
+        name: 'Growth an hour',
+        unit: 'bytes',
+        expression: `avg by (namespace, job, version) (${withVersion(hourly, selected)})`,
+      },
+      {
+        name: 'Youngest up',
+        unit: 's',
+        width: 105,
+        expression: `min by (namespace, job, version) (${withVersion(`(time() - process_start_time_seconds{${selected}})`, selected)})`,
+      },
+      { name: 'Pods', unit: 'none', width: 70, expression: `count by (namespace, job, version) (${pods})` },
+    ],
+  ),
+];
+
+const savings = [
+  rows(
+    'What could be given back?',
+    'By job. A trim of all instances gives back at least the first. The second is an estimate for MALLOC_ARENA_MAX: what a trim does not reach of the retained memory, times the share of arenas beyond two for each processor.',
+    HALF,
+    PLACE,
+    [
+      { name: 'By a trim', unit: 'bytes', expression: byJob(`job:native_allocator_trimmable_bytes:sum{${selectedJobs}}`) },
+      { name: 'By fewer arenas', unit: 'bytes', expression: byJob(`job:native_allocator_arena_limit_bytes:estimate{${selectedJobs}}`) },
+      { name: 'Resident', unit: 'bytes', expression: byJob(`job:native_memory_resident_bytes:sum{${selectedJobs}}`) },
+    ],
+  )
+    .links([runbook('retained.md')]),
+  stack('Which jobs have most native memory?', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
+    { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
+  ]).interval(RECORDED),
 ];
 
 const outliers = [
-  bars('Nearest to their limit', 'The fullest instances. Above 90 % the kernel kills soon.', 'percentunit', HALF, {
-    expression: top(`instance:cgroup_memory_working_set:ratio{${selected}}`),
-    legend: NAME,
-  })
-    .max(1)
-    .thresholds(from({ value: 0.8, color: 'orange' }, { value: 0.9, color: 'red' }))
-    .colorScheme(BY_THRESHOLDS)
-    .links([runbook('near-limit.md')]),
-  bars('Growing fastest', 'Growth of live memory in an hour, by the line through the last hour. Young processes grow anyway.', 'bytes', HALF, {
+  bars('Growing fastest', 'Growth of live memory in an hour, by the line through the last hour. Young processes grow anyway.', 'bytes', THIRD, {
     expression: `${top(hourly)} > 0`,
     legend: NAME,
-  }).links([runbook('reaches-limit.md')]),
+  })
+    .dataLinks([FULL_INSTANCE])
+    .links([runbook('reaches-limit.md')]),
   bars(
     'Farthest from their peers',
     "Live memory as a multiple of the mean of the instance's job. Far above 1: this instance met something that the others did not.",
     'none',
-    HALF,
+    THIRD,
     {
-      expression:
+      expression: byPod(
         `topk(${MOST}, max by (cluster, namespace, job, instance) (${live})` +
-        ` / on (cluster, namespace, job) group_left avg by (cluster, namespace, job) (${live}))`,
+          ` / on (cluster, namespace, job) group_left avg by (cluster, namespace, job) (${live}))`,
+      ),
       legend: NAME,
     },
-  )
-    .thresholds(from({ value: 1.5, color: 'orange' }, { value: 2, color: 'red' }))
-    .colorScheme(BY_THRESHOLDS),
-  bars('Keeping most', 'The share of the resident set that the allocator keeps.', 'percentunit', HALF, {
+  ).dataLinks([FULL_INSTANCE]),
+  bars('Retaining most', 'The share of the resident set that the allocator retains. A trim or an arena limit may give it back.', 'percentunit', THIRD, {
     expression: top(`instance:native_memory_retained:ratio{${selected}}`),
     legend: NAME,
   })
     .max(1)
-    .thresholds(from({ value: 0.3, color: 'orange' }))
-    .colorScheme(BY_THRESHOLDS)
+    .dataLinks([FULL_INSTANCE])
     .links([runbook('retained.md')]),
 ];
 
 const development = [
-  stack('Live bytes by job', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
-    { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
-  ]).interval(RECORDED),
-  graph('Growth by job', 'Growth of live memory of a whole job in an hour. A job above zero all day has a leak or a cache without a bound.', 'bytes', HALF, [
+  graph('Growth by job', 'Growth of live memory of a whole job in an hour. A job above zero all day has a leak or a cache without a bound.', 'bytes', THIRD, [
     { expression: `(${most(MOST, 'namespace, job', `job:native_malloc_live_bytes:deriv1h{${selectedJobs}}`)}) * 3600`, legend: '{{job}}' },
   ])
     .interval(RECORDED)
     .links([runbook('reaches-limit.md')]),
-  graph('Live bytes of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', HALF, [
+  graph('Live memory of an instance', 'The middle, the tenth from above, and the highest of all instances. The highest that leaves the middle is an outlier; all together is load.', 'bytes', THIRD, [
     { expression: `quantile(0.5, ${live})`, legend: 'half have less' },
     { expression: `quantile(0.9, ${live})`, legend: 'nine of ten have less' },
     { expression: `max(${live})`, legend: 'highest' },
   ]).interval(RECORDED),
-  stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', HALF, [
+  stack('Resident memory by part', 'The resident sets of all instances together, by what they are.', 'bytes', THIRD, [
     { expression: `sum by (part) (job:native_memory_resident_bytes:sum{${selectedJobs}})`, legend: '{{part}}' },
   ]).interval(RECORDED),
 ];
@@ -107,10 +228,9 @@ const development = [
 const deploys = [
   graph(
     'Young and old processes',
-    'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old; new code well above old at the ' +
-      'same load is what the deploy brought. The twenty jobs with most.',
+    'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old, also where no version is known. The twenty jobs with most.',
     'bytes',
-    10,
+    HALF,
     [
       {
         expression:
@@ -123,8 +243,8 @@ const deploys = [
   rows(
     'Now and before',
     'Mean live memory of the instances of each job now, and the chosen time ago, and how much more it is. Choose a time before the deploy, and at the same hour of the day.',
-    14,
-    { namespace: 'Namespace', job: 'Job' },
+    HALF,
+    PLACE,
     [
       {
         name: 'More',
@@ -139,91 +259,27 @@ const deploys = [
         unit: 'bytes',
         expression: `avg by (namespace, job) (job:native_malloc_live_bytes:avg{${selectedJobs}} offset $compare)`,
       },
-      { name: 'Instances', unit: 'none', expression: byJob(`job:mallometer_active:count{${selectedJobs}}`) },
+      { name: 'Instances', unit: 'none', width: 100, expression: byJob(`job:mallometer_active:count{${selectedJobs}}`) },
     ],
   ),
-];
-
-const savings = [
-  bars('Trimming would free', 'What a trim of all its instances would give back at least, by job.', 'bytes', HALF, {
-    expression: `topk(${MOST}, ${byJob(`job:native_allocator_trimmable_bytes:sum{${selectedJobs}}`)})`,
-    legend: '{{job}}',
-  }).links([runbook('retained.md')]),
-  bars(
-    'An arena limit would free',
-    'An estimate: what a trim does not reach of the kept memory, times the share of arenas beyond two for each processor. MALLOC_ARENA_MAX does it.',
-    'bytes',
-    HALF,
-    {
-      expression: `topk(${MOST}, ${byJob(`job:native_allocator_arena_limit_bytes:estimate{${selectedJobs}}`)})`,
-      legend: '{{job}}',
-    },
-  ).links([runbook('retained.md')]),
-];
-
-const all = [
-  rows(
-    'All instances',
-    'Every selected instance; a click on an instance opens its overview. Sorted by what is nearest to its limit.',
-    WHOLE,
-    { namespace: 'Namespace', job: 'Job', instance: 'Instance' },
-    [
-      {
-        name: 'Of the limit',
-        unit: 'percentunit',
-        expression: `max by (namespace, job, instance) (instance:cgroup_memory_working_set:ratio{${selected}})`,
-        steps: [
-          { value: 0.8, color: 'orange' },
-          { value: 0.9, color: 'red' },
-        ],
-      },
-      {
-        name: 'Limit in',
-        unit: 's',
-        expression: `max by (namespace, job, instance) (${secondsToLimit})`,
-      },
-      { name: 'Live', unit: 'bytes', expression: `max by (namespace, job, instance) (${live})` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `max by (namespace, job, instance) (${hourly})` },
-      {
-        name: 'Resident',
-        unit: 'bytes',
-        expression: `max by (namespace, job, instance) (instance:native_memory_resident_bytes:sum{${selected}})`,
-      },
-      {
-        name: 'Retained',
-        unit: 'percentunit',
-        expression: `max by (namespace, job, instance) (instance:native_memory_retained:ratio{${selected}})`,
-      },
-    ],
-  )
-    .height(14)
-    .overrideByName('Instance', [
-      {
-        id: 'links',
-        value: [
-          {
-            title: 'Overview of ${__value.text}',
-            url: '/d/mallometer-overview?${datasource:queryparam}&var-instance=${__value.raw}&${__url_time_range}',
-          },
-        ],
-      },
-    ]),
 ];
 
 /** The dashboard as Grafana reads it. */
 export const fleet = dashboard(
   'mallometer-fleet',
   'Native memory: fleet',
-  'The native memory of all instances: outliers, growth, deploys, and what could be freed. Needs the recording rules of mallometer.',
+  'The native memory of all instances: kills, leaks, limits, versions, and what could be given back. Needs the recording rules of mallometer.',
   'now-6h',
   'fleet',
   [
-    { title: 'The whole', panels: whole },
-    { title: 'Outliers', panels: outliers },
-    { title: 'Over time', panels: development },
-    { title: 'Before and after a deploy', panels: deploys },
-    { title: 'What could be freed', panels: savings },
-    { title: 'One by one', panels: all },
+    { title: 'Is there a problem?', panels: whole },
+    { title: 'Where?', panels: nearest },
+    { title: 'Which code?', panels: code },
+    { title: 'Since which version?', panels: versions },
+    { title: 'What does it cost?', panels: savings },
+    { title: 'Which instances differ from the others?', panels: outliers, closed: true },
+    { title: 'How did it develop?', panels: development, closed: true },
+    { title: 'Before and after a deploy, without versions', panels: deploys, closed: true },
   ],
 )
   .withVariable(

@@ -1,201 +1,253 @@
-// Is native memory a problem, of what kind, when does it hurt? Asks only series that instances publish themselves, so it
-// works without the recording rules.
-import { dashboard, shown } from './dashboard.js';
-import { AS_LIMIT, COUNTED_ON_THE_RIGHT, DRAWN, HALF, SIXTH, THIRD, TWO_THIRDS, below, beside, beyond, figure, from, graph, most, names, onTheRight, runbook, stack, stackOfSites } from './panels.js';
+// Is the native memory of one instance a problem, of what kind, when does it hurt? Asks only series that the instance publishes
+// itself, so it works without the recording rules.
+import { dashboard, one } from './dashboard.js';
+import { killsOf } from './measures.js';
+import {
+  AS_CONCLUSION,
+  AS_LIMIT,
+  AS_LINE,
+  COUNTED_ON_THE_RIGHT,
+  DRAWN,
+  HALF,
+  OF_LIMIT,
+  OF_LIMIT_BY_HEAP,
+  QUARTER,
+  THIRD,
+  WATCH,
+  WHOLE,
+  asWords,
+  beyond,
+  conclusion,
+  from,
+  fromPlain,
+  graph,
+  names,
+  onTheRight,
+  rows,
+  runbook,
+  stack,
+  values,
+} from './panels.js';
 
-const used = `cgroup_memory_working_set_bytes{${shown}} / (cgroup_memory_limit_bytes{${shown}} > 0)`;
-const left = `(cgroup_memory_limit_bytes{${shown}} - cgroup_memory_working_set_bytes{${shown}})`;
-const growth = `deriv(native_malloc_live_bytes{${shown}}[1h])`;
-const limit = `sum by (instance) (cgroup_memory_limit_bytes{${shown}})`;
-const heap = (what: string) => `sum by (instance) (jvm_memory_${what}_bytes{area="heap", ${shown}})`;
-// Only pods that are shown; kube-state-metrics has labels of its own.
-const ofSelectedPods = `and on (namespace, pod) mallometer_active{${shown}}`;
+const limit = `max(cgroup_memory_limit_bytes{${one}} > 0)`;
+const used = `sum(cgroup_memory_charged_bytes{part!="page-cache", ${one}})`;
+/** The share of the resident Java heap in it. */
+const heapShare = `sum(native_memory_resident_bytes{part="java-heap", ${one}}) / ${used}`;
+const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}})`;
+const BY_HEAP = 'used, most of it by the heap';
+/** In words, where there is no time: numbers that no time is. */
+const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
+const suspected = `native_malloc_leak_suspected_bytes{${one}}`;
+// Only the pod that is shown; kube-state-metrics has labels of its own.
+const ofPod = `and on (namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [
-  names('State', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty for that instance.', SIXTH, {
-    expression: `max by (state) (mallometer_state{${shown}}) == 1 or max by (state) (label_join(mallometer_build{mode=~"attached|relaunched", ${shown}}, "state", "", "mode"))`,
-    legend: '{{state}}',
-  }).links([runbook('inactive.md')]),
-  figure(
-    'Of the limit',
-    'The fullest instance: memory that the kernel cannot drop, as a share of the limit. At 100 % the kernel kills. Needs a limit.',
-    'percentunit',
-    SIXTH,
-    { expression: `max(${used})`, legend: 'used' },
+  values('What does mallometer conclude?', 'The conclusion of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
+    { expression: `max(${conclusion(one)})`, legend: 'conclusion' },
+  ])
+    .mappings(AS_CONCLUSION)
+    .noValue('unknown')
+    .links([runbook('README.md')]),
+  values(
+    'OOM kills within 24 hours',
+    'How often the kernel killed this instance or a process beside it at the memory limit. Known from the black box of the previous run, from the cgroup\'s counter, and from kube-state-metrics.',
+    'none',
+    QUARTER,
+    [
+      {
+        expression:
+          `max(${killsOf(one)} or max by (pod) (kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} ${ofPod}` +
+          ' and on (namespace, pod, container) increase(kube_pod_container_status_restarts_total[1d]) > 0))',
+        legend: 'kills',
+      },
+    ],
   )
-    .thresholds(from({ value: 0.8, color: 'orange' }, { value: 0.9, color: 'red' }))
+    .decimals(0)
+    .thresholds(from({ value: 1, color: WATCH }))
+    .noValue('none seen')
+    .links([runbook('after-a-kill.md')]),
+  values(
+    'How much of the limit is used?',
+    'Charged memory without cached files, which the kernel gives up before it kills. Orange from 90 %, red from 95 % on; where the heap is two thirds of it, orange from 95 % on. Needs a limit of the cgroup.',
+    'percentunit',
+    QUARTER,
+    [
+      {
+        expression:
+          `label_replace(${used} / ${limit} unless ${heapShare} >= 2 / 3, "name", "used", "name", "")` +
+          ` or label_replace(${used} / ${limit} and ${heapShare} >= 2 / 3, "name", "${BY_HEAP}", "name", "")`,
+        legend: '{{name}}',
+      },
+    ],
+  )
+    .decimals(1)
+    .thresholds(from(...OF_LIMIT))
+    .overrideByName(BY_HEAP, [{ id: 'thresholds', value: { mode: 'absolute', steps: fromPlain(OF_LIMIT_BY_HEAP) } }])
     .noValue('no limit')
     .links([runbook('near-limit.md')]),
-  figure(
-    'Reaches the limit in',
-    'The instance that gets there first, if malloc\'s memory goes on growing as in the last hour. A young process grows anyway: judge after an hour.',
+  values(
+    'When is the limit reached?',
+    'The estimate of the process itself, and the soonest time within its 95 % interval. Too early: memory was not watched for long enough. Not growing: there is no such time. No estimate: growth paused, or is not steady.',
     's',
-    SIXTH,
-    { expression: `min(${left} / (${growth} > 0))`, legend: 'until the limit' },
+    QUARTER,
+    [
+      {
+        expression:
+          `max(mallometer_limit_seconds{bound="estimate", ${one}}) or -1 * max(mallometer_conclusion{state="too_early", ${one}} == 1)` +
+          ` or -2 * max(mallometer_conclusion{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
+        legend: 'about in',
+      },
+      { expression: `max(mallometer_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
+    ],
   )
-    .thresholds(below('red', { value: 7200, color: 'orange' }, { value: 86400, color: 'green' }))
-    .noValue('not growing')
+    .mappings(asWords(NO_TIME))
+    .noValue('unknown')
     .links([runbook('reaches-limit.md')]),
-  figure(
-    'Growth in an hour',
-    'How much malloc\'s live memory of all shown instances grew, by the line through the last hour. Around zero is healthy.',
-    'bytes',
-    SIXTH,
-    { expression: `sum(${growth}) * 3600`, legend: 'growth' },
-  ),
-  figure('Leaking call sites', 'Call sites with the verdict leak. Where shows them by name.', 'none', SIXTH, {
-    expression: `sum(native_malloc_leak_sites{verdict="leak", ${shown}})`,
-    legend: 'leaking',
-  })
-    .thresholds(from({ value: 1, color: 'red' }))
-    .links([runbook('leak-suspected.md')]),
-  figure(
-    'Heap used',
-    'The fullest Java heap, as a share of its maximum. High here and high against the limit: look at the heap first.',
-    'percentunit',
-    SIXTH,
-    {
-      expression:
-        `max(sum without (area, id) (jvm_memory_used_bytes{area="heap", ${shown}})` +
-        ` / sum without (area, id) (jvm_memory_max_bytes{area="heap", ${shown}} > 0))`,
-      legend: 'heap',
-    },
-  ).thresholds(from({ value: 0.85, color: 'orange' }, { value: 0.95, color: 'red' })),
 ];
 
 const kind = [
   stack(
-    'Resident memory by what it is',
-    'All parts of the resident set of the shown instances; they add up. The part that grows says which question to ask next: malloc-live: Where; ' +
-      'malloc-retained: the allocator keeps it; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
-    'bytes',
-    HALF,
-    [{ expression: `sum by (part) (native_memory_resident_bytes{${shown}})`, legend: '{{part}}' }],
-  ).links([runbook('near-limit.md')]),
-  graph(
-    'Memory against the limit',
-    'Each instance: what the kernel charges, the part of it that it cannot drop (working set), the resident set, and the limit. The projection is the working set ' +
-      'four hours from now by the line through the last hour, drawn to a little above the limit. Charged above the working set is page cache and does no harm.',
+    'What fills the memory?',
+    'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc-live: Which call sites leak; ' +
+      'malloc-retained: What the allocator keeps; metaspace: classes; thread-stacks: threads; unexplained: something maps memory itself.',
     'bytes',
     HALF,
     [
-      { expression: `sum by (instance) (cgroup_memory_working_set_bytes{${shown}})`, legend: 'working set {{instance}}' },
-      { expression: `sum by (instance) (cgroup_memory_charged_bytes{${shown}})`, legend: 'charged {{instance}}' },
-      { expression: `sum by (instance) (native_memory_resident_bytes{${shown}})`, legend: 'resident {{instance}}' },
-      {
-        // Beyond the limit it does not matter how far.
-        expression:
-          `clamp_min(sum by (instance) (predict_linear(cgroup_memory_working_set_bytes{${shown}}[1h], 4 * 3600)), 0)` +
-          ` < 1.2 * ${limit} or 1.2 * ${limit}`,
-        legend: 'in 4 h {{instance}}',
-      },
-      { expression: limit, legend: 'limit {{instance}}' },
+      { expression: `sum by (part) (native_memory_resident_bytes{${one}})`, legend: '{{part}}' },
+      { expression: used, legend: 'counts against the limit' },
+      { expression: limit, legend: 'limit' },
     ],
   )
-    .overrideByQuery('D', [
-      { id: 'custom.lineStyle', value: { fill: 'dot', dash: [2, 6] } },
-    ])
-    .overrideByQuery('E', AS_LIMIT)
-    .legend(beside())
+    .overrideByQuery('B', AS_LINE)
+    .overrideByQuery('C', AS_LIMIT)
+    .height(11)
     .links([runbook('near-limit.md')]),
-];
-
-const growing = [
   graph(
-    'Native memory and the heap',
-    'What malloc handed out and did not get back, what the allocator keeps of what it got back, and the heap beside them. Live that climbs while the heap does ' +
+    'Does native memory grow while the heap does not?',
+    'What malloc handed out and did not get back, what the allocator keeps of what it got back, and the heap. Live that climbs while the heap does ' +
       'not is what a heap dump cannot show. Retained that climbs while live does not is the allocator\'s doing.',
     'bytes',
     HALF,
     [
-      { expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: 'live {{instance}}' },
-      {
-        expression: `sum by (instance) (native_memory_resident_bytes{part="malloc-retained", ${shown}})`,
-        legend: 'retained {{instance}}',
-      },
-      { expression: heap('used'), legend: 'heap used {{instance}}' },
-      { expression: heap('committed'), legend: 'heap committed {{instance}}' },
+      { expression: `sum(native_malloc_live_bytes{${one}})`, legend: 'live' },
+      { expression: `sum(native_memory_resident_bytes{part="malloc-retained", ${one}})`, legend: 'retained' },
+      { expression: heap('used'), legend: 'heap used' },
+      { expression: heap('committed'), legend: 'heap committed' },
     ],
-  ).legend(beside()).links([runbook('retained.md')]),
-  graph(
-    'Growth',
-    'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
-    'Bps',
-    HALF,
-    [
-      {
-        expression:
-          `sum by (instance) (rate(native_malloc_allocated_bytes_total{${shown}}[$__rate_interval])` +
-          ` - rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))`,
-        legend: '{{instance}}',
-      },
-    ],
-  ).links([runbook('reaches-limit.md')]),
+  )
+    .height(11)
+    .min(0)
+    .links([runbook('reaches-limit.md')]),
 ];
 
 const suspects = [
-  graph(
-    'Call sites by verdict',
-    'leak: objects that nothing will use again keep arriving. unused: nothing touched them so far, which a timeout or a scan may still do. growing: ever more, used or not. pool: others like them were used or freed again. Only leak is a reason to act.',
-    'none',
-    THIRD,
-    [{ expression: `sum by (verdict) (native_malloc_leak_sites{${shown}})`, legend: '{{verdict}}' }],
-  ).links([runbook('leak-suspected.md')]),
-  stackOfSites(
-    'Suspected bytes by call site',
-    'How much memory each suspected call site holds untouched: the line of code to open first.',
-    TWO_THIRDS,
-    most(10, 'site', `native_malloc_leak_suspected_bytes{${shown}}`),
-  ).links([runbook('leak-suspected.md')]),
+  rows(
+    'Which call sites leak?',
+    'The lines of code with the verdict leak: what they hold untouched, how much more that was within the last hour, and since when Prometheus has seen it, a day back at most. Growth of a young suspect is extrapolated.',
+    WHOLE,
+    { site: 'Call site' },
+    [
+      { name: 'Untouched', unit: 'bytes', expression: `sum by (site) (${suspected} > 0)` },
+      { name: 'Growth an hour', unit: 'bytes', expression: `sum by (site) (deriv(native_malloc_leak_suspected_bytes{${one}}[1h]) * 3600 and ${suspected} > 0)` },
+      {
+        // A suspect younger than a step has no step.
+        name: 'Since',
+        unit: 'dateTimeAsIso',
+        width: 190,
+        expression: `min by (site) (min_over_time(timestamp(${suspected} > 0)[1d:1m]) or timestamp(${suspected} > 0)) * 1000 and on (site) ${suspected} > 0`,
+      },
+    ],
+  )
+    .height(7)
+    .noValue('none known')
+    .links([runbook('leak-suspected.md')]),
 ];
 
 const rates = [
   graph(
+    'Growth',
+    'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
+    'Bps',
+    THIRD,
+    [
+      {
+        expression:
+          `sum(rate(native_malloc_allocated_bytes_total{${one}}[$__rate_interval])` +
+          ` - rate(native_malloc_freed_bytes_total{${one}}[$__rate_interval]))`,
+        legend: 'growth',
+      },
+    ],
+  ).links([runbook('reaches-limit.md')]),
+  graph(
     'Allocated and freed',
     'How fast native memory is handed out and given back. Growth that follows this curve follows the load; growth that does not is a leak or a cache.',
     'Bps',
-    HALF,
+    THIRD,
     [
-      {
-        expression: `sum(rate(native_malloc_allocated_bytes_total{${shown}}[$__rate_interval]))`,
-        legend: 'allocated',
-      },
-      { expression: `sum(rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))`, legend: 'freed' },
+      { expression: `sum(rate(native_malloc_allocated_bytes_total{${one}}[$__rate_interval]))`, legend: 'allocated' },
+      { expression: `sum(rate(native_malloc_freed_bytes_total{${one}}[$__rate_interval]))`, legend: 'freed' },
     ],
   ),
   graph(
     'Calls a second',
     'Small allocations are those of at most a page (4096 bytes). Failed calls found no memory or asked for too much; they should be none.',
     'ops',
-    HALF,
+    THIRD,
     [
       {
-        expression: `sum by (size) (rate(native_malloc_allocations_total{${shown}}[$__rate_interval]))`,
+        expression: `sum by (size) (rate(native_malloc_allocations_total{${one}}[$__rate_interval]))`,
         legend: 'allocations, {{size}}',
       },
-      { expression: `sum(rate(native_malloc_frees_total{${shown}}[$__rate_interval]))`, legend: 'frees' },
-      { expression: `sum(rate(native_malloc_failed_total{${shown}}[$__rate_interval]))`, legend: 'failed' },
+      { expression: `sum(rate(native_malloc_frees_total{${one}}[$__rate_interval]))`, legend: 'frees' },
+      { expression: `sum(rate(native_malloc_failed_total{${one}}[$__rate_interval]))`, legend: 'failed' },
     ],
   ),
+];
+
+const keeper = [
+  graph(
+    'What does the allocator keep?',
+    'What malloc has from the system, what of it is in use, what it retains, and what a trim would give back at least. Retained and trimmable high: trim. Retained high, trimmable low: ' +
+      'limit the arenas, or use another allocator.',
+    'bytes',
+    HALF,
+    [
+      { expression: `sum(native_allocator_system_bytes{${one}})`, legend: 'from the system' },
+      { expression: `sum(native_allocator_used_bytes{${one}})`, legend: 'in use' },
+      { expression: `sum(native_allocator_retained_bytes{${one}})`, legend: 'retained' },
+      { expression: `sum(native_allocator_trimmable_bytes{${one}})`, legend: 'trimmable' },
+    ],
+  ).links([runbook('retained.md')]),
+  stack(
+    'What does the kernel charge?',
+    'Memory of the cgroup by what it is. Page cache does not count against the limit: the kernel gives it up before it kills.',
+    'bytes',
+    HALF,
+    [
+      { expression: `sum by (part) (cgroup_memory_charged_bytes{${one}})`, legend: '{{part}}' },
+      { expression: limit, legend: 'limit' },
+    ],
+  )
+    .overrideByQuery('B', AS_LIMIT)
+    .links([runbook('near-limit.md')]),
 ];
 
 const ends = [
   graph(
     'Restarts',
-    'The age of each process: where it falls to zero, the process was started anew. In Kubernetes, with kube-state-metrics, also how often each container was ' +
+    'The age of the process: where it falls to zero, it was started anew. In Kubernetes, with kube-state-metrics, also how often each container was ' +
       'restarted, and the reason of the last end; OOMKilled is the kernel at the limit.',
     's',
     HALF,
     [
-      { expression: `sum by (instance) (time() - process_start_time_seconds{${shown}})`, legend: 'age {{instance}}' },
+      { expression: `max(time() - process_start_time_seconds{${one}})`, legend: 'age' },
       {
-        expression: `sum by (pod, container) (kube_pod_container_status_restarts_total ${ofSelectedPods})`,
-        legend: 'restarts {{pod}} {{container}}',
+        expression: `sum by (container) (kube_pod_container_status_restarts_total ${ofPod})`,
+        legend: 'restarts of {{container}}',
       },
       {
-        expression:
-          `sum by (pod, container, reason) (kube_pod_container_status_last_terminated_reason ${ofSelectedPods}) > 0`,
-        legend: 'last end {{pod}} {{container}}: {{reason}}',
+        expression: `sum by (container, reason) (kube_pod_container_status_last_terminated_reason ${ofPod}) > 0`,
+        legend: 'last end of {{container}}: {{reason}}',
       },
     ],
   )
@@ -209,7 +261,7 @@ const ends = [
     HALF,
     [
       {
-        expression: `sum by (event) (increase(cgroup_memory_events_total{${shown}}[$__rate_interval]))`,
+        expression: `sum by (event) (increase(cgroup_memory_events_total{${one}}[$__rate_interval]))`,
         legend: '{{event}}',
       },
     ],
@@ -220,38 +272,41 @@ const ends = [
 ];
 
 const trust = [
-  graph('Age of the figures', 'Time since each instance\'s counters were read. Above the lines at one and two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', THIRD, [
-    { expression: `max by (instance) (mallometer_snapshot_age_seconds{${shown}})`, legend: '{{instance}}' },
+  names('Is malloc counted?', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', QUARTER, {
+    expression: `max by (state) (mallometer_state{${one}}) == 1 or max by (state) (label_join(mallometer_build{mode=~"attached|relaunched", ${one}}, "state", "", "mode"))`,
+    legend: '{{state}}',
+  })
+    .height(9)
+    .links([runbook('inactive.md')]),
+  graph('How old are the figures?', 'Time since the counters were read. Above the line at two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', QUARTER, [
+    { expression: `max(mallometer_snapshot_age_seconds{${one}})`, legend: 'age' },
   ])
-    .thresholds(beyond({ value: 60, color: 'orange' }, { value: 120, color: 'red' }))
+    .thresholds(beyond({ value: 120, color: WATCH }))
     .thresholdsStyle(DRAWN)
     .links([runbook('stuck.md')]),
   graph(
-    'What mallometer costs',
+    'What does mallometer cost?',
     'Processor time for samples, counters and the black box, as a share of one processor, its target, and the memory it occupies.',
     'percentunit',
-    THIRD,
+    QUARTER,
     [
-      {
-        expression: `sum by (instance) (rate(mallometer_overhead_seconds_total{${shown}}[$__rate_interval]))`,
-        legend: 'processor {{instance}}',
-      },
-      { expression: `min(mallometer_overhead_target_ratio{${shown}})`, legend: 'target' },
-      { expression: `sum by (instance) (mallometer_footprint_bytes{${shown}})`, legend: 'memory {{instance}}' },
+      { expression: `sum(rate(mallometer_overhead_seconds_total{${one}}[$__rate_interval]))`, legend: 'processor' },
+      { expression: `min(mallometer_overhead_target_ratio{${one}})`, legend: 'target' },
+      { expression: `sum(mallometer_footprint_bytes{${one}})`, legend: 'memory' },
     ],
   )
-    .overrideByQuery('B', AS_LIMIT)
+    .overrideByQuery('B', AS_LINE)
     .overrideByQuery('C', onTheRight('bytes'))
     .links([runbook('over-target.md')]),
   graph(
-    'Samples',
+    'Are samples lost?',
     'Allocations that were looked at, and what was lost of them for want of room. Dropped no-site or not-followed: live bytes by site are too low. no-path loses nothing.',
     'ops',
-    THIRD,
+    QUARTER,
     [
-      { expression: `sum(rate(mallometer_samples_total{${shown}}[$__rate_interval]))`, legend: 'taken' },
+      { expression: `sum(rate(mallometer_samples_total{${one}}[$__rate_interval]))`, legend: 'taken' },
       {
-        expression: `sum by (reason) (rate(mallometer_samples_dropped_total{${shown}}[$__rate_interval]))`,
+        expression: `sum by (reason) (rate(mallometer_samples_dropped_total{${one}}[$__rate_interval]))`,
         legend: 'dropped, {{reason}}',
       },
     ],
@@ -262,16 +317,16 @@ const trust = [
 export const overview = dashboard(
   'mallometer-overview',
   'Native memory: overview',
-  "Is a JVM's native memory a problem, of what kind, and when does it hurt.",
+  "Is the native memory of one JVM a problem, of what kind, and when does it hurt. At first the instance with the most severe conclusion.",
   'now-3h',
-  'instances',
+  'one',
   [
-    { title: 'Is it a problem', panels: verdict },
-    { title: 'Of what kind', panels: kind },
-    { title: 'Does it grow', panels: growing },
-    { title: 'Is it a leak', panels: suspects },
-    { title: 'What the program does', panels: rates },
-    { title: 'Did it hurt already', panels: ends },
-    { title: 'Can the figures be trusted', panels: trust },
+    { title: 'Is it a problem?', panels: verdict },
+    { title: 'Of what kind?', panels: kind },
+    { title: 'Is it a leak?', panels: suspects },
+    { title: 'How fast does it grow?', panels: rates, closed: true },
+    { title: 'What do the allocator and the kernel say?', panels: keeper, closed: true },
+    { title: 'Did it hurt already?', panels: ends, closed: true },
+    { title: 'Can the figures be trusted?', panels: trust, closed: true },
   ],
 ).build();

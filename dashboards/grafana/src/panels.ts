@@ -30,9 +30,11 @@ import {
   FieldColorBuilder,
   FieldColorModeId,
   ThresholdsConfigBuilder,
+  MappingType,
   ThresholdsMode,
   type DynamicConfigValue,
   type Threshold,
+  type ValueMap,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
@@ -42,28 +44,80 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
+/** The colours of the conclusion's states. No figure has one of them unless the conclusion gives it, or would. */
+export const ACT = 'red';
+export const WATCH = 'orange';
+export const TOO_EARLY = 'blue';
+export const HEALTHY = 'green';
+/** What is no verdict. */
+export const PLAIN = 'text';
+
+/** The states from mild to severe: a conclusion's number, as mallometer_conclusion's label names it, as it reads, its colour. */
+const STATES: [number, string, string, string][] = [
+  [1, 'healthy', 'healthy', HEALTHY],
+  [2, 'too_early', 'too early', TOO_EARLY],
+  [3, 'watch', 'watch', WATCH],
+  [4, 'act', 'act', ACT],
+];
+
+/** Of each series of the conclusion that is 1 the number of its state, and 0 of the others; the highest is the conclusion. */
+export function conclusion(of: string): string {
+  return STATES.map(([number, state]) => `${number} * mallometer_conclusion{state="${state}", ${of}}`).reverse().join(' or ');
+}
+
+function mapped(texts: [number, string, string][]): ValueMap {
+  return {
+    type: MappingType.ValueToText,
+    options: Object.fromEntries(texts.map(([value, text, color], index) => [String(value), { text, color, index }])),
+  };
+}
+
+/** The conclusion's number as its word, in its colour. */
+export const AS_CONCLUSION = [mapped(STATES.map(([number, , text, color]) => [number, text, color]))];
+
+/** Numbers that stand for words; a state's word has its colour. */
+export function asWords(words: Record<number, string>): ValueMap[] {
+  const colorOf = (text: string) => STATES.find(([, , word]) => word === text)?.[3] ?? PLAIN;
+  return [mapped(Object.entries(words).map(([value, text]) => [Number(value), text, colorOf(text)]))];
+}
+
+/** From these shares of the limit on the conclusion is watch, and act. */
+const NEAR_LIMIT = 0.9;
+const AT_LIMIT = 0.95;
+
+/** Of the limit, where the heap is less than two thirds of what is used; and where it is more, which is no reason to act. */
+export const OF_LIMIT: Threshold[] = [
+  { value: NEAR_LIMIT, color: WATCH },
+  { value: AT_LIMIT, color: ACT },
+];
+export const OF_LIMIT_BY_HEAP: Threshold[] = [{ value: AT_LIMIT, color: WATCH }];
+
 /** Where the pages of docs/runbooks are kept; dashboards/runbooks.sh changes it. */
 const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 
 /** Of the screen's 24 columns. */
 export const WHOLE = 24;
 export const HALF = 12;
-export const TWO_THIRDS = 16;
 export const THIRD = 8;
+export const QUARTER = 6;
 export const SIXTH = 4;
-/** Of legends in pixels: in a panel of half a screen, and where the names are methods with their classes. */
+/** Of legends in pixels: in a panel of half a screen, and where the names are methods. */
 const LEGEND_WIDTH = 340;
-const LONG_NAMES_WIDTH = 700;
+const LONG_NAMES_WIDTH = 480;
 
 export type Series = { expression: string; legend: string };
 
 /** A column of a table: what it is called, its unit, and the instant value that fills it. */
-export type Column = { name: string; unit: string; expression: string; steps?: Threshold[] };
+export type Column = { name: string; unit: string; expression: string; width?: number; mappings?: ValueMap[] };
+
+function refId(index: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + index);
+}
 
 function query({ expression, legend }: Series, index: number): DataqueryBuilder {
   return new DataqueryBuilder()
     .datasource(dataSource)
-    .refId(String.fromCharCode('A'.charCodeAt(0) + index))
+    .refId(refId(index))
     .expr(expression)
     .legendFormat(legend);
 }
@@ -81,6 +135,42 @@ export function most(count: number, labels: string, series: string): string {
   return `sum by (${labels}) (${series}) and on (${labels}) topk(${count}, sum by (${labels}) (${series} @ end()))`;
 }
 
+/** The label that legends show, made of another one by a pattern of RE2 that matches the whole of it. */
+function shortened(expression: string, label: string, pattern: string): string {
+  return `label_replace(${expression}, "name", "$1$2", "${label}", "${pattern}")`;
+}
+
+/** Call sites as Class.method: without the package, if the class begins with a capital; others as they are. */
+export function bySite(expression: string): string {
+  return shortened(expression, 'site', '(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
+}
+
+/** What Kubernetes makes random parts of names of. */
+const RANDOM = '[bcdfghjklmnpqrstvwxz2456789]';
+
+/** Pods of a Deployment by the suffix that tells them apart; other instances as they are. */
+export function byPod(expression: string): string {
+  return shortened(expression, 'instance', `.+-${RANDOM}{6,10}-(${RANDOM}{5})|(.+)`);
+}
+
+const OVERVIEW_OF = '/d/mallometer-overview?${datasource:queryparam}&${__url_time_range}&var-instance=';
+
+/** For tooltips, whose links appear at a click: an instance's full name, which leads to its overview. */
+export const FULL_INSTANCE = new DashboardLinkBuilder('${__field.labels.instance}')
+  .type(DashboardLinkType.Link)
+  .url(`${OVERVIEW_OF}\${__field.labels.instance}`);
+
+/** The same for a call site, which leads to what to do. */
+export const FULL_SITE = new DashboardLinkBuilder('${__field.labels.site}')
+  .type(DashboardLinkType.Link)
+  .url(`${RUNBOOKS}leak-suspected.md`)
+  .targetBlank(true);
+
+/** For the cells of a table. */
+export const TO_OVERVIEW: DynamicConfigValue[] = [
+  { id: 'links', value: [{ title: 'Overview of ${__value.text}', url: `${OVERVIEW_OF}\${__value.raw}` }] },
+];
+
 /** Nothing, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
 export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder()
@@ -91,16 +181,14 @@ export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
 /** Thresholds as lines, with what is beyond them in their colours. */
 export const DRAWN = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.DashedAndArea);
 
-/** Green, then the given colours from the given values on. Without any, a size is no verdict. */
+/** No colour, then the given colours from the given values on. Without any, a size is no verdict. */
 export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
-  return new ThresholdsConfigBuilder()
-    .mode(ThresholdsMode.Absolute)
-    .steps([{ value: null, color: 'green' }, ...steps]);
+  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(fromPlain(steps));
 }
 
-/** The first colour below the first value: for what is worse the less there is of it. */
-export function below(color: string, ...steps: Threshold[]): ThresholdsConfigBuilder {
-  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([{ value: null, color }, ...steps]);
+/** The same for one query or column of a panel. */
+export function fromPlain(steps: Threshold[]): Threshold[] {
+  return [{ value: null, color: PLAIN }, ...steps];
 }
 
 /** A link to a page of docs/runbooks. */
@@ -113,25 +201,48 @@ export function runbook(page: string): DashboardLinkBuilder {
 
 /** One number with its recent past; width in 24ths of the screen. */
 export function figure(title: string, description: string, unit: string, width: number, series: Series) {
+  return values(title, description, unit, width, [])
+    .graphMode(BigValueGraphMode.Area)
+    .targets(ranges([series]));
+}
+
+/** The present values of a few series. What ended has none, so that nothing is shown as it was. */
+export function values(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new stat.PanelBuilder()
     .title(title)
     .description(description)
     .datasource(dataSource)
     .unit(unit)
     .span(width)
-    .height(4)
+    .height(5)
     .colorMode(BigValueColorMode.Value)
-    .graphMode(BigValueGraphMode.Area)
+    .graphMode(BigValueGraphMode.None)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
     .thresholds(from())
-    .targets(ranges([series]));
+    .targets(instants(series, PromQueryFormat.TimeSeries));
 }
 
 /** The names of the series instead of their values: for states. */
 export function names(title: string, description: string, width: number, series: Series) {
-  return figure(title, description, 'none', width, series)
-    .graphMode(BigValueGraphMode.None)
-    .textMode(BigValueTextMode.Name);
+  return values(title, description, 'none', width, [series]).textMode(BigValueTextMode.Name);
+}
+
+/** How many instances have each state, in the state's colour if there are any. */
+export function conclusions(title: string, description: string, width: number, of: string) {
+  const panel = values(
+    title,
+    description,
+    'none',
+    width,
+    [...STATES].reverse().map(([, state, text]) => ({
+      expression: `sum(mallometer_conclusion{state="${state}", ${of}})`,
+      legend: text,
+    })),
+  );
+  [...STATES].reverse().forEach(([, , , color], index) =>
+    panel.overrideByQuery(refId(index), [{ id: 'thresholds', value: { mode: 'absolute', steps: fromPlain([{ value: 1, color }]) } }]),
+  );
+  return panel;
 }
 
 function legend(placement: LegendPlacement): VizLegendOptionsBuilder {
@@ -174,17 +285,26 @@ export function stack(title: string, description: string, unit: string, width: n
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** The same for call sites, whose names need room. */
+/** The same for call sites. */
 export function stackOfSites(title: string, description: string, width: number, expression: string) {
-  return stack(title, description, 'bytes', width, [{ expression, legend: '{{site}}' }]).legend(beside(LONG_NAMES_WIDTH));
+  return stack(title, description, 'bytes', width, [{ expression: bySite(expression), legend: '{{name}}' }])
+    .legend(beside(LONG_NAMES_WIDTH))
+    .dataLinks([FULL_SITE]);
 }
 
-/** Draws the series of a query as a dashed line in a colour of its own, on no stack: for limits. */
-export const AS_LIMIT: DynamicConfigValue[] = [
-  { id: 'custom.stacking', value: { mode: 'none', group: 'B' } },
-  { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 6] } },
-  { id: 'color', value: { mode: 'fixed', fixedColor: 'red' } },
-];
+/** Draws the series of a query as a dashed line, on no stack. */
+function asLine(color: string): DynamicConfigValue[] {
+  return [
+    { id: 'custom.stacking', value: { mode: 'none', group: 'B' } },
+    { id: 'custom.fillOpacity', value: 0 },
+    { id: 'custom.lineWidth', value: 2 },
+    { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 6] } },
+    { id: 'color', value: { mode: 'fixed', fixedColor: color } },
+  ];
+}
+
+export const AS_LIMIT = asLine('red');
+export const AS_LINE = asLine('text');
 
 /** Draws the series of a query against an axis of its own, on the right. */
 export function onTheRight(unit: string): DynamicConfigValue[] {
@@ -202,7 +322,7 @@ export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
   { id: 'custom.axisSoftMax', value: 5 },
 ];
 
-/** One bar for each series, with its present value. */
+/** One bar for each series, with its present value. A length is no verdict, and has no colour of one. */
 export function bars(title: string, description: string, unit: string, width: number, series: Series) {
   return new bargauge.PanelBuilder()
     .title(title)
@@ -220,13 +340,10 @@ export function bars(title: string, description: string, unit: string, width: nu
     .minVizHeight(12)
     .maxVizHeight(40)
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('blue'))
+    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('purple'))
     .noValue('none')
     .targets(instants([series], PromQueryFormat.TimeSeries));
 }
-
-/** Bars in the colours of their thresholds; without thresholds a length is no verdict, and has no colour of one. */
-export const BY_THRESHOLDS = new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
 
 /** The buckets of a histogram over time; series must have the label le. */
 export function buckets(title: string, description: string, unit: string, width: number, expression: string) {
@@ -241,19 +358,24 @@ export function buckets(title: string, description: string, unit: string, width:
     .targets(ranges([{ expression, legend: '{{le}}' }], PromQueryFormat.Heatmap));
 }
 
+/** Of columns in pixels; call sites and instances, which are not here, have what is left. */
+const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90 };
+const VALUE_WIDTH = 130;
+
 /**
  * A row for each combination of the labels, a column for each expression, sorted by the first column. The expressions
  * must keep exactly these labels.
  */
 export function rows(title: string, description: string, width: number, labels: Record<string, string>, columns: Column[]) {
   const nameOf = (index: number) =>
-    columns.length === 1 ? 'Value' : `Value #${String.fromCharCode('A'.charCodeAt(0) + index)}`;
+    columns.length === 1 ? 'Value' : `Value #${refId(index)}`;
   const panel = new table.PanelBuilder()
     .title(title)
     .description(description)
     .datasource(dataSource)
     .span(width)
     .height(9)
+    .thresholds(from())
     .targets(
       instants(
         columns.map(({ expression }) => ({ expression, legend: '' })),
@@ -275,13 +397,16 @@ export function rows(title: string, description: string, width: number, labels: 
       },
     })
     .sortBy([new TableSortByFieldStateBuilder().displayName(columns[0].name).desc(true)]);
-  columns.forEach(({ name, unit, steps }) => {
-    const properties: DynamicConfigValue[] = [{ id: 'unit', value: unit }];
-    if (steps) {
-      properties.push(
-        { id: 'thresholds', value: { mode: 'absolute', steps: [{ value: null, color: 'text' }, ...steps] } },
-        { id: 'custom.cellOptions', value: { type: 'color-text' } },
-      );
+  Object.values(labels)
+    .filter((name) => name in LABEL_WIDTHS)
+    .forEach((name) => panel.overrideByName(name, [{ id: 'custom.width', value: LABEL_WIDTHS[name] }]));
+  columns.forEach(({ name, unit, width: wide, mappings }) => {
+    const properties: DynamicConfigValue[] = [
+      { id: 'unit', value: unit },
+      { id: 'custom.width', value: wide ?? VALUE_WIDTH },
+    ];
+    if (mappings) {
+      properties.push({ id: 'mappings', value: mappings }, { id: 'custom.cellOptions', value: { type: 'color-text' } });
     }
     panel.overrideByName(name, properties);
   });

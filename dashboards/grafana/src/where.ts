@@ -1,45 +1,72 @@
 // Who holds native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
 import { dashboard, shown } from './dashboard.js';
-import { AS_LIMIT, COUNTED_ON_THE_RIGHT, HALF, WHOLE, bars, buckets, graph, onTheRight, rows, runbook, stack, stackOfSites } from './panels.js';
+import {
+  AS_LINE,
+  COUNTED_ON_THE_RIGHT,
+  FULL_INSTANCE,
+  FULL_SITE,
+  HALF,
+  TO_OVERVIEW,
+  WHOLE,
+  bars,
+  beside,
+  buckets,
+  byPod,
+  bySite,
+  graph,
+  onTheRight,
+  rows,
+  runbook,
+  stack,
+  stackOfSites,
+} from './panels.js';
 
 const OF_INSTANCE = 'sum by (job, instance)';
 
+const sites = [
+  bars(
+    'Which call sites grew?',
+    "How much more live memory each call site of the application holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range. What the JVM and mallometer allocate is not among them.",
+    'bytes',
+    HALF,
+    {
+      // What the JVM, its compilers and mallometer allocate is part of "other".
+      expression: bySite(`topk(10, sum by (site) (delta(native_malloc_site_live_bytes{site!="other", ${shown}}[$__range])) > 0)`),
+      legend: '{{name}}',
+    },
+  )
+    .height(11)
+    .dataLinks([FULL_SITE])
+    .noValue('none')
+    .links([runbook('leak-suspected.md')]),
+  stackOfSites(
+    'Which call sites hold memory?',
+    "The code that allocated what is live: an application's method, or a function of a library. other: the rest, the JVM and mallometer among it.",
+    HALF,
+    `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
+  )
+    .legend(beside())
+    .height(11)
+    .links([runbook('leak-suspected.md')]),
+];
+
 const libraries = [
+  bars(
+    'Which libraries grew?',
+    'How much more live memory each native library holds than at the start of the shown time; the ten that grew most, without the JVM and mallometer.',
+    'bytes',
+    HALF,
+    {
+      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{library!~"other|libjvm[.].*|libmallometer[.].*", ${shown}}[$__range])) > 0)`,
+      legend: '{{library}}',
+    },
+  ).noValue('none'),
   stack(
-    'Live bytes by library',
+    'Which libraries hold memory?',
     'The native library that asked malloc for what is still live, estimated from samples: of each instance ten to fifteen names, and other. A band that widens is the library to look at.',
     'bytes',
     HALF,
     [{ expression: `sum by (library) (native_malloc_library_live_bytes{${shown}})`, legend: '{{library}}' }],
-  ).links([runbook('leak-suspected.md')]),
-  bars(
-    'Growth by library',
-    'How much more live memory each library holds than at the start of the shown time; the ten that grew most. Those that shrank are left out.',
-    'bytes',
-    HALF,
-    {
-      expression: `topk(10, sum by (library) (delta(native_malloc_library_live_bytes{${shown}}[$__range])) > 0)`,
-      legend: '{{library}}',
-    },
-  ),
-];
-
-const sites = [
-  stackOfSites(
-    'Live bytes by call site',
-    "The code that allocated what is live: an application's method, or a function of a library. One that only grows is where to look first.",
-    WHOLE,
-    `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
-  ).links([runbook('leak-suspected.md')]),
-  bars(
-    'Growth by call site',
-    'How much more live memory each call site holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range.',
-    'bytes',
-    WHOLE,
-    {
-      expression: `topk(10, sum by (site) (delta(native_malloc_site_live_bytes{${shown}}[$__range])) > 0)`,
-      legend: '{{site}}',
-    },
   ).links([runbook('leak-suspected.md')]),
 ];
 
@@ -58,50 +85,54 @@ const sizes = [
     HALF,
     [
       {
-        expression:
+        expression: byPod(
           `sum by (instance) (rate(native_malloc_freed_bytes_total{${shown}}[$__rate_interval]))` +
           ` / sum by (instance) (native_malloc_live_bytes{${shown}} > 0)`,
-        legend: 'replaced a second {{instance}}',
+        ),
+        legend: 'replaced a second {{name}}',
       },
       {
-        expression:
+        expression: byPod(
           `sum by (instance) (rate(native_malloc_requested_bytes_total{${shown}}[$__rate_interval]))` +
           ` / sum by (instance) (rate(native_malloc_allocations_total{${shown}}[$__rate_interval]) > 0)`,
-        legend: 'mean request {{instance}}',
+        ),
+        legend: 'mean request {{name}}',
       },
     ],
-  ).overrideByQuery('B', onTheRight('bytes')),
+  )
+    .overrideByQuery('B', onTheRight('bytes'))
+    .dataLinks([FULL_INSTANCE]),
 ];
 
 const keepers = [
   graph(
     'The allocator',
-    'What malloc has from the system, what of it is in use, what it keeps, and what a trim would give back at least. Kept and trimmable high: trim. Kept high, trimmable low: ' +
+    'What malloc has from the system, what of it is in use, what it retains, and what a trim would give back at least. Retained and trimmable high: trim. Retained high, trimmable low: ' +
       'limit the arenas, or use another allocator.',
     'bytes',
     HALF,
     [
       { expression: `sum by (allocator) (native_allocator_system_bytes{${shown}})`, legend: '{{allocator}}: from the system' },
       { expression: `sum by (allocator) (native_allocator_used_bytes{${shown}})`, legend: '{{allocator}}: in use' },
-      { expression: `sum by (allocator) (native_allocator_retained_bytes{${shown}})`, legend: '{{allocator}}: kept' },
+      { expression: `sum by (allocator) (native_allocator_retained_bytes{${shown}})`, legend: '{{allocator}}: retained' },
       { expression: `sum by (allocator) (native_allocator_trimmable_bytes{${shown}})`, legend: '{{allocator}}: trimmable' },
     ],
   ).links([runbook('retained.md')]),
   graph(
     'Arenas',
-    'Arenas of each instance, two for each processor, and trims a minute. More arenas than that line with much kept memory: MALLOC_ARENA_MAX would help.',
+    'Arenas of each instance, two for each processor, and trims a minute. More arenas than that line with much retained memory: MALLOC_ARENA_MAX would help.',
     'none',
     HALF,
     [
-      { expression: `sum by (instance) (native_allocator_arenas{${shown}})`, legend: 'arenas {{instance}}' },
+      { expression: byPod(`sum by (instance) (native_allocator_arenas{${shown}})`), legend: 'arenas {{name}}' },
       { expression: `max(2 * system_cpu_count{${shown}})`, legend: 'two for each processor' },
       {
-        expression: `sum by (instance) (rate(native_allocator_trims_total{${shown}}[$__rate_interval])) * 60`,
-        legend: 'trims a minute {{instance}}',
+        expression: byPod(`sum by (instance) (rate(native_allocator_trims_total{${shown}}[$__rate_interval])) * 60`),
+        legend: 'trims a minute {{name}}',
       },
     ],
   )
-    .overrideByQuery('B', AS_LIMIT)
+    .overrideByQuery('B', AS_LINE)
     .links([runbook('retained.md')]),
 ];
 
@@ -113,30 +144,33 @@ const others = [
     HALF,
     [
       {
-        expression: `sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${shown}})`,
-        legend: 'stacks {{instance}}',
+        expression: byPod(`sum by (instance) (native_memory_resident_bytes{part="thread-stacks", ${shown}})`),
+        legend: 'stacks {{name}}',
       },
       {
         // The second is jmx_exporter's name.
-        expression: `sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`,
-        legend: 'threads {{instance}}',
+        expression: byPod(`sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`),
+        legend: 'threads {{name}}',
       },
     ],
-  ).overrideByQuery('B', COUNTED_ON_THE_RIGHT),
+  )
+    .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
+    .dataLinks([FULL_INSTANCE]),
   graph(
     'Huge requests',
     'The largest single request so far, and how many a minute exceed MALLOMETER_HUGE (64 MiB). A step in the first without load to match came from an unchecked size.',
     'bytes',
     HALF,
     [
-      { expression: `max by (instance) (native_malloc_largest_bytes{${shown}})`, legend: 'largest {{instance}}' },
+      { expression: byPod(`max by (instance) (native_malloc_largest_bytes{${shown}})`), legend: 'largest {{name}}' },
       {
-        expression: `sum by (instance) (rate(native_malloc_huge_total{${shown}}[$__rate_interval])) * 60`,
-        legend: 'huge a minute {{instance}}',
+        expression: byPod(`sum by (instance) (rate(native_malloc_huge_total{${shown}}[$__rate_interval])) * 60`),
+        legend: 'huge a minute {{name}}',
       },
     ],
   )
     .overrideByQuery('B', COUNTED_ON_THE_RIGHT)
+    .dataLinks([FULL_INSTANCE])
     .links([runbook('huge-allocation.md')]),
 ];
 
@@ -148,7 +182,7 @@ const comparison = [
     { job: 'Job', instance: 'Instance' },
     [
       { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${shown}})` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h])) * 3600` },
+      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h]) and native_malloc_live_bytes{${shown}}) * 3600` },
       { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${shown}})` },
       {
         name: 'Retained',
@@ -158,29 +192,29 @@ const comparison = [
       { name: 'Objects', unit: 'short', expression: `${OF_INSTANCE} (native_malloc_objects{${shown}})` },
       { name: 'Up', unit: 's', expression: `${OF_INSTANCE} (time() - process_start_time_seconds{${shown}})` },
     ],
-  ),
+  ).overrideByName('Instance', TO_OVERVIEW),
   graph(
-    'Live bytes of instances',
+    'Which instance leaves the others?',
     'Instances that do the same work should run side by side. One that leaves the others is the one to look at.',
     'bytes',
     WHOLE,
-    [{ expression: `sum by (instance) (native_malloc_live_bytes{${shown}})`, legend: '{{instance}}' }],
-  ),
+    [{ expression: byPod(`sum by (instance) (native_malloc_live_bytes{${shown}})`), legend: '{{name}}' }],
+  ).dataLinks([FULL_INSTANCE]),
 ];
 
 /** The dashboard as Grafana reads it. */
 export const where = dashboard(
   'mallometer-where',
   'Native memory: where',
-  'Who holds native memory: libraries, call sites, sizes, arenas, threads.',
+  'Which code holds native memory: call sites, libraries, and one instance beside the other.',
   'now-1h',
-  'instances',
+  'few',
   [
-    { title: 'Libraries', panels: libraries },
-    { title: 'Call sites', panels: sites },
-    { title: 'Sizes and churn', panels: sizes },
-    { title: 'What is kept', panels: keepers },
-    { title: 'Threads and huge requests', panels: others },
-    { title: 'Instances', panels: comparison },
+    { title: 'Which code?', panels: sites },
+    { title: 'Which libraries?', panels: libraries },
+    { title: 'Which instances?', panels: comparison },
+    { title: 'How large, how often?', panels: sizes, closed: true },
+    { title: 'What does the allocator keep?', panels: keepers, closed: true },
+    { title: 'Threads and huge requests', panels: others, closed: true },
   ],
 ).build();

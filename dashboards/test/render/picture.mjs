@@ -1,9 +1,10 @@
 // Draws dashboards with Grafana's component library in Chromium, against a live Prometheus, and reports every panel that
 // has no data or cannot be drawn. It is not Grafana, and its pictures are not pictures of Grafana.
 //
-//   node picture.mjs PROMETHEUS [--seconds 300] [--interval 5] [--theme light] [--var name=value]... [--absent series]
-//     [--into DIR] DASHBOARD.json...
+//   node picture.mjs PROMETHEUS [--to TIME] [--seconds 300] [--interval 5] [--theme light] [--closed] [--var name=value]...
+//     [--absent series] [--into DIR] DASHBOARD.json...
 //
+// --to is the end of the shown time, in seconds since 1970: by default now. --closed leaves closed rows closed.
 // --absent names the beginning of series that nobody publishes: panels that ask nothing else may be empty.
 import { build } from 'esbuild';
 import { existsSync } from 'node:fs';
@@ -26,6 +27,8 @@ const TYPES = { '.js': 'text/javascript', '.css': 'text/css', '.json': 'applicat
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    to: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
+    closed: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '300' },
     interval: { type: 'string', default: '5' },
     theme: { type: 'string', default: 'light' },
@@ -80,7 +83,7 @@ function grafanaFile(path) {
   return [join(files, 'public', relative), join(files, relative)].find((file) => existsSync(file)) ?? '';
 }
 
-async function draw(browser, address, dashboard, to) {
+async function draw(browser, address, dashboard) {
   const page = await browser.newPage({ viewport: { width: WIDTH, height: 1000 } });
   const errors = [];
   page.on('pageerror', (error) => errors.push(`page: ${error.message}`));
@@ -89,7 +92,8 @@ async function draw(browser, address, dashboard, to) {
       errors.push(`console: ${message.text().slice(0, 300)} ${message.location().url}`);
     }
   });
-  const query = new URLSearchParams({ seconds: values.seconds, interval: values.interval, theme: values.theme, absent: values.absent, to });
+  const { seconds, interval, theme, absent, to, closed } = values;
+  const query = new URLSearchParams({ seconds, interval, theme, absent, to, closed: String(closed) });
   values.var.forEach((pair) => query.set(`var-${pair.split('=')[0]}`, pair.slice(pair.indexOf('=') + 1)));
   await page.goto(`${address}/?${query}`);
   try {
@@ -123,12 +127,11 @@ async function main() {
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'],
   });
-  const to = String(Math.floor(Date.now() / 1000));
   let bad = false;
   try {
     for (const dashboard of dashboards) {
       state.dashboard = dashboard;
-      const { panels, faults } = await draw(browser, `http://127.0.0.1:${server.address().port}`, dashboard, to);
+      const { panels, faults } = await draw(browser, `http://127.0.0.1:${server.address().port}`, dashboard);
       console.log(`${basename(dashboard)}: ${panels} panels, ${faults.length} faults`);
       faults.forEach((fault) => console.log(`  ${fault}`));
       bad ||= faults.length > 0 || panels === 0;

@@ -197,7 +197,7 @@ def free_port():
 
 
 @contextlib.contextmanager
-def prometheus(data):
+def prometheus(data, *options):
     """A Prometheus over the data, as its address and process; it scrapes nothing."""
     configuration = data.parent / "prometheus.yml"
     configuration.write_text("scrape_configs: []\n")
@@ -210,6 +210,7 @@ def prometheus(data):
                 f"--storage.tsdb.path={data}",
                 "--storage.tsdb.retention.time=10y",
                 f"--web.listen-address={address}",
+                *options,
             ],
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -331,12 +332,17 @@ def fill(directory, fleet, start, end):
     subprocess.run([*promtool, "openmetrics", text, data], check=True, stdout=subprocess.DEVNULL)
     text.unlink()
     say("recording rules")
+    record(data, start, end)
+    return series
+
+
+def record(data, start, end):
+    """Adds what the recording rules make of the data."""
     # Rules that ask what other rules record have it only after these were written.
     for recorded in levels(rules.load(rules.RULES / "recording.yml")):
-        file = directory / "recording.yml"
+        file, output = data.parent / "recording.yml", data.parent / "recorded"
         file.write_text(json.dumps({"groups": [{"name": "recorded", "rules": recorded}]}))
         with prometheus(data) as (url, _):
-            output = directory / "recorded"
             subprocess.run(
                 [
                     "promtool", "tsdb", "create-blocks-from", "rules", f"--start={start}", f"--end={end}",
@@ -348,7 +354,6 @@ def fill(directory, fleet, start, end):
             )
         for block in output.iterdir():
             shutil.move(block, data / block.name)
-    return series
 
 
 def main():

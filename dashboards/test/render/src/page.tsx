@@ -7,7 +7,7 @@ import { GlobalStyles } from '@grafana/ui';
 import i18next from 'i18next';
 import { createRoot } from 'react-dom/client';
 import { Boundary, Panel } from './panel';
-import type { Variables } from './prometheus';
+import { firstChoice, type Variables } from './prometheus';
 import { registerStandards } from './registries';
 
 const COLUMNS = 24;
@@ -24,8 +24,9 @@ function failed(panel: string) {
   return (error: unknown) => report.faults.push(`${panel}: ${error instanceof Error ? error.message : error}`);
 }
 
-/** "All" for every query variable; the others as the address says. */
-function variablesOf(dashboard: any, given: Variables, seconds: number, interval: number): Variables {
+/** "All" for every query variable that has it, the first choice of the others, unless the address says which. */
+async function variablesOf(dashboard: any, given: URLSearchParams): Promise<Variables> {
+  const [seconds, interval] = [Number(given.get('seconds')), Number(given.get('interval'))];
   const variables: Variables = {
     datasource: 'prometheus',
     __rate_interval: `${4 * interval}s`,
@@ -33,29 +34,51 @@ function variablesOf(dashboard: any, given: Variables, seconds: number, interval
     __range: `${seconds}s`,
   };
   for (const variable of dashboard.templating.list) {
-    if (variable.type === 'query') {
-      variables[variable.name] = variable.allValue ?? '.*';
+    if (given.has(`var-${variable.name}`)) {
+      variables[variable.name] = given.get(`var-${variable.name}`)!;
+    } else if (variable.type === 'query') {
+      variables[variable.name] = variable.multi
+        ? (variable.allValue ?? '.*')
+        : await firstChoice(variable, variables, Number(given.get('to')));
     }
   }
-  return { ...variables, ...given };
+  return variables;
 }
 
-function Dashboard({ dashboard, given, theme }: { dashboard: any; given: URLSearchParams; theme: any }) {
+/** The panels at their places; of closed rows only the headings, unless all are wanted. */
+function placed(dashboard: any, all: boolean): any[] {
+  const shown: any[] = [];
+  // By how much what comes next moves up, because rows above it are closed.
+  let gap = 0;
+  let bottom = 0;
+  for (const panel of dashboard.panels) {
+    if (panel.type === 'row') {
+      gap = panel.gridPos.y - bottom;
+    }
+    for (const one of panel.collapsed && all ? [panel, ...panel.panels] : [panel]) {
+      const gridPos = { ...one.gridPos, y: one.gridPos.y - gap };
+      bottom = Math.max(bottom, gridPos.y + gridPos.h);
+      shown.push({ ...one, gridPos });
+    }
+  }
+  return shown;
+}
+
+function Dashboard({ panels, variables, given, theme }: { panels: any[]; variables: Variables; given: URLSearchParams; theme: any }) {
   const seconds = Number(given.get('seconds'));
   const to = Number(given.get('to'));
   const interval = Number(given.get('interval'));
   const range = { from: to - seconds, to, step: Math.max(interval, Math.ceil(seconds / POINTS)) };
-  const chosen = Object.fromEntries([...given].filter(([name]) => name.startsWith('var-')).map(([name, value]) => [name.slice(4), value]));
-  const variables = variablesOf(dashboard, chosen, seconds, interval);
   const column = (window.innerWidth - 2 * GAP) / COLUMNS;
   return (
     <div style={{ position: 'relative', margin: GAP }}>
-      {dashboard.panels.map((panel: any, index: number) => {
+      {panels.map((panel: any, index: number) => {
         const { x, y, w, h } = panel.gridPos;
         const place = { position: 'absolute' as const, left: x * column, top: y * ROW_HEIGHT };
         return panel.type === 'row' ? (
           <h5 key={index} style={{ ...place, marginTop: 8 }}>
             {panel.title}
+            {panel.collapsed && given.get('closed') === 'true' ? ` (${panel.panels.length} panels)` : ''}
           </h5>
         ) : (
           <div key={index} style={place}>
@@ -85,14 +108,19 @@ async function start() {
   const given = new URLSearchParams(location.search);
   const theme = createTheme({ colors: { mode: given.get('theme') === 'dark' ? 'dark' : 'light' } });
   const dashboard = await (await fetch('/dashboard.json')).json();
-  report.panels = dashboard.panels.filter((panel: any) => panel.type !== 'row').length;
-  report.height = Math.max(...dashboard.panels.map(({ gridPos }: any) => gridPos.y + gridPos.h)) * ROW_HEIGHT + 2 * GAP + 48;
+  const panels = placed(dashboard, given.get('closed') !== 'true');
+  const variables = await variablesOf(dashboard, given);
+  report.panels = panels.filter((panel) => panel.type !== 'row').length;
+  report.height = Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h)) * ROW_HEIGHT + 2 * GAP + 48;
   document.body.style.background = theme.colors.background.canvas;
   createRoot(document.getElementById('root')!).render(
     <ThemeContext.Provider value={theme}>
       <GlobalStyles />
-      <h3 style={{ margin: GAP }}>{dashboard.title}</h3>
-      <Dashboard dashboard={dashboard} given={given} theme={theme} />
+      <h3 style={{ margin: GAP }}>
+        {dashboard.title}
+        {variables.instance && variables.instance !== '.*' ? `: ${variables.instance}` : ''}
+      </h3>
+      <Dashboard panels={panels} variables={variables} given={given} theme={theme} />
     </ThemeContext.Provider>,
   );
 }

@@ -17,7 +17,8 @@ export type Variables = Record<string, string>;
 type Sample = [number, string];
 type Series = { metric: Record<string, string>; value?: Sample; values?: Sample[] };
 
-const PLACEHOLDER = /\$\{(\w+)(?::\w+)?\}|\$(\w+)/g;
+// A number is a group of label_replace.
+const PLACEHOLDER = /\$\{(\w+)(?::\w+)?\}|\$([a-z_]\w*)/gi;
 
 export function substitute(text: string, variables: Variables): string {
   return text.replace(PLACEHOLDER, (whole, braced, bare) => {
@@ -35,6 +36,18 @@ async function ask(path: string, parameters: Record<string, string>): Promise<Se
     throw new Error(answer.error);
   }
   return answer.data.result;
+}
+
+const QUERY_RESULT = /^query_result\((.+)\)$/;
+
+/** What a variable that is a query's result chooses first, as Grafana finds it in each series as text; empty if it offers nothing. */
+export async function firstChoice(variable: { query: string; regex: string }, variables: Variables, time: number): Promise<string> {
+  const query = substitute(variable.query.match(QUERY_RESULT)![1], variables);
+  const texts = (await ask('query', { query, time: String(time) })).map(
+    ({ metric }) => `{${Object.entries(metric).map(([name, value]) => `${name}="${value}"`).join(',')}}`,
+  );
+  const pattern = new RegExp(variable.regex.slice(1, -1));
+  return texts.map((text) => text.match(pattern)?.[1]).find((value) => value !== undefined) ?? '';
 }
 
 function number(text: string): number | null {
