@@ -227,7 +227,7 @@ public abstract class FaceContract {
 
   @Test
   void whoLeaksIsShownBesideTheCounters() {
-    Mallometer mallometer = judging(VerdictsByHand.four());
+    Mallometer mallometer = judging(VerdictsByHand.five());
     List<Published> all = new ArrayList<>(whileCounting());
     all.remove(gauge("mallometer_conclusion", 1, "state", "too_early"));
     all.remove(gauge("mallometer_conclusion", 0, "state", "act"));
@@ -238,7 +238,7 @@ public abstract class FaceContract {
             leaks(0, "lost"),
             leaks(1, "outlasted"),
             leaks(0, "known"),
-            sites(0, "unused"),
+            sites(1, "unused"),
             sites(1, "growing"),
             sites(1, "pool"),
             gauge(
@@ -246,7 +246,9 @@ public abstract class FaceContract {
                 1_300_000_000,
                 "site",
                 "com.shop.Report.render"),
-            gauge("native_malloc_leak_suspected_bytes", 0, "site", "other")));
+            gauge("native_malloc_leak_suspected_bytes", 0, "site", "other"),
+            gauge("native_malloc_leak_unused_bytes", 60_000_000, "site", "com.shop.Basket.keep"),
+            gauge("native_malloc_leak_unused_bytes", 0, "site", "other")));
     assertThat(ours(face(mallometer, Map.of()))).containsExactlyInAnyOrderElementsOf(all);
   }
 

@@ -10,6 +10,7 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -40,6 +41,13 @@ public final class VerdictsByHand {
         stopped(verdict(Verdict.LEAK, "com.shop.Cart.zip", 12, 40_000)).acknowledged(true),
         verdict(Verdict.GROWING, "com.shop.Store.open", 7, 0),
         verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
+  }
+
+  /** The same, and something that nobody uses. */
+  public static LeakReport five() {
+    List<SiteVerdict> sites = new ArrayList<>(four().sites());
+    sites.add(verdict(Verdict.UNUSED, "com.shop.Basket.keep", 5, 60_000_000));
+    return report(sites.toArray(SiteVerdict[]::new));
   }
 
   private static SiteVerdict withAnotherStack(SiteVerdict one) {

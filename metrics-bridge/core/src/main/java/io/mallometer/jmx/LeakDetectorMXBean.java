@@ -20,6 +20,8 @@ public interface LeakDetectorMXBean extends Described.OfLeakDetector {
 
   Map<String, Long> getSuspectedBytes();
 
+  Map<String, Long> getUnusedBytes();
+
   /**
    * A verdict, as composite data.
    *

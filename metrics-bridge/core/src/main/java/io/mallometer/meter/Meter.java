@@ -239,6 +239,13 @@ public record Meter(
                   "Native memory that leaking code holds and nothing touched for long, estimated",
                   shares("site", snapshot -> snapshot.leaks().map(LeakSummary::suspected)))
               .table(LEAK_DETECTOR, "SuspectedBytes", BYTES),
+          new Meter(
+                  "native.malloc.leak.unused",
+                  Type.GAUGE,
+                  BYTES,
+                  "Native memory that nothing touched and that may be used yet, estimated",
+                  shares("site", snapshot -> snapshot.leaks().map(LeakSummary::unusedBytes)))
+              .table(LEAK_DETECTOR, "UnusedBytes", BYTES),
           allocator(
                   "native.allocator.system",
                   Type.GAUGE,

@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param pools sites with the verdict {@link Verdict#POOL}
  * @param suspected suspected bytes of the leaking ones by name, most first, the last being {@link
  *     SiteSummary#OTHER}; empty if none leaks
+ * @param unusedBytes the same of the unused ones; empty if there is none
  * @param worst the leaking sites that keep most, at most {@value #WORST}, most first
  * @param worstInWords the first of them: of those that grow the one that keeps most; empty if none
  *     leaks
@@ -35,6 +36,7 @@ public record LeakSummary(
     int growing,
     int pools,
     List<Share> suspected,
+    List<Share> unusedBytes,
     List<SiteVerdict> worst,
     Optional<String> worstInWords) {
 
@@ -49,6 +51,7 @@ public record LeakSummary(
 
   public LeakSummary {
     suspected = List.copyOf(suspected);
+    unusedBytes = List.copyOf(unusedBytes);
     worst = List.copyOf(worst);
   }
 

@@ -49,17 +49,22 @@ class JmxContractTest extends FaceContract {
           named("FootprintBytes", "mallometer_footprint"));
 
   private static final Map<String, Published> TABLES =
-      Map.of(
-          "LeaksByEvidence", Published.of("native_malloc_leak_sites", "", 0, "evidence", ""),
-          "SuspectedBytes", Published.of("native_malloc_leak_suspected", "", 0, "site", ""),
-          "ResidentParts", Published.of("native_memory_resident", "", 0, "part", ""),
-          "CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", ""),
-          "CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", ""),
-          "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", ""),
-          "LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", ""),
-          "ConclusionStates", Published.of("mallometer_conclusion", "", 0, "state", ""),
-          "LimitSeconds", Published.of("mallometer_limit", "", 0, "bound", ""),
-          "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", ""));
+      Map.ofEntries(
+          Map.entry(
+              "LeaksByEvidence", Published.of("native_malloc_leak_sites", "", 0, "evidence", "")),
+          Map.entry(
+              "SuspectedBytes", Published.of("native_malloc_leak_suspected", "", 0, "site", "")),
+          Map.entry("UnusedBytes", Published.of("native_malloc_leak_unused", "", 0, "site", "")),
+          Map.entry("ResidentParts", Published.of("native_memory_resident", "", 0, "part", "")),
+          Map.entry("CgroupParts", Published.of("cgroup_memory_charged", "", 0, "part", "")),
+          Map.entry("CgroupEvents", Published.of("cgroup_memory_events", "", 0, "event", "")),
+          Map.entry(
+              "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", "")),
+          Map.entry("LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", "")),
+          Map.entry("ConclusionStates", Published.of("mallometer_conclusion", "", 0, "state", "")),
+          Map.entry("LimitSeconds", Published.of("mallometer_limit", "", 0, "bound", "")),
+          Map.entry(
+              "DroppedSamples", Published.of("mallometer_samples_dropped", "", 0, "reason", "")));
 
   private static final Map<String, String> ALLOCATOR_NAMES =
       Map.of(

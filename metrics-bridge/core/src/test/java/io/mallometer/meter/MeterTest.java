@@ -78,7 +78,8 @@ class MeterTest {
         IntStream.rangeClosed(0, LeakSummary.STAYING)
             .mapToObj(i -> new SiteSummary.Share("name" + i, i))
             .toList();
-    return new LeakSummary(Instant.EPOCH, 4, 3, 2, 3, 8, 7, most, List.of(), Optional.empty());
+    return new LeakSummary(
+        Instant.EPOCH, 4, 3, 2, 3, 8, 7, most, most, List.of(), Optional.empty());
   }
 
   private static ProcessMemory everything() {

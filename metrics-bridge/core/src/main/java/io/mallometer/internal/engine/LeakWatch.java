@@ -61,6 +61,7 @@ public final class LeakWatch {
   private final HealthySites healthySites = new HealthySites();
   private final KnownLeaks knownLeaks = new KnownLeaks();
   private final TopNames topSuspects = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
+  private final TopNames topUnused = new TopNames(LeakSummary.TOP, LeakSummary.STAYING);
 
   private volatile LeakOptions options = LeakOptions.off();
   private volatile LeakReport latest;
@@ -269,12 +270,6 @@ public final class LeakWatch {
   }
 
   private LeakSummary summary(LeakReport report) {
-    Map<String, Double> bytes = new HashMap<>();
-    for (SiteVerdict leak : report.leaks()) {
-      TopNames.add(bytes, TagValue.of(leak.site().name()), leak.suspected().bytes().value());
-    }
-    List<SiteSummary.Share> suspected =
-        bytes.isEmpty() ? List.of() : topSuspects.choose(TopNames.ranked(bytes));
     List<SiteVerdict> leaks = report.leaks();
     return new LeakSummary(
         report.time(),
@@ -284,9 +279,22 @@ public final class LeakWatch {
         count(report, Verdict.UNUSED),
         count(report, Verdict.GROWING),
         count(report, Verdict.POOL),
-        suspected,
+        idleBytes(report, Verdict.LEAK, topSuspects),
+        idleBytes(report, Verdict.UNUSED, topUnused),
         leaks.subList(0, Math.min(LeakSummary.WORST, leaks.size())),
         leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
+  }
+
+  /** What the sites with a verdict keep in idle objects, by name. */
+  private static List<SiteSummary.Share> idleBytes(
+      LeakReport report, Verdict verdict, TopNames top) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (SiteVerdict site : report.suspicious()) {
+      if (site.verdict() == verdict && !site.acknowledged()) {
+        TopNames.add(bytes, TagValue.of(site.site().name()), site.suspected().bytes().value());
+      }
+    }
+    return bytes.isEmpty() ? List.of() : top.choose(TopNames.ranked(bytes));
   }
 
   private static int count(List<SiteVerdict> leaks, LeakEvidence evidence) {
