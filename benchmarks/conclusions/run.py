@@ -51,6 +51,7 @@ class Situation:
     heap: int = 128
     # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
     again: float = 0
+    restarts: int = 1
 
 
 def leak(name, **other):
@@ -119,7 +120,7 @@ class Run:
             with MemoryLimit(LIMIT * MIB) as limit:
                 if not limit.possible:
                     raise measure.Unavailable("no memory cgroup can be made here")
-                while left > 0 and self.number < 2:
+                while left > 0 and self.number <= situation.restarts:
                     self.number += 1
                     code = self.once(limit, left)
                     if code is None:
