@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatusCode;
@@ -59,7 +60,7 @@ final class ReactiveEndpointFilter implements WebFilter {
           ? origin(request)
               .refusal()
               .or(this::notAllowed)
-              .map(refusal -> refuse(exchange.getResponse(), refusal))
+              .map(refusal -> refuse(exchange, refusal))
               .orElseGet(() -> chain.filter(exchange))
           : chain.filter(exchange);
     }
@@ -69,7 +70,7 @@ final class ReactiveEndpointFilter implements WebFilter {
     return request.getURI().getRawQuery() == null
         ? chain.filter(exchange)
         : foreignParameter(path, request)
-            .map(refusal -> refuse(exchange.getResponse(), refusal))
+            .map(refusal -> refuse(exchange, refusal))
             .orElseGet(() -> chain.filter(exchange));
   }
 
@@ -131,11 +132,20 @@ final class ReactiveEndpointFilter implements WebFilter {
             : ServletOrigin.host(asked.getScheme(), asked.getHost(), asked.getPort()));
   }
 
-  private static Mono<Void> refuse(ServerHttpResponse response, Told refusal) {
+  /**
+   * Answers when the request has been read to its end: Reactor Netty may leave a connection that
+   * was answered before unread for good, and with it the next request.
+   */
+  private static Mono<Void> refuse(ServerWebExchange exchange, Told refusal) {
+    ServerHttpResponse response = exchange.getResponse();
     response.setStatusCode(HttpStatusCode.valueOf(refusal.outcome().status()));
     response.getHeaders().setContentType(MediaType.APPLICATION_JSON);
     DataBuffer body = response.bufferFactory().wrap(refusal.view().json());
-    return response.writeWith(Mono.just(body));
+    return exchange
+        .getRequest()
+        .getBody()
+        .doOnNext(DataBufferUtils::release)
+        .then(response.writeWith(Mono.just(body)));
   }
 
   private static Mono<Void> withToken(ServerWebExchange exchange) {
