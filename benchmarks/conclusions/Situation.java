@@ -27,6 +27,7 @@ final class Situation {
       case "unread-cache" -> cache(share -> share, minutes, false);
       case "filling-cache" -> cache(share -> 1 - Math.exp(-share), minutes, true);
       case "batch" -> batch(minutes);
+      case "touched" -> Thread.currentThread().join();
       case "burst" -> burst();
       case "heap" -> heap();
       case "page-cache" -> pageCache(Path.of(arguments[2]));
