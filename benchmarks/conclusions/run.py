@@ -97,12 +97,12 @@ class Beans:
 class Run:
     """One situation from its start to its end, with its restarts."""
 
-    def __init__(self, situation, classes, beans):
+    def __init__(self, situation, classes, beans, results=RESULTS):
         self.situation = situation
         self.classes = classes
         self.beans = beans
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-conclusions-"))
-        self.records = (RESULTS / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
+        self.records = (results / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
         self.port, self.jmx_port = free_port(), free_port()
         self.number = 0
         self.turn = 0

@@ -75,7 +75,7 @@ class Recorded(Run):
     """A situation whose faces nobody asks; only Prometheus does."""
 
     def __init__(self, situation, classes):
-        super().__init__(situation, classes, None)
+        super().__init__(situation, classes, None, classes)
         self.events = []
         self.end = time.monotonic() + situation.minutes * 60
         self.ended = threading.Event()
