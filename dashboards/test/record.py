@@ -217,6 +217,7 @@ def write(kept):
             f"# Recorded by {record['command']}",
             f"# on {datetime.datetime.fromtimestamp(began, datetime.timezone.utc):%F %H:%M} UTC at commit {record['commit']}, with a memory limit of 512 MiB and a",
             f"# scrape every {SCRAPE_SECONDS} s. Only what the rules ask. Times of day are told since the beginning.",
+            f"# Length: {(slots - 1) * SCRAPE_SECONDS // 60} min",
             "# Minutes: " + ", ".join(f"{event['what']} {(event['at'] - began) / 60:.1f}" for event in record["events"]),
             "rule_files:",
             "  - ../../recording.yml",
@@ -231,7 +232,7 @@ def write(kept):
         for one in record["series"]:
             labels = dict(one["metric"])
             name = labels.pop("__name__")
-            if name not in names:
+            if name not in names or labels.get("area") == "nonheap":
                 continue
             labels["instance"] = record["name"]
             text = ", ".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
