@@ -184,7 +184,8 @@ def asked():
 
 
 def number(value):
-    return value.removesuffix(".0") if value.endswith(".0") else value
+    """To three decimals: bytes are whole, and seconds need no more."""
+    return f"{float(value):.3f}".rstrip("0").rstrip(".")
 
 
 def values(name, samples, began, slots):

@@ -340,11 +340,15 @@ class Webhook(_Stub):
 
 
 class KubeStateMetrics(_Stub):
-    """What kube-state-metrics would tell of a pod that was killed once."""
+    """What kube-state-metrics would tell of a pod that was OOM-killed once, long ago, and of further kills."""
 
     def __init__(self, namespace, pod, container):
+        self._restarts = 1
         labels = f'namespace="{namespace}",pod="{pod}",container="{container}"'
         super().__init__(
-            lambda _: f"kube_pod_container_status_restarts_total{{{labels}}} 1\n"
+            lambda _: f"kube_pod_container_status_restarts_total{{{labels}}} {self._restarts}\n"
             f'kube_pod_container_status_last_terminated_reason{{{labels},reason="OOMKilled"}} 1\n'
         )
+
+    def kill(self):
+        self._restarts += 1
