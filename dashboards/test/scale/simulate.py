@@ -43,7 +43,7 @@ EVALUATION = 60
 SELDOM = 600
 INSTANCES_OF_A_JOB = 20
 # Of the leaky service's scrape, what is not mallometer's included.
-SERIES_OF_A_SCRAPE = 210
+SERIES_OF_A_SCRAPE = 219
 RATES_SECONDS = 3 * 3600
 # How often a query is repeated; the fastest counts, which others on the machine disturbed least.
 ROUNDS = 3
@@ -74,13 +74,35 @@ class Instance:
         # One in ten was deployed in the last two hours.
         self.started = start + chance.randrange(14_400, 21_600) if chance.random() < 0.1 else start - 86_400
         self.arenas = chance.choice([4, 8, 16, 32])
+        # Every fifth job rolls a new version out, one instance each quarter of an hour.
+        rolls = number // INSTANCES_OF_A_JOB % 5 == 0
+        self.released = start + 7200 + 900 * (number % INSTANCES_OF_A_JOB) if rolls else math.inf
+        self.killed = number % 200 == 42
+        self.start = start
 
     def live(self, age):
         return int(self.base * (1 + 0.05 * math.sin(age / 900 + self.wave)) + self.growth * age)
 
+    def seconds_to_limit(self, age):
+        return max(0, (self.limit - self.live(age) - 550 * MIB) / self.growth) if self.growth else math.inf
+
+    def conclusion(self, age):
+        left = self.seconds_to_limit(age)
+        return "act" if left < 1800 else "watch" if left < 86_400 else "healthy"
+
     def asked(self, age):
         """Series that dashboards and rules ask, as (name, further labels, value)."""
         live = self.live(age)
+        released = self.start + age >= self.released
+        started = self.released if released else self.started
+        yield "mallometer_application", f'version="{"2.3.1" if released else "2.3.0"}"', 1
+        for state in "act", "watch", "too_early", "healthy":
+            yield "mallometer_conclusion", f'state="{state}"', int(state == self.conclusion(age))
+        if self.growth:
+            for bound, factor in ("lower", 0.8), ("estimate", 1), ("upper", 1.3):
+                yield "mallometer_limit_seconds", f'bound="{bound}"', int(factor * self.seconds_to_limit(age))
+        if self.killed:
+            yield "mallometer_previous_exit", 'reason="oom"', started - 5
         yield "native_malloc_live_bytes", "", live
         yield "native_malloc_objects", "", live // 180
         for part, size in PARTS.items():
@@ -96,7 +118,7 @@ class Instance:
         yield "mallometer_active", "", 1
         yield "mallometer_snapshot_age_seconds", "", 3
         yield "mallometer_overhead_seconds_total", "", age * 0.002
-        yield "process_start_time_seconds", "", self.started
+        yield "process_start_time_seconds", "", started
         yield "system_cpu_count", "", 2
         for pool, used, most in ("Eden", 40, -1), ("Survivor", 5, -1), ("Old", 120, 512 * MIB):
             yield "jvm_memory_used_bytes", f'area="heap",id="{pool}"', used * MIB

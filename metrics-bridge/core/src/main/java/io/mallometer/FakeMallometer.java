@@ -88,6 +88,11 @@ public final class FakeMallometer extends PolledMallometer {
     library.remembers(memory);
   }
 
+  /** Sets the version of the application. */
+  public void setApplicationVersion(String version) {
+    library.isOfVersion(version);
+  }
+
   /** Sets what the allocator says. */
   public void setAllocator(AllocatorStatistics statistics) {
     library.says(statistics);

@@ -109,10 +109,19 @@ public final class ChildJvm {
 
   /** Runs a main class to its end; a program that hangs is ended and fails the test. */
   public Result run(Class<?> main, String... arguments) {
+    return run(List.of("-cp", classPath, main.getName()), arguments);
+  }
+
+  /** The same with the main class of a jar, by {@code -jar}. */
+  public Result runJar(Path jar, String... arguments) {
+    return run(List.of("-jar", jar.toString()), arguments);
+  }
+
+  private Result run(List<String> program, String... arguments) {
     List<String> command = new ArrayList<>(prefix);
     command.add(java);
     command.addAll(options);
-    command.addAll(List.of("-cp", classPath, main.getName()));
+    command.addAll(program);
     command.addAll(Arrays.asList(arguments));
     try {
       Path output = Files.createTempFile("child", ".txt");

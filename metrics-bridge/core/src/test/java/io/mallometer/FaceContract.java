@@ -112,6 +112,15 @@ public abstract class FaceContract {
             gauge("mallometer_conclusion", 0, "state", "act"));
   }
 
+  @Test
+  void theVersionOfTheApplicationIsShownWhereItIsKnown() {
+    mallometer.setApplicationVersion("2.3.1");
+
+    List<Published> all = new ArrayList<>(whileCounting());
+    all.add(gauge("mallometer_application", 1, "version", "2.3.1"));
+    assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
+  }
+
   /** A MiB a second, of which 1 GiB is the limit, from the end of the start-up on. */
   @Test
   void theConclusionAndTheTimeToTheLimitAreShown() {

@@ -124,6 +124,19 @@ class PollerTest {
   }
 
   @Test
+  void theVersionOfTheOptionsIsInTheSnapshot() {
+    assertThat(versionIn(FAST.withApplicationVersion(" 2.3.1\n"))).contains("2.3.1");
+    assertThat(versionIn(FAST.withApplicationVersion(" "))).isEmpty();
+    assertThat(versionIn(FAST)).isEmpty();
+  }
+
+  private Optional<String> versionIn(MallometerOptions options) {
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(options))) {
+      return mallometer.poll().applicationVersion();
+    }
+  }
+
+  @Test
   void noThreadIsLeftWhenTheLastFacadeIsClosed() {
     for (int i = 0; i < 200; i++) {
       new PolledMallometer(poller, Optional.of(FAST)).close();

@@ -3,7 +3,9 @@ package io.mallometer.spring;
 import io.mallometer.Mallometer;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import io.mallometer.model.MallometerOptions;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -11,6 +13,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
@@ -18,6 +21,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /**
  * What every application gets: the facade, the MBeans, events in recordings, an event for each huge
@@ -35,8 +40,14 @@ public final class MallometerAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Mallometer mallometer(MallometerProperties properties, BeanFactory beans) {
-    Mallometer mallometer = Mallometer.open(properties.options(scannedPackages(beans)));
+  Mallometer mallometer(
+      MallometerProperties properties, BeanFactory beans, Environment environment) {
+    MallometerOptions options = properties.options(scannedPackages(beans));
+    Mallometer mallometer =
+        Mallometer.open(
+            applicationVersion(environment, beans)
+                .map(options::withApplicationVersion)
+                .orElse(options));
     mallometer.starting(true);
     return mallometer;
   }
@@ -57,6 +68,19 @@ public final class MallometerAutoConfiguration {
   /** Where Spring Boot looks for the application's components; empty if it does not look. */
   static List<String> scannedPackages(BeanFactory beans) {
     return AutoConfigurationPackages.has(beans) ? AutoConfigurationPackages.get(beans) : List.of();
+  }
+
+  /**
+   * What Spring Boot reads from the manifest, unless somebody sets the property; or else what the
+   * build wrote into META-INF/build-info.properties.
+   */
+  static Optional<String> applicationVersion(Environment environment, BeanFactory beans) {
+    return Optional.ofNullable(environment.getProperty("spring.application.version"))
+        .filter(StringUtils::hasText)
+        .or(
+            () ->
+                Optional.ofNullable(beans.getBeanProvider(BuildProperties.class).getIfUnique())
+                    .map(BuildProperties::getVersion));
   }
 
   @Bean

@@ -94,6 +94,10 @@ class AttachTest {
         .singleElement()
         .asString()
         .contains("mode=\"attached\"");
+    assertThat(application.lines("at first: mallometer_application{"))
+        .singleElement()
+        .asString()
+        .contains("version=\"2.3.1\"");
     double live = number(application, "at first: native_malloc_live_bytes");
     assertThat(live).isPositive();
     assertThat(number(application, "then: native_malloc_live_bytes") - live)
@@ -151,6 +155,7 @@ class AttachTest {
             program,
             "--management.endpoints.web.exposure.include=prometheus,health",
             "--management.endpoint.health.show-details=always",
+            "--spring.application.version=2.3.1",
             argument));
   }
 

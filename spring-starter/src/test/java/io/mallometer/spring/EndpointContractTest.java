@@ -51,6 +51,8 @@ class EndpointContractTest extends FaceContract {
       shown.add(gauge("mallometer_state", value, "state", state.toLowerCase()));
     }
     shown.add(gauge("mallometer_snapshot_age_seconds", body.ageSeconds()));
+    body.applicationVersion()
+        .ifPresent(version -> shown.add(gauge("mallometer_application", 1, "version", version)));
     addSelf(shown, body.mallometer());
     addConclusion(shown, (ConclusionView) views.view("conclusion").orElseThrow());
     if (body.counters() != null) {

@@ -31,6 +31,7 @@ final class AgentOptions {
           "attach",
           RELAUNCH,
           "limit",
+          "version",
           "leak.enabled",
           "leak.profile",
           "leak.longestTimeout",

@@ -15,6 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +86,38 @@ class AgentTest {
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(1_000_000);
     assertThat(result.exitCode()).isZero();
+  }
+
+  /** The agent's own jar is on the class path too. */
+  @Test
+  @Tag("any-jdk")
+  void theVersionIsThatOfTheJarUnlessAnOptionStatesOne() throws Exception {
+    assertThat(versionInJar("4.5.6", "")).isEqualTo("4.5.6");
+    assertThat(versionInJar("4.5.6", ",version=2.3.1")).isEqualTo("2.3.1");
+  }
+
+  private String versionInJar(String version, String options) throws Exception {
+    Manifest manifest = new Manifest();
+    Attributes attributes = manifest.getMainAttributes();
+    attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    attributes.put(Attributes.Name.IMPLEMENTATION_VERSION, version);
+    attributes.put(Attributes.Name.MAIN_CLASS, Application.class.getName());
+    attributes.put(
+        Attributes.Name.CLASS_PATH,
+        Application.class.getProtectionDomain().getCodeSource().getLocation().toString());
+    Path jar = cache.resolve("app.jar");
+    new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+    int port = freePort();
+    Result result =
+        application("=port=" + port + options)
+            .environment("MALLOMETER_ATTACH", "on")
+            .runJar(jar, "" + port);
+    return scrape(result).stream()
+        .filter(sample -> sample.name().equals("mallometer_application"))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError(result.output()))
+        .labels()
+        .get("version");
   }
 
   @Test

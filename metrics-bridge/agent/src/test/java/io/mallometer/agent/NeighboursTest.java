@@ -63,6 +63,7 @@ class NeighboursTest {
             "http://127.0.0.1:" + theirs + "/metrics");
     builder.environment().put("LD_PRELOAD", System.getProperty("library"));
     builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
+    builder.environment().put("OTEL_RESOURCE_ATTRIBUTES", "service.version=2.3.1");
     Process application = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     if (!application.waitFor(60, TimeUnit.SECONDS)) {
       application.destroyForcibly().waitFor();
@@ -78,7 +79,8 @@ class NeighboursTest {
     Set<String> expected = series(said.substring(said.indexOf("# HELP"), ofJmx));
     assertThat(expected)
         .hasSizeGreaterThan(60)
-        .contains("mallometer_state{state=active}", BUCKET_IN_JMX + "{le=+Inf}");
+        .contains("mallometer_state{state=active}", "mallometer_application{version=2.3.1}")
+        .contains(BUCKET_IN_JMX + "{le=+Inf}");
     assertThat(series(said.substring(ofJmx, said.indexOf("beans=")))).containsAll(expected);
   }
 

@@ -53,6 +53,9 @@ final class Described {
         "Version, allocator, mode and accounting of the counting library, in one text for exporters")
     String getIdentity();
 
+    @Description("Version of the application; null if it is not known")
+    @Nullable String getApplicationVersion();
+
     @Description("How the library came in, or why nothing is counted")
     String getReason();
 

@@ -97,6 +97,11 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
+  public @Nullable String getApplicationVersion() {
+    return snapshot().applicationVersion().orElse(null);
+  }
+
+  @Override
   public String getReason() {
     return snapshot().status().reason();
   }

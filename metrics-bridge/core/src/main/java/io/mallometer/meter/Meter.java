@@ -338,6 +338,12 @@ public record Meter(
               NO_UNIT,
               "Always 1; the tags say what counts: version, allocator below, way in, unit of bytes",
               snapshot -> List.of(build(snapshot.self()))),
+          new Meter(
+              "mallometer.application",
+              Type.GAUGE,
+              NO_UNIT,
+              "Always 1; the tag is the version of the application; absent where it is unknown",
+              snapshot -> snapshot.applicationVersion().map(Meter::application).orElse(List.of())),
           always(
                   "mallometer.snapshot.age",
                   Type.GAUGE,
@@ -792,6 +798,10 @@ public record Meter(
                 .filter(cgroup -> !Double.isNaN(figure.applyAsDouble(cgroup)))
                 .map(cgroup -> one)
                 .orElse(List.of()));
+  }
+
+  private static List<Series> application(String version) {
+    return List.of(new Series(List.of(new Tag("version", version)), (snapshot, clock) -> 1));
   }
 
   private static Series build(SelfReport self) {

@@ -20,6 +20,10 @@ import java.util.OptionalLong;
  * @param leaks whether and how leaks are looked for
  * @param limitBytes how large the resident set may become; empty for the cgroup's limit or else the
  *     machine's memory
+ * @param applicationVersion the version of the application, such as {@code "2.3.1"}, which metrics
+ *     show without control characters and cut to 64. If empty or blank, {@code service.version} of
+ *     the environment variable OTEL_RESOURCE_ATTRIBUTES, or else the Implementation-Version of the
+ *     jar that {@code java -jar} runs
  */
 public record MallometerOptions(
     Duration pollInterval,
@@ -27,7 +31,8 @@ public record MallometerOptions(
     Optional<Path> recordPath,
     List<String> applicationPackages,
     LeakOptions leaks,
-    OptionalLong limitBytes) {
+    OptionalLong limitBytes,
+    Optional<String> applicationVersion) {
 
   /** Five seconds: three polls within a usual scrape interval of 15 s. */
   public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(5);
@@ -53,19 +58,32 @@ public record MallometerOptions(
         Optional.empty(),
         List.of(),
         LeakOptions.defaults(),
-        OptionalLong.empty());
+        OptionalLong.empty(),
+        Optional.empty());
   }
 
   /** These options with another poll interval. */
   public MallometerOptions withPollInterval(Duration pollInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        limitBytes,
+        applicationVersion);
   }
 
   /** These options with another least time between two trims. */
   public MallometerOptions withMinimumTrimInterval(Duration minimumTrimInterval) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        limitBytes,
+        applicationVersion);
   }
 
   /** These options with a file to record into. */
@@ -76,19 +94,32 @@ public record MallometerOptions(
         Optional.of(recordPath),
         applicationPackages,
         leaks,
-        limitBytes);
+        limitBytes,
+        applicationVersion);
   }
 
   /** These options with other packages of the application. */
   public MallometerOptions withApplicationPackages(List<String> packages) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, packages, leaks, limitBytes);
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        packages,
+        leaks,
+        limitBytes,
+        applicationVersion);
   }
 
   /** These options with another way to look for leaks. */
   public MallometerOptions withLeaks(LeakOptions leaks) {
     return new MallometerOptions(
-        pollInterval, minimumTrimInterval, recordPath, applicationPackages, leaks, limitBytes);
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        limitBytes,
+        applicationVersion);
   }
 
   /** These options with a limit of the resident set. */
@@ -99,6 +130,19 @@ public record MallometerOptions(
         recordPath,
         applicationPackages,
         leaks,
-        OptionalLong.of(limitBytes));
+        OptionalLong.of(limitBytes),
+        applicationVersion);
+  }
+
+  /** These options with a version of the application. */
+  public MallometerOptions withApplicationVersion(String applicationVersion) {
+    return new MallometerOptions(
+        pollInterval,
+        minimumTrimInterval,
+        recordPath,
+        applicationPackages,
+        leaks,
+        limitBytes,
+        Optional.of(applicationVersion));
   }
 }

@@ -25,6 +25,8 @@ import java.util.Optional;
  * @param leaks how many sites leak, some seconds older than the rest; empty if the use of objects
  *     is not seen
  * @param conclusion the judgement on the process
+ * @param applicationVersion the version of the application, such as {@code "2.3.1"}; empty if it is
+ *     not known
  */
 public record Snapshot(
     Instant time,
@@ -36,7 +38,8 @@ public record Snapshot(
     List<HugeAllocation> hugeAllocations,
     Optional<SiteSummary> sites,
     Optional<LeakSummary> leaks,
-    Conclusion conclusion) {
+    Conclusion conclusion,
+    Optional<String> applicationVersion) {
 
   public Snapshot {
     hugeAllocations = List.copyOf(hugeAllocations);
@@ -64,7 +67,8 @@ public record Snapshot(
         hugeAllocations,
         Optional.empty(),
         Optional.empty(),
-        Conclusion.none(time));
+        Conclusion.none(time),
+        Optional.empty());
   }
 
   /** A snapshot of a process whose library cannot be read. */
@@ -75,13 +79,33 @@ public record Snapshot(
   /** This snapshot with what the operating system says. */
   public Snapshot with(ProcessMemory known) {
     return new Snapshot(
-        time, status, process, self, known, allocator, hugeAllocations, sites, leaks, conclusion);
+        time,
+        status,
+        process,
+        self,
+        known,
+        allocator,
+        hugeAllocations,
+        sites,
+        leaks,
+        conclusion,
+        applicationVersion);
   }
 
   /** This snapshot with what the allocator says. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
     return new Snapshot(
-        time, status, process, self, memory, known, hugeAllocations, sites, leaks, conclusion);
+        time,
+        status,
+        process,
+        self,
+        memory,
+        known,
+        hugeAllocations,
+        sites,
+        leaks,
+        conclusion,
+        applicationVersion);
   }
 
   /** This snapshot with who holds the memory. */
@@ -96,7 +120,8 @@ public record Snapshot(
         hugeAllocations,
         Optional.of(known),
         leaks,
-        conclusion);
+        conclusion,
+        applicationVersion);
   }
 
   /** This snapshot with who leaks. */
@@ -111,13 +136,40 @@ public record Snapshot(
         hugeAllocations,
         sites,
         Optional.of(known),
-        conclusion);
+        conclusion,
+        applicationVersion);
   }
 
   /** This snapshot with the judgement on the process. */
   public Snapshot with(Conclusion known) {
     return new Snapshot(
-        time, status, process, self, memory, allocator, hugeAllocations, sites, leaks, known);
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        hugeAllocations,
+        sites,
+        leaks,
+        known,
+        applicationVersion);
+  }
+
+  /** This snapshot with the version of the application. */
+  public Snapshot withApplicationVersion(Optional<String> known) {
+    return new Snapshot(
+        time,
+        status,
+        process,
+        self,
+        memory,
+        allocator,
+        hugeAllocations,
+        sites,
+        leaks,
+        conclusion,
+        known);
   }
 
   /** How long ago this was read; zero if the clock was set back since. */

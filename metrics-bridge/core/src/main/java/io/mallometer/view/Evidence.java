@@ -90,7 +90,8 @@ final class Evidence {
           "triminterval",
           "trimminimuminterval",
           "trimretainedshare",
-          "unwind");
+          "unwind",
+          "version");
 
   private static final Pattern NOT_COMPARED =
       Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");

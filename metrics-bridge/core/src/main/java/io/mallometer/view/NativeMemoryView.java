@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param allocatedBefore what was allocated before that; null without attach
  * @param holders who holds most of the live memory; null if call sites are not recorded
  * @param leaks how the observation goes on which verdicts about leaks stand
+ * @param applicationVersion the version of the application; empty if it is not known
  * @param mallometer what mallometer itself is and costs
  */
 public record NativeMemoryView(
@@ -45,6 +46,7 @@ public record NativeMemoryView(
     @Nullable AllocatedBefore allocatedBefore,
     @Nullable Holders holders,
     Leaks leaks,
+    Optional<String> applicationVersion,
     Self mallometer)
     implements View {
 
@@ -391,6 +393,7 @@ public record NativeMemoryView(
         AllocatedBefore.of(snapshot),
         snapshot.sites().map(Holders::of).orElse(null),
         Leaks.of(observation, snapshot.leaks(), clock),
+        snapshot.applicationVersion(),
         Self.of(snapshot.self()));
   }
 }

@@ -148,6 +148,10 @@ class JmxContractTest extends FaceContract {
     }
     shown.add(Published.of("mallometer_active", "gauge", active ? 1 : 0));
     shown.addAll(states(server.getAttribute(name, "Status")));
+    Object version = server.getAttribute(name, "ApplicationVersion");
+    if (version != null) {
+      shown.add(Published.of("mallometer_application", "gauge", 1, "version", (String) version));
+    }
     shown.add(
         Published.of(
             "mallometer_build",

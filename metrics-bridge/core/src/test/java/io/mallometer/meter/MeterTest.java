@@ -35,6 +35,7 @@ class MeterTest {
     FakeMallometer mallometer =
         new FakeMallometer(FaceContract.counters(true, 1), FaceContract.selfReport());
     mallometer.setMemory(everything());
+    mallometer.setApplicationVersion("2.3.1");
     mallometer.setAllocator(FaceContract.allocator(7_000));
     try (mallometer) {
       Snapshot snapshot = mallometer.poll().with(mostNames()).with(mostLeaks());

@@ -31,6 +31,8 @@ final class BridgeOptions {
     all = record == null ? all : all.withRecordPath(Path.of(record));
     @Nullable String limit = options.get("limit");
     all = limit == null ? all : all.withLimitBytes(bytes(limit));
+    @Nullable String version = options.get("version");
+    all = version == null ? all : all.withApplicationVersion(version);
     return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
   }
 

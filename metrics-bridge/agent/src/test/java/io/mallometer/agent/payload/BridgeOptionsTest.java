@@ -29,6 +29,7 @@ class BridgeOptionsTest {
             Map.of(
                 "record", "/tmp/box",
                 "limit", "512m",
+                "version", "2.3.1",
                 "sites.applicationPackages", "com.shop org.cart",
                 "leak.profile", "real-time",
                 "leak.longestTimeout", "2h",
@@ -37,6 +38,7 @@ class BridgeOptionsTest {
 
     assertThat(options.recordPath()).contains(Path.of("/tmp/box"));
     assertThat(options.limitBytes()).hasValue(512L << 20);
+    assertThat(options.applicationVersion()).contains("2.3.1");
     assertThat(options.applicationPackages()).containsExactly("com.shop", "org.cart");
     assertThat(options.leaks())
         .isEqualTo(

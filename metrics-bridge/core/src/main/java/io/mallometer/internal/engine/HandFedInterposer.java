@@ -29,6 +29,7 @@ public final class HandFedInterposer implements Interposer {
   private volatile NativeCounters counters;
   private volatile SelfReport self;
   private volatile ProcessMemory memory = ProcessMemory.unknown();
+  private volatile Optional<String> applicationVersion = Optional.empty();
   private volatile Optional<AllocatorStatistics> allocator = Optional.empty();
   private volatile List<HugeAllocation> hugeAllocations = List.of();
   private volatile Optional<CallSites> callSites = Optional.empty();
@@ -65,6 +66,11 @@ public final class HandFedInterposer implements Interposer {
   /** What the operating system says at the next poll. */
   public void remembers(ProcessMemory memory) {
     this.memory = memory;
+  }
+
+  /** The application's version at the next poll. */
+  public void isOfVersion(String version) {
+    this.applicationVersion = Optional.of(version);
   }
 
   /** What the allocator says at the next poll. */
@@ -134,7 +140,10 @@ public final class HandFedInterposer implements Interposer {
         present
             ? new Snapshot(time, status, process(), self, hugeAllocations)
             : Snapshot.absent(time, status);
-    return counted.with(memory).with(present ? allocator : Optional.empty());
+    return counted
+        .with(memory)
+        .with(present ? allocator : Optional.empty())
+        .withApplicationVersion(applicationVersion);
   }
 
   @Override

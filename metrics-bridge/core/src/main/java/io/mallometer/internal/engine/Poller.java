@@ -5,6 +5,7 @@ import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.leak.Room;
+import io.mallometer.internal.process.ApplicationVersion;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.AllocatorStatistics;
@@ -122,6 +123,9 @@ public final class Poller {
   private final Scrapes scrapes;
   private final Conclusions conclusions;
 
+  /** The application's version, unless options state one. */
+  private final Optional<String> foundVersion;
+
   private final Log.Once memoryFailure = Log.MALLOMETER.once();
   private final Log.Once callSitesFailure = Log.MALLOMETER.once();
   private final Log.Once leaksFailure = Log.MALLOMETER.once();
@@ -152,7 +156,8 @@ public final class Poller {
         clock,
         System::nanoTime,
         Poller::newThread,
-        Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime()));
+        Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime()),
+        ApplicationVersion.ofThisProcess());
   }
 
   /**
@@ -166,7 +171,14 @@ public final class Poller {
       Clock clock,
       LongSupplier nanoTime,
       ThreadFactory threadFactory) {
-    this(interposer, memorySource, clock, nanoTime, threadFactory, clock.instant());
+    this(
+        interposer,
+        memorySource,
+        clock,
+        nanoTime,
+        threadFactory,
+        clock.instant(),
+        Optional.empty());
   }
 
   private Poller(
@@ -175,8 +187,10 @@ public final class Poller {
       Clock clock,
       LongSupplier nanoTime,
       ThreadFactory threadFactory,
-      Instant started) {
+      Instant started,
+      Optional<String> foundVersion) {
     this.conclusions = new Conclusions(started);
+    this.foundVersion = foundVersion;
     this.threadFactory = threadFactory;
     this.nanoTime = nanoTime;
     this.interposer = interposer;
@@ -315,6 +329,9 @@ public final class Poller {
   /** The thread's observations, which a source that is fed by hand brings itself. */
   private Snapshot withObserved(Snapshot counted) {
     Snapshot snapshot = memorySource.present() ? counted.with(memory) : counted;
+    Optional<String> version =
+        options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
+    snapshot = version.isPresent() ? snapshot.withApplicationVersion(version) : snapshot;
     Optional<AllocatorStatistics> allocator = allocatorReader.latest();
     snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
     Optional<SiteSummary> sites = callSiteReader.summary();

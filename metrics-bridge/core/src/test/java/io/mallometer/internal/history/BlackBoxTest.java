@@ -537,6 +537,7 @@ class BlackBoxTest {
         List.of(),
         sites,
         Optional.empty(),
-        Conclusion.none(time));
+        Conclusion.none(time),
+        Optional.empty());
   }
 }

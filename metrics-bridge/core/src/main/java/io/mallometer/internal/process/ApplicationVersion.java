@@ -1,0 +1,101 @@
+package io.mallometer.internal.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The version of the application that this process runs, where nobody states it: {@code
+ * service.version} of OpenTelemetry's environment variable, or else the Implementation-Version in
+ * the manifest of the jar that {@code java -jar} runs.
+ */
+public final class ApplicationVersion {
+
+  /** Characters. */
+  static final int LONGEST = 64;
+
+  static final String VARIABLE = "OTEL_RESOURCE_ATTRIBUTES";
+
+  private static final String KEY = "service.version";
+  private static final Pattern NOT_SHOWN = Pattern.compile("[\\p{C}\\p{Z}&&[^ ]]");
+
+  private ApplicationVersion() {}
+
+  /** Looks for it once. Never throws. */
+  public static Optional<String> ofThisProcess() {
+    return of(
+        System.getenv(),
+        System.getProperty("sun.java.command", ""),
+        System.getProperty("java.class.path", ""));
+  }
+
+  static Optional<String> of(Map<String, String> environment, String command, String classPath) {
+    return ofAttributes(environment.getOrDefault(VARIABLE, ""))
+        .or(() -> jar(command, classPath).flatMap(ApplicationVersion::ofJar));
+  }
+
+  /** A version as it may be shown: no control characters, at most 64 others; empty if blank. */
+  public static Optional<String> clean(String version) {
+    String clean = NOT_SHOWN.matcher(version).replaceAll("").strip();
+    if (clean.length() > LONGEST) {
+      boolean halved = Character.isHighSurrogate(clean.charAt(LONGEST - 1));
+      clean = clean.substring(0, halved ? LONGEST - 1 : LONGEST);
+    }
+    return clean.isEmpty() ? Optional.empty() : Optional.of(clean);
+  }
+
+  /**
+   * Of attributes in the form {@code key=value,key=value}, whose values are percent-encoded.
+   *
+   * @see <a href="https://opentelemetry.io/docs/specs/otel/resource/sdk/">OpenTelemetry, Resource
+   *     SDK: Specifying resource information via an environment variable</a>
+   */
+  static Optional<String> ofAttributes(String attributes) {
+    for (String attribute : attributes.split(",")) {
+      String[] pair = attribute.split("=", 2);
+      if (pair.length == 2 && pair[0].strip().equals(KEY)) {
+        return decoded(pair[1]).flatMap(ApplicationVersion::clean);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Empty if the encoding is broken. A plus sign is itself, unlike in a form. */
+  private static Optional<String> decoded(String value) {
+    try {
+      return Optional.of(URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * The jar that {@code java -jar} runs. It is then the first entry of the class path, which agents
+   * only append to, and the command begins with it instead of a class.
+   */
+  static Optional<File> jar(String command, String classPath) {
+    String first = classPath.split(File.pathSeparator, 2)[0];
+    boolean runs = !first.isEmpty() && (command + " ").startsWith(first + " ");
+    return runs ? Optional.of(new File(first)) : Optional.empty();
+  }
+
+  /** Empty if the file is missing or broken, or has no version. */
+  static Optional<String> ofJar(File file) {
+    try (JarFile jar = new JarFile(file, false)) {
+      @Nullable Manifest manifest = jar.getManifest();
+      return Optional.ofNullable(manifest)
+          .map(known -> known.getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION))
+          .flatMap(ApplicationVersion::clean);
+    } catch (IOException | RuntimeException e) {
+      return Optional.empty();
+    }
+  }
+}
