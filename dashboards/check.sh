@@ -41,6 +41,7 @@ python3 test/compose.py
 amtool check-config alertmanager/alertmanager.yml
 promtool test rules prometheus/tests/*.yml
 python3 test/rules.py
+python3 test/recorded.py
 python3 test/dashboards.py
 # What would step aside where nothing can render has what it needs by now.
 REQUIRE_KUSTOMIZE=true python3 -m unittest discover -s test

@@ -5,6 +5,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
 
 /** A program without Spring whose memory does one thing. {@code Situation NAME [MINUTES]} runs until it is ended. */
 final class Situation {
@@ -22,8 +23,11 @@ final class Situation {
   public static void main(String[] arguments) throws Exception {
     double minutes = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 20;
     switch (arguments[0]) {
-      case "read-cache" -> cache(minutes, true);
-      case "unread-cache" -> cache(minutes, false);
+      case "read-cache" -> cache(share -> share, minutes, true);
+      case "unread-cache" -> cache(share -> share, minutes, false);
+      case "filling-cache" -> cache(share -> 1 - Math.exp(-share), minutes, true);
+      case "batch" -> batch(minutes);
+      case "touched" -> Thread.currentThread().join();
       case "burst" -> burst();
       case "heap" -> heap();
       case "page-cache" -> pageCache(Path.of(arguments[2]));
@@ -31,13 +35,17 @@ final class Situation {
     }
   }
 
-  /** Fills within some minutes and stays. Each entry that is read is so every half minute or so. */
-  private static void cache(double minutes, boolean read) throws InterruptedException {
+  /**
+   * Fills and stays. Each entry that is read is so every half minute or so.
+   *
+   * @param filled how much is filled after a multiple of the minutes
+   */
+  private static void cache(DoubleUnaryOperator filled, double minutes, boolean read) throws InterruptedException {
     Random random = new Random(1);
     long sum = 0;
-    double entriesPerTick = CACHE / ENTRY / (minutes * 60 * 10);
-    for (double due = 0; ; due += entriesPerTick) {
-      while (ENTRIES.size() < Math.min(due, CACHE / ENTRY)) {
+    double ticks = minutes * 60 * 10;
+    for (int tick = 0; ; tick++) {
+      while (ENTRIES.size() < CACHE / ENTRY * Math.min(filled.applyAsDouble(tick / ticks), 1)) {
         put();
       }
       for (int i = 0; read && !ENTRIES.isEmpty() && i < 8; i++) {
@@ -61,6 +69,23 @@ final class Situation {
       Thread.sleep(60_000 / (BURST / ENTRY));
     }
     Thread.currentThread().join();
+  }
+
+  /** Takes memory in a minute, uses it for three, and gives it back; again and again. */
+  private static void batch(double minutes) throws InterruptedException {
+    while (true) {
+      Thread.sleep((long) (minutes * 60_000));
+      while (ENTRIES.size() < BURST / ENTRY) {
+        put();
+        Thread.sleep(60_000 / (BURST / ENTRY));
+      }
+      for (int second = 0; second < 180; second++) {
+        ENTRIES.forEach(entry -> entry.put(0, (byte) (entry.get(0) + 1)));
+        Thread.sleep(1_000);
+      }
+      ENTRIES.clear();
+      System.gc();
+    }
   }
 
   private static void put() {

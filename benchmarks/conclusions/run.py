@@ -51,6 +51,7 @@ class Situation:
     heap: int = 128
     # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
     again: float = 0
+    restarts: int = 1
 
 
 def leak(name, **other):
@@ -96,12 +97,12 @@ class Beans:
 class Run:
     """One situation from its start to its end, with its restarts."""
 
-    def __init__(self, situation, classes, beans):
+    def __init__(self, situation, classes, beans, results=RESULTS):
         self.situation = situation
         self.classes = classes
         self.beans = beans
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-conclusions-"))
-        self.records = (RESULTS / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
+        self.records = (results / f"{situation.name.replace(' ', '-')}.jsonl").open("w")
         self.port, self.jmx_port = free_port(), free_port()
         self.number = 0
         self.turn = 0
@@ -119,7 +120,7 @@ class Run:
             with MemoryLimit(LIMIT * MIB) as limit:
                 if not limit.possible:
                     raise measure.Unavailable("no memory cgroup can be made here")
-                while left > 0 and self.number < 2:
+                while left > 0 and self.number <= situation.restarts:
                     self.number += 1
                     code = self.once(limit, left)
                     if code is None:

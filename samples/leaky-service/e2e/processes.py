@@ -243,11 +243,12 @@ class _Server:
 class Prometheus(_Server):
     """Scrapes the leaky service, or several, every second, and evaluates rules as often."""
 
-    def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None, path="/actuator/prometheus"):
+    def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None, path="/actuator/prometheus",
+                 jobs=None, interval="1s"):
         """Labels of all targets, contents of rules files by name, an Alertmanager's and a kube-state-metrics' address, and
-        where the targets have their metrics."""
+        where the targets have their metrics; or the whole jobs, and how often they are scraped."""
         # JSON is YAML.
-        jobs = [
+        jobs = jobs or [
             {
                 "job_name": "leaky-service",
                 "metrics_path": path,
@@ -259,7 +260,7 @@ class Prometheus(_Server):
                 {"job_name": "kube-state-metrics", "honor_labels": True, "static_configs": [{"targets": [kube_state_metrics]}]}
             )
         configuration = {
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "global": {"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
             "rule_files": list(rules or {}),
             "scrape_configs": jobs,
         }
@@ -339,11 +340,15 @@ class Webhook(_Stub):
 
 
 class KubeStateMetrics(_Stub):
-    """What kube-state-metrics would tell of a pod that was killed once."""
+    """What kube-state-metrics would tell of a pod that was OOM-killed once, long ago, and of further kills."""
 
     def __init__(self, namespace, pod, container):
+        self._restarts = 1
         labels = f'namespace="{namespace}",pod="{pod}",container="{container}"'
         super().__init__(
-            lambda _: f"kube_pod_container_status_restarts_total{{{labels}}} 1\n"
+            lambda _: f"kube_pod_container_status_restarts_total{{{labels}}} {self._restarts}\n"
             f'kube_pod_container_status_last_terminated_reason{{{labels},reason="OOMKilled"}} 1\n'
         )
+
+    def kill(self):
+        self._restarts += 1
