@@ -304,6 +304,7 @@ public record NativeMemoryView(
    * @param sites how many call sites have a verdict; null if nothing is observed
    * @param suspected what the worst leaks keep, by name, most first, the last being {@code other};
    *     empty if nothing leaks
+   * @param unused the same of the sites with the verdict unused
    */
   public record Leaks(
       String state,
@@ -323,7 +324,8 @@ public record NativeMemoryView(
       String watchReason,
       String lostMemory,
       @Nullable Verdicts sites,
-      List<Share> suspected) {
+      List<Share> suspected,
+      List<Share> unused) {
 
     private static Leaks of(Observation observation, Optional<LeakSummary> summary, Clock clock) {
       return new Leaks(
@@ -350,7 +352,8 @@ public record NativeMemoryView(
           observation.watchReason(),
           observation.lostMemory(),
           summary.map(Verdicts::of).orElse(null),
-          Holders.shares(summary.map(LeakSummary::suspected).orElse(List.of())));
+          Holders.shares(summary.map(LeakSummary::suspected).orElse(List.of())),
+          Holders.shares(summary.map(LeakSummary::unusedBytes).orElse(List.of())));
     }
   }
 
