@@ -87,9 +87,6 @@ def complaints(documents):
 
 @unittest.skipUnless((SCHEMA / "node_modules").is_dir(), "dashboards/check.sh has not installed Grafana's schemas")
 class SchemaCheck(unittest.TestCase):
-    def test_what_has_no_fault_passes(self):
-        self.assertEqual((0, [[]]), complaints([example()]))
-
     def test_nothing_is_not_valid(self):
         self.assertEqual((1, []), complaints([]))
 
@@ -112,10 +109,11 @@ class SchemaCheck(unittest.TestCase):
                     self.assertRegex(of_version[0], expected)
 
     def test_a_schema_version_that_a_version_does_not_read_is_found(self):
-        for schema_version, readers in ((39, 4), (40, 3), (41, 3), (42, 2), (43, 0)):
+        readers = {39: VERSIONS, 40: VERSIONS[1:], 41: VERSIONS[1:], 42: VERSIONS[2:], 43: []}
+        _, said = complaints([{**example(), "schemaVersion": one} for one in readers])
+        for (schema_version, reading), lines in zip(readers.items(), said):
             with self.subTest(schema_version):
-                _, [lines] = complaints([{**example(), "schemaVersion": schema_version}])
-                self.assertEqual(4 - readers, len(lines), lines)
+                self.assertEqual(len(VERSIONS) - len(reading), len(lines), lines)
 
 
 if __name__ == "__main__":
