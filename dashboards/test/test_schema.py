@@ -1,0 +1,120 @@
+"""The check against Grafana's published schemas and panel models finds the faults that it is there for, in each version."""
+
+import copy
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import dashboards
+
+SCHEMA = pathlib.Path(__file__).resolve().parent / "schema"
+VERSIONS = ["11.0", "11.6", "12.4", "13.2"]
+# Where a value is planted, what it is, and what must be said of it (versions differ where one does not know the option). A panel is named by its type.
+PLANTED = [
+    ([], "colour", "red", "'\"colour\"' does not exist"),
+    ([], "schemaVersion", "39", "'string' is not assignable to type 'number'"),
+    ([], "graphTooltip", 7, "'7' is not assignable"),
+    (["templating", "list", 1], "refresh", 9, "'9' is not assignable"),
+    (["annotations", "list", 0], "expression", "up", "'\"expression\"' does not exist"),
+    (["links", 0], "type", "page", "'\"page\"' is not assignable"),
+    (["links", 0], "placement", "above", "placement|above"),
+    (["stat"], "type", "statistics", "no panel of type statistics"),
+    (["stat"], "repeatDirection", "d", "'\"d\"' is not assignable"),
+    (["row"], "folded", True, "'\"folded\"' does not exist"),
+    (["stat", "options"], "colourMode", "value", "'\"colourMode\"' does not exist"),
+    (["stat", "options"], "colorMode", "loud", "'\"loud\"' is not assignable"),
+    (["stat", "options"], "percentChangeColorMode", "loud", "percentChangeColorMode|loud"),
+    (["stat", "options", "reduceOptions"], "calc", [], "'\"calc\"' does not exist"),
+    (["stat", "fieldConfig", "defaults"], "units", "bytes", "'\"units\"' does not exist"),
+    (["stat", "fieldConfig", "defaults"], "custom", {"lineWidth": 1}, "is not assignable to type 'never'"),
+    (["stat", "fieldConfig", "defaults", "thresholds"], "mode", "relative", "'\"relative\"' is not assignable"),
+    (["timeseries", "options", "legend"], "placement", "left", "'\"left\"' is not assignable"),
+    (["timeseries", "fieldConfig", "defaults", "custom"], "thickness", 1, "'\"thickness\"' does not exist"),
+    (["timeseries", "fieldConfig", "defaults", "custom"], "lineWidth", "1", "'string' is not assignable"),
+    (["timeseries", "targets", 0], "format", "series", "'\"series\"' is not assignable"),
+    (["timeseries", "targets", 0], "query", "up", "'\"query\"' does not exist"),
+    (["bargauge", "options"], "displayMode", "thin", "'\"thin\"' is not assignable"),
+    (["heatmap", "options", "yAxis"], "units", "bytes", "'\"units\"' does not exist"),
+    (["table", "options"], "cellHeight", "xl", "'\"xl\"' is not assignable"),
+    (["table", "options"], "footer", "sum", "footer|'string' has no properties"),
+    (["table", "transformations", 0], "id", "mix", "transformation mix is not known"),
+]
+OVERRIDES = [
+    ("custom.lineStyles", {}, "'lineStyles' does not exist"),
+    ("custom.lineStyle", {"fill": "dotted"}, "'\"dotted\"' is not assignable"),
+    ("custom.stacking", {"mode": "normal", "by": "A"}, "'\"by\"' does not exist"),
+    ("units", "bytes", "'units' does not exist"),
+    ("decimals", "2", "'string' is not assignable"),
+]
+
+
+def example():
+    """A committed dashboard with a panel of each type."""
+    loaded = dashboards.load().values()
+    whole = copy.deepcopy(next(iter(loaded)))
+    every = [panel for dashboard in loaded for panel in unfolded(dashboard["panels"])]
+    whole["panels"] = list({panel["type"]: panel for panel in every}.values())
+    return whole
+
+
+def unfolded(panels):
+    for panel in panels:
+        yield {**panel, "panels": []} if panel["type"] == "row" else panel
+        yield from panel.get("panels", [])
+
+
+def place(dashboard, path):
+    for step in path:
+        if isinstance(step, str) and step not in dashboard and "panels" in dashboard:
+            dashboard = next(panel for panel in dashboard["panels"] if panel["type"] == step)
+        else:
+            dashboard = dashboard.setdefault(step, {}) if isinstance(dashboard, dict) else dashboard[step]
+    return dashboard
+
+
+def complaints(documents):
+    """The exit code, and what is said of each dashboard."""
+    with tempfile.TemporaryDirectory() as directory:
+        paths = [pathlib.Path(directory, f"{number}.json") for number in range(len(documents))]
+        for path, document in zip(paths, documents):
+            path.write_text(json.dumps(document))
+        answer = subprocess.run(["node", SCHEMA / "validate.mjs", *paths], capture_output=True, text=True, timeout=240)
+    lines = answer.stderr.splitlines()
+    return answer.returncode, [[line for line in lines if line.startswith(f"{path.name}: ")] for path in paths]
+
+
+@unittest.skipUnless((SCHEMA / "node_modules").is_dir(), "dashboards/check.sh has not installed Grafana's schemas")
+class SchemaCheck(unittest.TestCase):
+    def test_nothing_is_not_valid(self):
+        self.assertEqual((1, []), complaints([]))
+
+    def test_planted_faults_are_found_in_every_version(self):
+        faulty = []
+        for path, key, value, _ in PLANTED:
+            faulty.append(example())
+            place(faulty[-1], path)[key] = value
+        for name, value, _ in OVERRIDES:
+            override = {"matcher": {"id": "byName", "options": "x"}, "properties": [{"id": name, "value": value}]}
+            faulty.append(example())
+            place(faulty[-1], ["timeseries", "fieldConfig"])["overrides"] = [override]
+        code, said = complaints(faulty)
+        self.assertEqual(1, code)
+        for (*fault, expected), lines in zip([*PLANTED, *OVERRIDES], said):
+            for version in VERSIONS:
+                with self.subTest(fault=fault, version=version):
+                    of_version = [line for line in lines if f": Grafana {version}: " in line]
+                    self.assertEqual(1, len(of_version), of_version)
+                    self.assertRegex(of_version[0], expected)
+
+    def test_a_schema_version_that_a_version_does_not_read_is_found(self):
+        readers = {39: VERSIONS, 40: VERSIONS[1:], 41: VERSIONS[1:], 42: VERSIONS[2:], 43: []}
+        _, said = complaints([{**example(), "schemaVersion": one} for one in readers])
+        for (schema_version, reading), lines in zip(readers.items(), said):
+            with self.subTest(schema_version):
+                self.assertEqual(len(VERSIONS) - len(reading), len(lines), lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
