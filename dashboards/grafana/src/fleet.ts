@@ -2,7 +2,7 @@
 // a thousand series a panel, and rankings are made by Prometheus, so that the browser draws a few.
 import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { dashboard, selected, selectedJobs } from './dashboard.js';
-import { killsOf, withVersion } from './measures.js';
+import { killsOf, suspectsOf, withVersion } from './measures.js';
 import {
   AS_CONCLUSION,
   FULL_INSTANCE,
@@ -87,17 +87,16 @@ const nearest = [
     .links([runbook('near-limit.md')]),
 ];
 
-const SUSPECT = 'namespace, job, version, site';
-const suspect = `(native_malloc_leak_suspected_bytes{${selected}} > 0)`;
+const SUSPECT = 'namespace, job, version, site, verdict';
 const pods = withVersion(`mallometer_active{${selected}}`, selected);
-const suspects = withVersion(suspect, selected);
+const suspects = withVersion(`(${suspectsOf(selected)})`, selected);
 
 const code = [
   rows(
-    'Which call sites leak, in how many pods of which version?',
-    'One line for each leaking call site and version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: look at what they do that others do not.',
+    'Which call sites hold unused memory, in how many pods of which version?',
+    'One line for each call site with the verdict leak or unused and version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: look at what they do that others do not.',
     16,
-    { site: 'Call site', ...PLACE, version: 'Version' },
+    { site: 'Call site', verdict: 'Verdict', ...PLACE, version: 'Version' },
     [
       { name: 'In pods', unit: 'none', width: 90, expression: `count by (${SUSPECT}) (${suspects})` },
       {

@@ -5,7 +5,9 @@ import { fleet } from './fleet.js';
 import { overview } from './overview.js';
 import { where } from './where.js';
 
+// The library moves links and annotations into a menu of Grafana 12 and newer; they belong above the panels.
+const above = (_: string, value: unknown) => (value === 'inControlsMenu' ? undefined : value);
 const directory = process.argv[2] ?? '.';
 for (const dashboard of [overview, where, fleet]) {
-  writeFileSync(`${directory}/${dashboard.uid}.json`, JSON.stringify(dashboard, null, 2) + '\n');
+  writeFileSync(`${directory}/${dashboard.uid}.json`, JSON.stringify(dashboard, above, 2) + '\n');
 }

@@ -20,3 +20,13 @@ export function withVersion(series: string, of: string): string {
   const version = `mallometer_application{${of}}`;
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
+
+/** Of leaks and of what nobody uses, with the verdict as a label, what the function makes of a series of bytes by call site. */
+export function suspectsOf(of: string, value: (bytes: string) => string = (bytes) => `${bytes} > 0`): string {
+  return [
+    ['leak', `native_malloc_leak_suspected_bytes{${of}}`],
+    ['unused', `native_malloc_leak_unused_bytes{${of}}`],
+  ]
+    .map(([verdict, bytes]) => `label_replace(${value(bytes)}, "verdict", "${verdict}", "", "")`)
+    .join(' or ');
+}

@@ -1,7 +1,7 @@
 // Is the native memory of one instance a problem, of what kind, when does it hurt? Asks only series that the instance publishes
 // itself, so it works without the recording rules.
 import { dashboard, one } from './dashboard.js';
-import { killsOf } from './measures.js';
+import { killsOf, suspectsOf } from './measures.js';
 import {
   AS_CONCLUSION,
   AS_LIMIT,
@@ -37,7 +37,6 @@ const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}
 const BY_HEAP = 'used, most of it by the heap';
 /** In words, where there is no time: numbers that no time is. */
 const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
-const suspected = `native_malloc_leak_suspected_bytes{${one}}`;
 // Only the pod that is shown; kube-state-metrics has labels of its own.
 const ofPod = `and on (namespace, pod) mallometer_active{${one}}`;
 
@@ -142,19 +141,26 @@ const kind = [
 
 const suspects = [
   rows(
-    'Which call sites leak?',
-    'The lines of code with the verdict leak: what they hold untouched, how much more that was within the last hour, and since when Prometheus has seen it, a day back at most. Growth of a young suspect is extrapolated.',
+    'Which call sites hold memory that nobody uses?',
+    'leak: nothing will use it again; the line of code to open first. unused: nothing did so far, which a timeout or a scan may still do. What they hold untouched, how much more that was within the last hour, and since when Prometheus has seen it, a day back at most. Growth of a young suspect is extrapolated.',
     WHOLE,
-    { site: 'Call site' },
+    { site: 'Call site', verdict: 'Verdict' },
     [
-      { name: 'Untouched', unit: 'bytes', expression: `sum by (site) (${suspected} > 0)` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `sum by (site) (deriv(native_malloc_leak_suspected_bytes{${one}}[1h]) * 3600 and ${suspected} > 0)` },
+      { name: 'Untouched', unit: 'bytes', expression: `sum by (site, verdict) (${suspectsOf(one)})` },
+      {
+        name: 'Growth an hour',
+        unit: 'bytes',
+        expression: `sum by (site, verdict) (${suspectsOf(one, (bytes) => `deriv(${bytes}[1h]) * 3600 and ${bytes} > 0`)})`,
+      },
       {
         // A suspect younger than a step has no step.
         name: 'Since',
         unit: 'dateTimeAsIso',
         width: 190,
-        expression: `min by (site) (min_over_time(timestamp(${suspected} > 0)[1d:1m]) or timestamp(${suspected} > 0)) * 1000 and on (site) ${suspected} > 0`,
+        expression:
+          'min by (site, verdict) (' +
+          suspectsOf(one, (bytes) => `(min_over_time(timestamp(${bytes} > 0)[1d:1m]) or timestamp(${bytes} > 0)) * 1000 and ${bytes} > 0`) +
+          ')',
       },
     ],
   )

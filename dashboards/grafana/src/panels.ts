@@ -359,7 +359,7 @@ export function buckets(title: string, description: string, unit: string, width:
 }
 
 /** Of columns in pixels; call sites and instances, which are not here, have what is left. */
-const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90 };
+const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90, Verdict: 90 };
 const VALUE_WIDTH = 130;
 
 /**

@@ -21,9 +21,6 @@ const SCHEMA_VERSIONS = { '11.0': 39 };
 // What a version does not know and passes over, by its path in a dashboard or a panel, with the one value that means as
 // much as nothing there. Most of it is what the generator's library writes unasked.
 const IGNORED = {
-  // Where 11 shows all links and annotations: above the panels.
-  'links.placement': [['11.0', '11.6'], 'inControlsMenu'],
-  'annotations.placement': [['11.0', '11.6'], 'inControlsMenu'],
   // Of intervals; the library writes it into every variable.
   'templating.list.auto': [VERSIONS, false],
   'templating.list.auto_min': [VERSIONS, '10s'],

@@ -68,7 +68,7 @@ LEAK_TIME_SCALE = 60
 WARMING_JVM = "libjvm.so*"
 POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"}
 # What there is only after a kill, while a process grows, and when it is half an hour old.
-OF_WHAT_DID_NOT_HAPPEN = {"mallometer_previous_exit", "mallometer_limit_seconds", "job_version:native_malloc_live_bytes:avg"}
+OF_WHAT_DID_NOT_HAPPEN = {"mallometer_previous_exit", "mallometer_limit_seconds", "job_version:native_malloc_live_bytes:avg", "native_malloc_leak_unused_bytes"}
 # "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
 SERIES_OF_A_PROCESS = 150

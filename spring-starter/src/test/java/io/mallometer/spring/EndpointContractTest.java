@@ -93,8 +93,7 @@ class EndpointContractTest extends FaceContract {
     shown.add(sites(sites.growing(), "growing", ""));
     shown.add(sites(sites.pool(), "pool", ""));
     for (NativeMemoryView.Share share : leaks.unused()) {
-      shown.add(
-          gauge("native_malloc_leak_unused_bytes", share.liveBytes(), "site", share.name()));
+      shown.add(gauge("native_malloc_leak_unused_bytes", share.liveBytes(), "site", share.name()));
     }
     for (NativeMemoryView.Share share : leaks.suspected()) {
       shown.add(
