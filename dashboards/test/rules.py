@@ -1,8 +1,9 @@
 """Checks the Prometheus rules beyond what promtool looks at.
 
 An alert is at fault if it lacks a severity, a keep_firing_for, a summary, a description with a number or a state, or a page
-in docs/runbooks; a page if it does not begin with something to type; the tests if one of them does not show an alert both
-firing and silent.
+in docs/runbooks; a page if it does not begin with something to type, lacks a section, or does not show three commands with
+what they answered; a document if a link in it leads nowhere; the tests if one of them does not show an alert both firing and
+silent.
 
     python3 dashboards/test/rules.py        from the root of the repository
 """
@@ -17,6 +18,11 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "dashboards/prometheus"
 SEVERITIES = {"critical", "warning", "info"}
 PAGES = "docs/runbooks/"
+# Alerts about all instances of a job.
+OF_JOBS = {"MallometerAbsent", "NativeMemoryMoreSinceRelease"}
+SECTIONS = ["What it means", "How sure it is", "Three commands", "What to do now", "What to do later"]
+COMMAND = "    $ "
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # A command has to come this early in a page.
 LINES_BEFORE_A_COMMAND = 12
 
@@ -34,12 +40,13 @@ def alert_faults(rules, repository=REPOSITORY):
     """What is wrong with the alerts and with the pages that they lead to, one line each."""
     found, addresses = [], set()
     for alert in alerts(rules):
+        named = "$labels.job" if alert["alert"] in OF_JOBS else "$labels.instance"
         texts = alert.get("annotations", {})
         for what, holds in (
             ("has no severity", alert.get("labels", {}).get("severity") in SEVERITIES),
             ("has no keep_firing_for", "keep_firing_for" in alert),
-            ("has no summary that names the instance", "$labels.instance" in texts.get("summary", "")),
-            ("has no number in its description", re.search(r"\$value|\.Value|\.Labels", texts.get("description", ""))),
+            (f"has no summary that names {named}", named in texts.get("summary", "")),
+            ("has no number in its description", re.search(r"\$value|\.Value|\.Labels|\| value\b", texts.get("description", ""))),
         ):
             if not holds:
                 found.append(f"{alert['alert']} {what}")
@@ -54,10 +61,43 @@ def alert_faults(rules, repository=REPOSITORY):
 def page_faults(page):
     if not page.is_file():
         return [f"{page.name or 'a page'} is not in {PAGES}"]
+    found = []
     lines = page.read_text(encoding="utf-8").splitlines()
     if not any(line.startswith("    ") for line in lines[:LINES_BEFORE_A_COMMAND]):
-        return [f"{page.name} does not begin with something to type"]
-    return []
+        found.append(f"{page.name} does not begin with something to type")
+    if [line[3:] for line in lines if line.startswith("## ")] != SECTIONS:
+        found.append(f"{page.name} does not have the sections {', '.join(SECTIONS)}")
+    shown = [lines[i : i + 2] for i, line in enumerate(lines) if line.startswith(COMMAND)]
+    if len(shown) != 3 or not all(_is_output(after[-1]) for after in shown):
+        found.append(f"{page.name} does not show three commands, each with what it answered")
+    return found
+
+
+def _is_output(line):
+    return line.startswith("    ") and not line.startswith(COMMAND)
+
+
+def anchors(document):
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", document, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def link_faults(document):
+    """Links of a document to files or headings that do not exist."""
+    found = []
+    for target in LINK.findall(document.read_text(encoding="utf-8")):
+        address, _, anchor = target.partition("#")
+        if ":" in address:
+            continue
+        file = document.parent / address if address else document
+        if not file.exists() or (anchor and anchor not in anchors(file.read_text(encoding="utf-8"))):
+            found.append(f"{document.name} links to {target}, which does not exist")
+    return found
+
+
+def documents(repository=REPOSITORY):
+    return [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
 
 
 def test_faults(rules, tests):
@@ -74,6 +114,7 @@ def test_faults(rules, tests):
 def main():
     rules = load(RULES / "alerts.yml")
     found = alert_faults(rules) + test_faults(rules, load(RULES / "tests/alerts.yml"))
+    found += [fault for document in documents() for fault in link_faults(document)]
     for fault in found:
         print(f"dashboards/prometheus: {fault}")
     return bool(found)

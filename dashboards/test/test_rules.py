@@ -80,11 +80,48 @@ class RulesCheck(unittest.TestCase):
         faulty = changed(lambda alert: alert["annotations"].update(runbook_url="http://else/docs/runbooks/stuck.md"))
         self.assertEqual(1, len(rules.alert_faults(faulty)))
 
-    def test_a_page_that_begins_with_prose_is_found(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".md") as page:
-            page.write("# Prose\n" + "One could look at many things.\n" * 20 + "\n    ls\n")
-            page.flush()
-            self.assertEqual(1, len(rules.page_faults(pathlib.Path(page.name))))
+    def test_a_summary_about_a_job_names_the_job(self):
+        for alert in rules.alerts(ALERTS):
+            of_job = alert["alert"] in rules.OF_JOBS
+            other = "{{ $labels.instance }}" if of_job else "{{ $labels.job }}"
+            one = {"groups": [{"rules": [{**alert, "annotations": {**alert["annotations"], "summary": other}}]}]}
+            self.assertEqual(1, len(rules.alert_faults(one)), alert["alert"])
+
+    def test_an_incomplete_page_is_found(self):
+        whole = (rules.REPOSITORY / rules.PAGES / "stuck.md").read_text()
+        for faulty in (
+            "# Prose\n" + "One could look at many things.\n" * 20 + whole.split("\n", 1)[1],
+            whole.replace("## How sure it is", "## Doubts"),
+            whole.replace("    $ ", "    ", 1),
+            re.sub(r"(\n    \$ .*)(\n    [^$].*)+", r"\1", whole, count=1),
+        ):
+            with tempfile.NamedTemporaryFile("w", suffix=".md") as page:
+                page.write(faulty)
+                page.flush()
+                self.assertEqual(1, len(rules.page_faults(pathlib.Path(page.name))), faulty)
+
+    def test_a_link_that_leads_nowhere_is_found(self):
+        for document in rules.documents():
+            self.assertEqual([], rules.link_faults(document))
+        with tempfile.TemporaryDirectory() as directory:
+            document = pathlib.Path(directory, "page.md")
+            pathlib.Path(directory, "other.md").write_text("## The longest (timeout)\n")
+            for target, faults in (
+                ("other.md", 0),
+                ("other.md#the-longest-timeout", 0),
+                ("https://example.org/none.md", 0),
+                ("none.md", 1),
+                ("other.md#none", 1),
+                ("#none", 1),
+            ):
+                document.write_text(f"See [this]({target}).\n")
+                self.assertEqual(faults, len(rules.link_faults(document)), target)
+
+    def test_every_alert_is_listed(self):
+        listed = (rules.REPOSITORY / rules.PAGES / "README.md").read_text()
+        for alert in rules.alerts(ALERTS):
+            page = alert["annotations"]["runbook_url"].rpartition("/")[2]
+            self.assertRegex(listed, rf"\| \[{page}\]\({page}\) \|.*\b{alert['alert']}\b")
 
     def test_an_alert_without_a_test_is_found(self):
         untested = changed(lambda alert: alert.update(alert="Untested"))

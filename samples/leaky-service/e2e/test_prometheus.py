@@ -267,7 +267,7 @@ class DemoUnderPrometheus(unittest.TestCase):
         early = [start for start in began if datetime.datetime.fromisoformat(start).timestamp() < leaking]
         self.assertEqual([], early, f"the leak was on from {datetime.datetime.fromtimestamp(leaking)} on")
 
-    def test_a_kill_that_the_cluster_tells_of_reaches_the_webhook_and_is_over(self):
+    def test_the_kill_that_the_cluster_tells_of_reaches_the_webhook_and_is_over(self):
         self.assertEqual([], self.webhook.told(KILL, "firing"))
         self.kube_state_metrics.kill()
         wait_until(lambda: self.webhook.told(KILL, "firing"), 30, "the kill is told")

@@ -180,7 +180,8 @@ public interface Mallometer extends AutoCloseable {
     /**
      * Returns what changed of the call sites between two moments of the last hour, of which five
      * minutes are kept by 15 s and the rest by the minute; the second may be the present. The
-     * moments nearest to those asked for are compared, if they are at most two minutes away.
+     * moments nearest to those asked for are compared, if they are at most two minutes away; from
+     * before the first reading on, the changes are those since it.
      */
     SiteChanges changes(Instant from, Instant to);
 

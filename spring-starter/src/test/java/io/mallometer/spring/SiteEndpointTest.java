@@ -163,7 +163,7 @@ class SiteEndpointTest {
         "sites?from=10m&to=soon | to is 'soon' and must be",
         "sites?to=5m | to is the end of a change: it needs from",
         "sites?from=10m&group=site | group and from exclude each other",
-        "sites?from=2h | nothing is known of 2025-12-31T22:10:00Z: call sites are known from",
+        "sites?from=3h&to=2h | nothing is known of 2025-12-31T22:10:00Z: call sites are known from",
         "sites?top=-1 | sites has no parameter 'top'; it has sort, group, filter, owner, limit, from, to",
         "breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
         "leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",

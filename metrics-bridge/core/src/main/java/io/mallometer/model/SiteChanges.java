@@ -7,11 +7,12 @@ import java.util.Optional;
 /**
  * What changed of the call sites between two moments of the last hour.
  *
- * @param from the first moment, of those that are kept the nearest to the one asked for; empty if
- *     nothing is known
+ * @param from the first moment, of those that are kept the nearest to the one asked for, or the
+ *     first reading if that was later; empty if nothing is known
  * @param to the second moment, likewise
  * @param changes the sites of which anything is different, most growth first
- * @param reason why nothing is known; empty if it is
+ * @param reason why nothing is known, or why only the changes since the first reading are; empty if
+ *     nothing is missing
  */
 public record SiteChanges(
     Optional<Instant> from, Optional<Instant> to, List<SiteChange> changes, String reason) {

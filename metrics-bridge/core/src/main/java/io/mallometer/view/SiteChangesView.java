@@ -13,11 +13,12 @@ import java.util.function.Predicate;
  *
  * @param from the first moment, the nearest to the one asked for, in ISO 8601
  * @param to the second moment, likewise
+ * @param reason why the changes are only those since the first reading; empty if nothing is missing
  * @param matching how many sites changed, of which {@link #changes()} are the first
  * @param changes what changed
  */
-public record SiteChangesView(Instant from, Instant to, int matching, List<Change> changes)
-    implements View {
+public record SiteChangesView(
+    Instant from, Instant to, String reason, int matching, List<Change> changes) implements View {
 
   /**
    * What changed of a site, estimated.
@@ -70,13 +71,13 @@ public record SiteChangesView(Instant from, Instant to, int matching, List<Chang
    */
   static SiteChangesView of(
       SiteChanges changes, Predicate<SiteChange> wanted, Comparator<SiteChange> order, int most) {
-    if (!changes.reason().isEmpty()) {
-      throw new IllegalArgumentException(changes.reason());
-    }
+    Instant first =
+        changes.from().orElseThrow(() -> new IllegalArgumentException(changes.reason()));
     List<SiteChange> matching = changes.changes().stream().filter(wanted).sorted(order).toList();
     return new SiteChangesView(
-        changes.from().orElseThrow(),
+        first,
         changes.to().orElseThrow(),
+        changes.reason(),
         matching.size(),
         SiteQuery.rows(matching, most, Change::of));
   }

@@ -38,18 +38,24 @@ public final class SiteHistory {
           new Span(Duration.ofSeconds(15), Duration.ofMinutes(5)),
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
+  private Instant beginning = Instant.MAX;
+
   /**
    * Adds the figures of a reading, unless the latest are less than a quarter of a minute old.
    *
    * @param nanoTime when, by {@link System#nanoTime()} or a clock like it
    */
   public synchronized void add(CallSites read, long nanoTime) {
+    if (beginning.equals(Instant.MAX)) {
+      beginning = read.time();
+    }
     moments.add(nanoTime, () -> SiteMoment.of(read));
   }
 
   /**
    * What changed from the moment nearest to {@code from} to the one nearest to {@code to}, among
-   * those kept and {@code now}.
+   * those kept and {@code now}. From before the first reading on the changes are those since it, as
+   * long as it is kept, and the reason says so.
    *
    * @param now the latest reading, which knows the stacks
    */
@@ -61,7 +67,8 @@ public final class SiteHistory {
               + now.reason());
     }
     List<SiteMoment> known = known(now);
-    Optional<SiteMoment> first = nearest(known, from);
+    Optional<SiteMoment> near = nearest(known, from);
+    Optional<SiteMoment> first = near.or(() -> beginning(known, from));
     Optional<SiteMoment> second = nearest(known, to);
     if (first.isEmpty() || second.isEmpty()) {
       return SiteChanges.none(
@@ -71,7 +78,12 @@ public final class SiteHistory {
       return SiteChanges.none(
           "there are no two moments between %s and %s: %s".formatted(from, to, kept(known)));
     }
-    return changes(first.get(), second.get(), now);
+    String reason =
+        near.isPresent()
+            ? ""
+            : "call sites are known since %s only: nothing is known of %s"
+                .formatted(first.get().time(), from);
+    return changes(first.get(), second.get(), now, reason);
   }
 
   /**
@@ -120,7 +132,8 @@ public final class SiteHistory {
     return sites.stream().mapToDouble(site -> moment.liveBytesOrNone(site.number())).sum();
   }
 
-  private static SiteChanges changes(SiteMoment first, SiteMoment second, CallSites now) {
+  private static SiteChanges changes(
+      SiteMoment first, SiteMoment second, CallSites now, String reason) {
     return new SiteChanges(
         Optional.of(first.time()),
         Optional.of(second.time()),
@@ -129,7 +142,7 @@ public final class SiteHistory {
             .filter(SiteChange::moved)
             .sorted(SiteChange.MOST_GROWTH_FIRST)
             .toList(),
-        "");
+        reason);
   }
 
   private static SiteChange change(CallSite site, SiteMoment first, SiteMoment second) {
@@ -153,6 +166,14 @@ public final class SiteHistory {
       known.add(SiteMoment.of(now));
     }
     return known;
+  }
+
+  /** The first reading, if it is kept and later than what is asked for. */
+  private synchronized Optional<SiteMoment> beginning(List<SiteMoment> known, Instant asked) {
+    SiteMoment oldest = known.get(0);
+    return oldest.time().equals(beginning) && asked.isBefore(beginning)
+        ? Optional.of(oldest)
+        : Optional.empty();
   }
 
   private static Optional<SiteMoment> nearest(List<SiteMoment> known, Instant asked) {

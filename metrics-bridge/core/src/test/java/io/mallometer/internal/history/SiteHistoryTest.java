@@ -91,6 +91,20 @@ class SiteHistoryTest {
         .startsWith("there are no two moments between ");
   }
 
+  @Test
+  void fromBeforeTheFirstReadingOnChangesAreThoseSinceIt() {
+    CallSites now = liveFor(Duration.ofMinutes(3));
+
+    SiteChanges changes = history.changes(START.minusSeconds(1_620), now.time(), now);
+
+    assertThat(changes.from()).contains(START);
+    assertThat(changes.reason())
+        .isEqualTo(
+            "call sites are known since 2026-01-01T00:00:00Z only: nothing is known of"
+                + " 2025-12-31T23:33:00Z");
+    assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
+  }
+
   /** Of old moments alone nothing could be told but that nothing changed. */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
