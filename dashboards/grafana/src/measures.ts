@@ -17,7 +17,8 @@ export function killsOf(of: string): string {
 
 /** The series with the version of their application as a label, or without where it is unknown. */
 export function withVersion(series: string, of: string): string {
-  const version = `mallometer_application{${of}}`;
+  // One of two, where an instance that has just been replaced is not forgotten yet.
+  const version = `topk by (${INSTANCE}) (1, mallometer_application{${of}})`;
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
 

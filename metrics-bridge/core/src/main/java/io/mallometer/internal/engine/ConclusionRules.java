@@ -196,7 +196,12 @@ final class ConclusionRules {
 
   private String runbook() {
     return switch (findings.get(0).topic()) {
-      case "leaks" -> "leak-suspected";
+      case "leaks" ->
+          switch (suspects().get(0).verdict()) {
+            case LEAK -> "leak-suspected";
+            case UNUSED -> "unused-grows";
+            default -> "reaches-limit";
+          };
       case "previous" -> "after-a-kill";
       case "growth" -> "reaches-limit";
       default -> "near-limit";
