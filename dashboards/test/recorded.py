@@ -104,7 +104,7 @@ def told(recording, found):
         f"{name} {', '.join(f'{first} to {recording.minutes if last is None else last}' for first, last in found[name])}"
         for name in sorted(found)
     )
-    events = ", ".join(f"{what} {minute:g}" for what, minute in recording.events if what not in ("started", "stopped") or minute > 1)
+    events = ", ".join(f"{what} {minute:g}" for what, minute in recording.events if what != "started")
     return f"| {recording.name} | {recording.truth} | {events} | {recording.wanted['person']} | {fired or 'nothing'} |"
 
 
@@ -112,7 +112,7 @@ def documented(rows):
     """The text of docs/alerts.md with the rows as its table."""
     table = "\n".join(["| recording | what is so | events, in minutes | a person wants | alerts, in minutes |", "|---|---|---|---|---|", *rows])
     text = DOCUMENT.read_text(encoding="utf-8")
-    return re.sub(r"<!-- table -->\n(.*?\n\n|)", lambda _: f"<!-- table -->\n{table}\n\n", text, count=1, flags=re.S)
+    return re.sub(r"(<!-- table -->\n)(\|.*\n)*", lambda mark: f"{mark[1]}{table}\n", text, count=1)
 
 
 def main(arguments):
