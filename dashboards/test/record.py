@@ -120,7 +120,7 @@ class Recorded(Run):
 
 
 def record(situations, keep):
-    began = time.time()
+    began, commit = time.time(), head()
     with tempfile.TemporaryDirectory() as classes:
         subprocess.run([JAVA + "c", "-d", classes, *map(str, (ROOT / "benchmarks/conclusions").glob("*.java"))], check=True)
         runs = [Recorded(situation, pathlib.Path(classes)) for situation in situations]
@@ -159,8 +159,8 @@ def record(situations, keep):
             json.dumps(
                 {
                     **dataclasses.asdict(run.situation),
-                    "command": shlex.join(["dashboards/test/record.py", "--situation", run.situation.name]),
-                    "commit": head(),
+                    "command": shlex.join(["dashboards/test/record.py", *sys.argv[1:]]),
+                    "commit": commit,
                     "began": began,
                     "ended": ended,
                     "events": run.events,
@@ -171,7 +171,9 @@ def record(situations, keep):
 
 
 def head():
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    """The commit, and whether something else is in the work tree."""
+    described = ["git", "describe", "--always", "--exclude=*", "--dirty=, changed since"]
+    return subprocess.run(described, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 # ---- Fixtures
