@@ -208,6 +208,12 @@ def values(name, samples, began, slots):
     return " ".join(text if count == 1 else f"{text}x{count - 1}" if text != "_" else f"_x{count}" for text, count in out)
 
 
+def absent(record, names):
+    """What the rules ask of mallometer and the recording does not have."""
+    published = {one["metric"]["__name__"] for one in record["series"]}
+    return sorted(name for name in names - published if name.startswith(("native_", "mallometer_")))
+
+
 def write(kept):
     RECORDED.mkdir(exist_ok=True)
     names = asked() | {"up"}
@@ -220,6 +226,7 @@ def write(kept):
             f"# Recorded by {record['command']}",
             f"# on {datetime.datetime.fromtimestamp(began, datetime.timezone.utc):%F %H:%M} UTC at commit {record['commit']}, with a memory limit of 512 MiB and a",
             f"# scrape every {SCRAPE_SECONDS} s. Only what the rules ask. Times of day are told since the beginning.",
+            f"# Asked, and not published: {', '.join(absent(record, names)) or 'nothing'}.",
             f"# Length: {(slots - 1) * SCRAPE_SECONDS // 60} min",
             "# Minutes: " + ", ".join(f"{event['what']} {(event['at'] - began) / 60:.1f}" for event in record["events"]),
             "rule_files:",

@@ -88,12 +88,15 @@ def differences(recording, found):
     """What is missing, what comes at the wrong time, and what nobody wanted, one line each."""
     wanted = recording.wanted
     for name, moments in wanted.get("fires", {}).items():
-        earliest, _, latest = (part.strip() for part in moments.partition(" to "))
-        first = found[name][0][0] if name in found else None
+        begins, _, ends = moments.partition(", over by ")
+        earliest, _, latest = (part.strip() for part in begins.partition(" to "))
+        first, last = found[name][0] if name in found else (None, None)
         if first is None:
             yield f"{recording.name}: {name} does not fire"
         elif not recording.at(earliest) <= first <= recording.at(latest):
             yield f"{recording.name}: {name} fires in minute {first}, not from {earliest} to {latest}"
+        elif ends and not (recording.minutes if last is None else last) <= recording.at(ends):
+            yield f"{recording.name}: {name} is not over by {ends}"
     for name in found.keys() - wanted.get("fires", {}).keys() - set(wanted.get("may", [])):
         yield f"{recording.name}: {name} fires in minute {found[name][0][0]}, and nobody wanted it"
 
@@ -110,7 +113,7 @@ def told(recording, found):
 
 def documented(rows):
     """The text of docs/alerts.md with the rows as its table."""
-    table = "\n".join(["| recording | what is so | events, in minutes | a person wants | alerts, in minutes |", "|---|---|---|---|---|", *rows])
+    table = "\n".join(["| recording | situation | events, in minutes | a person wants | alerts, in minutes |", "|---|---|---|---|---|", *rows])
     text = DOCUMENT.read_text(encoding="utf-8")
     return re.sub(r"(<!-- table -->\n)(\|.*\n)*", lambda mark: f"{mark[1]}{table}\n", text, count=1)
 

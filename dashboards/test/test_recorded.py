@@ -8,6 +8,7 @@ import recorded
 
 def recording(wanted, events=(("started", 0.0), ("killed", 30.4))):
     one = types.SimpleNamespace(name="leak", events=list(events), wanted=wanted)
+    one.minutes = 60
     one.at = lambda moment: recorded.Recording.at(one, moment)
     return one
 
@@ -23,6 +24,11 @@ class RecordedCheck(unittest.TestCase):
         for found in {}, {"Killed": [(25, 26)]}, {"Killed": [(34, None)]}:
             self.assertEqual(1, len(list(recorded.differences(recording(wanted), found))), found)
 
+    def test_what_is_not_over_in_time_is_found(self):
+        wanted = {"fires": {"Killed": "killed to killed+3, over by killed+11"}}
+        for last, faults in (41, 0), (42, 1), (None, 1):
+            self.assertEqual(faults, len(list(recorded.differences(recording(wanted), {"Killed": [(31, last)]}))), last)
+
     def test_what_nobody_wanted_is_found(self):
         self.assertEqual(1, len(list(recorded.differences(recording({}), {"Leak": [(3, 9)]}))))
 
@@ -34,6 +40,7 @@ class RecordedCheck(unittest.TestCase):
         self.assertEqual([(3, 5), (9, None)], recorded.intervals([3, 4, 5, 9, 10], 10))
 
     def test_an_alert_that_always_fires_is_found_in_every_recording(self):
+        self.assertLess(10, len(recorded.recordings()))
         for one in recorded.recordings()[:1]:
             fired = recorded.fired(one)
             always = recorded.fired(one, changed=lambda text: text.replace("expr: mallometer_active == 0", "expr: vector(1)"))

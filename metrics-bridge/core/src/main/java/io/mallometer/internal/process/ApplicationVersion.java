@@ -31,10 +31,14 @@ public final class ApplicationVersion {
 
   /** Looks for it once. Never throws. */
   public static Optional<String> ofThisProcess() {
-    return of(
-        System.getenv(),
-        System.getProperty("sun.java.command", ""),
-        System.getProperty("java.class.path", ""));
+    try {
+      return of(
+          System.getenv(),
+          System.getProperty("sun.java.command", ""),
+          System.getProperty("java.class.path", ""));
+    } catch (SecurityException e) {
+      return Optional.empty();
+    }
   }
 
   static Optional<String> of(Map<String, String> environment, String command, String classPath) {

@@ -431,6 +431,12 @@ class ConclusionTest {
     assertThat(small.conclusion().sentence()).endsWith("; suspects hold 40 MiB in all");
     assertThat(large.conclusion().state()).isEqualTo(State.WATCH);
     assertThat(large.conclusion().sentence()).isEqualTo("a.B.c keeps memory");
+    assertThat(large.conclusion().actions())
+        .containsExactly("Open the runbook: docs/runbooks/unused-grows.md");
+    large.leaks =
+        VerdictsByHand.report(VerdictsByHand.growing(Verdict.GROWING, "a.B.c", MIB, 60 * MIB));
+    assertThat(large.conclusion().actions())
+        .containsExactly("Open the runbook: docs/runbooks/reaches-limit.md");
   }
 
   /** The oldest is idle for 5 min: 25 min are left until the longest timeout could free it. */
