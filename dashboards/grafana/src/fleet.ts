@@ -95,7 +95,7 @@ const code = [
   rows(
     'Which call sites hold unused memory, in how many pods of which version?',
     'One line for each call site with the verdict leak or unused, and for each version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: ' +
-      'look at what they do that others do not. Each process publishes five names for each verdict, so at least as many pods as In pods says have the call site, and Not accessed is their sum.',
+      'look at what they do that others do not. Each process publishes the five to eight names that hold most for each verdict, so at least as many pods as In pods says have the call site, and Not accessed is their sum.',
     16,
     { site: 'Call site', verdict: 'Verdict', ...PLACE, version: 'Version' },
     [

@@ -23,8 +23,8 @@ export function withVersion(series: string, of: string): string {
 }
 
 /**
- * What the function makes of the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`,
- * which is no call site: it sums those beyond the five that each instance names.
+ * What the function makes of the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`, the
+ * sum of the call sites after the five to eight that each instance names.
  */
 export function suspectsOf(of: string, value: (bytes: string) => string = (bytes) => `${bytes} > 0`): string {
   return [

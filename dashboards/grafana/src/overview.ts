@@ -144,7 +144,7 @@ const suspects = [
     'Which call sites hold unused memory?',
     'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. The columns: what the call site holds and was not accessed; ' +
       'the growth of all its live bytes by the line through the last hour, extrapolated if the process is younger, and empty if the call site is not among the names in native_malloc_site_live_bytes; and since when ' +
-      'Prometheus has seen the suspect, a day back at most. Each process publishes five names for each verdict.',
+      'Prometheus has seen the suspect, a day back at most. Each process publishes the five to eight names that hold most for each verdict.',
     WHOLE,
     { site: 'Call site', verdict: 'Verdict' },
     [
