@@ -23,6 +23,10 @@ OF_JOBS = {"MallometerAbsent", "NativeMemoryMoreSinceRelease"}
 SECTIONS = ["What it means", "How sure it is", "Three commands", "What to do now", "What to do later"]
 COMMAND = "    $ "
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# Besides docs, folders whose README.md files are checked.
+FOLDERS_WITH_READMES = ["dashboards", "testing", "samples", "benchmarks"]
+# Folders of installed packages and of build output.
+NOT_OURS = {"node_modules", "target"}
 # A command has to come this early in a page.
 LINES_BEFORE_A_COMMAND = 12
 
@@ -97,7 +101,10 @@ def link_faults(document):
 
 
 def documents(repository=REPOSITORY):
-    return [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
+    """The documents whose links are checked."""
+    readmes = {path for folder in FOLDERS_WITH_READMES for path in (repository / folder).rglob("README.md")}
+    own = {path for path in readmes if not NOT_OURS & set(path.relative_to(repository).parts)}
+    return [repository / "README.md", *sorted((repository / "docs").rglob("*.md")), *sorted(own)]
 
 
 def test_faults(rules, tests):

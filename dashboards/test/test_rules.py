@@ -117,6 +117,18 @@ class RulesCheck(unittest.TestCase):
                 document.write_text(f"See [this]({target}).\n")
                 self.assertEqual(faults, len(rules.link_faults(document)), target)
 
+    def test_the_links_of_every_folder_are_checked(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            checked = {"README.md", "docs/a/b.md", "benchmarks/README.md"}
+            checked |= {f"{folder}/{place}README.md" for folder in ("dashboards", "testing", "samples") for place in ("", "a/")}
+            passed_over = {"dashboards/node_modules/a/README.md", "samples/a/target/README.md"}
+            for path in checked | passed_over:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text("See [this](none.md).\n")
+            faulty = {str(document.relative_to(root)) for document in rules.documents(root) if rules.link_faults(document)}
+            self.assertEqual(checked, faulty)
+
     def test_every_alert_is_listed(self):
         listed = (rules.REPOSITORY / rules.PAGES / "README.md").read_text()
         for alert in rules.alerts(ALERTS):

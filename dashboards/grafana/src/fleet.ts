@@ -94,7 +94,8 @@ const suspects = withVersion(`(${suspectsOf(selected)})`, selected);
 const code = [
   rows(
     'Which call sites hold unused memory, in how many pods of which version?',
-    'One line for each call site with the verdict leak or unused and version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: look at what they do that others do not.',
+    'One line for each call site with the verdict leak or unused, and for each version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: ' +
+      'look at what they do that others do not. Each process publishes the five to eight names that hold most for each verdict, so at least as many pods as In pods says have the call site, and Not accessed is their sum.',
     16,
     { site: 'Call site', verdict: 'Verdict', ...PLACE, version: 'Version' },
     [
@@ -106,7 +107,7 @@ const code = [
         expression:
           `count by (${SUSPECT}) (${suspects}) * 0 + on (namespace, job, version) group_left count by (namespace, job, version) (${pods})`,
       },
-      { name: 'Untouched', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
+      { name: 'Not accessed', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
     ],
   )
     .noValue('none known')
@@ -174,7 +175,7 @@ const savings = [
     ],
   )
     .links([runbook('retained.md')]),
-  stack('Which jobs have most native memory?', 'Who has how much of the fleet\'s native memory; the twenty with most at the end of the shown time.', 'bytes', HALF, [
+  stack('Which jobs have most native memory?', 'Live native memory by job; the twenty jobs with most at the end of the shown time.', 'bytes', HALF, [
     { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
   ]).interval(RECORDED),
 ];

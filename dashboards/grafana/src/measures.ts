@@ -22,11 +22,14 @@ export function withVersion(series: string, of: string): string {
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
 
-/** Of leaks and of what nobody uses, with the verdict as a label, what the function makes of a series of bytes by call site. */
+/**
+ * What the function makes of the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`, the
+ * sum of the call sites after the five to eight that each instance names.
+ */
 export function suspectsOf(of: string, value: (bytes: string) => string = (bytes) => `${bytes} > 0`): string {
   return [
-    ['leak', `native_malloc_leak_suspected_bytes{${of}}`],
-    ['unused', `native_malloc_leak_unused_bytes{${of}}`],
+    ['leak', `native_malloc_leak_suspected_bytes{site!="other", ${of}}`],
+    ['unused', `native_malloc_leak_unused_bytes{site!="other", ${of}}`],
   ]
     .map(([verdict, bytes]) => `label_replace(${value(bytes)}, "verdict", "${verdict}", "", "")`)
     .join(' or ');

@@ -141,16 +141,18 @@ const kind = [
 
 const suspects = [
   rows(
-    'Which call sites hold memory that nobody uses?',
-    'leak: nothing will use it again; the line of code to open first. unused: nothing did so far, which a timeout or a scan may still do. What they hold untouched, how much more that was within the last hour, and since when Prometheus has seen it, a day back at most. Growth of a young suspect is extrapolated.',
+    'Which call sites hold unused memory?',
+    'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. The columns: what the call site holds and was not accessed; ' +
+      'the growth of all its live bytes by the line through the last hour, extrapolated if the process is younger, and empty if the call site is not among the names in native_malloc_site_live_bytes; and since when ' +
+      'Prometheus has seen the suspect, a day back at most. Each process publishes the five to eight names that hold most for each verdict.',
     WHOLE,
     { site: 'Call site', verdict: 'Verdict' },
     [
-      { name: 'Untouched', unit: 'bytes', expression: `sum by (site, verdict) (${suspectsOf(one)})` },
+      { name: 'Not accessed', unit: 'bytes', expression: `sum by (site, verdict) (${suspectsOf(one)})` },
       {
         name: 'Growth an hour',
         unit: 'bytes',
-        expression: `sum by (site, verdict) (${suspectsOf(one, (bytes) => `deriv(${bytes}[1h]) * 3600 and ${bytes} > 0`)})`,
+        expression: `sum by (site, verdict) (${suspectsOf(one, (bytes) => `deriv(native_malloc_site_live_bytes{${one}}[1h]) * 3600 and on (site) ${bytes} > 0`)})`,
       },
       {
         // A suspect younger than a step has no step.
