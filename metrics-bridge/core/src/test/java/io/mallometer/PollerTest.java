@@ -130,6 +130,14 @@ class PollerTest {
     assertThat(versionIn(FAST)).isEmpty();
   }
 
+  @Test
+  void theVersionIsThereBeforeTheFirstPoll() {
+    MallometerOptions options = FAST.withApplicationVersion("2.3.1");
+    try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(options))) {
+      assertThat(mallometer.snapshot().applicationVersion()).contains("2.3.1");
+    }
+  }
+
   private Optional<String> versionIn(MallometerOptions options) {
     try (Mallometer mallometer = new PolledMallometer(poller, Optional.of(options))) {
       return mallometer.poll().applicationVersion();

@@ -328,10 +328,7 @@ public final class Poller {
 
   /** The thread's observations, which a source that is fed by hand brings itself. */
   private Snapshot withObserved(Snapshot counted) {
-    Snapshot snapshot = memorySource.present() ? counted.with(memory) : counted;
-    Optional<String> version =
-        options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
-    snapshot = version.isPresent() ? snapshot.withApplicationVersion(version) : snapshot;
+    Snapshot snapshot = withVersion(memorySource.present() ? counted.with(memory) : counted);
     Optional<AllocatorStatistics> allocator = allocatorReader.latest();
     snapshot = allocator.isPresent() ? snapshot.with(allocator) : snapshot;
     Optional<SiteSummary> sites = callSiteReader.summary();
@@ -339,6 +336,12 @@ public final class Poller {
     snapshot = sites.isPresent() && active ? snapshot.with(sites.get()) : snapshot;
     Optional<LeakSummary> leaks = leakWatch.summary();
     return leaks.isPresent() && active ? snapshot.with(leaks.get()) : snapshot;
+  }
+
+  private Snapshot withVersion(Snapshot snapshot) {
+    Optional<String> version =
+        options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
+    return version.isPresent() ? snapshot.withApplicationVersion(version) : snapshot;
   }
 
   public LeakWatch leakWatch() {
@@ -411,6 +414,9 @@ public final class Poller {
   private synchronized void begin() {
     if (leases.isEmpty()) {
       return;
+    }
+    if (thread == null) {
+      latest = withVersion(latest); // the options may state one, and the first poll takes a moment
     }
     if (thread == null && (interposer.present() || memorySource.present())) {
       thread = startThread();
@@ -512,7 +518,7 @@ public final class Poller {
 
   private Snapshot firstSnapshot() {
     try {
-      return interposer.read(clock.instant());
+      return withVersion(interposer.read(clock.instant()));
     } catch (RuntimeException | LinkageError e) {
       Log.MALLOMETER.warn("Cannot read the native counters", e);
       return Snapshot.absent(
