@@ -256,8 +256,14 @@ class Prometheus(_Server):
             }
         ]
         if kube_state_metrics:
+            # One cluster's Prometheus attaches its name to all that it scrapes.
+            cluster = {name: value for name, value in (labels or {}).items() if name == "cluster"}
             jobs.append(
-                {"job_name": "kube-state-metrics", "honor_labels": True, "static_configs": [{"targets": [kube_state_metrics]}]}
+                {
+                    "job_name": "kube-state-metrics",
+                    "honor_labels": True,
+                    "static_configs": [{"targets": [kube_state_metrics], "labels": cluster}],
+                }
             )
         configuration = {
             "global": {"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
