@@ -49,6 +49,8 @@ class Situation:
     program: tuple = ()
     properties: tuple = ()
     heap: int = 128
+    # Of the JVM.
+    options: tuple = ()
     # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
     again: float = 0
     restarts: int = 1
@@ -157,7 +159,7 @@ class Run:
     def command(self):
         situation = self.situation
         record = self.directory / "blackbox"
-        command = ["bin/mallometer", "run", "--", JAVA, f"-Xmx{situation.heap}m"]
+        command = ["bin/mallometer", "run", "--", JAVA, f"-Xmx{situation.heap}m", *situation.options]
         command += [f"-Dcom.sun.management.jmxremote.{option}" for option in (
             f"port={self.jmx_port}", f"rmi.port={self.jmx_port}", "host=127.0.0.1", "authenticate=false", "ssl=false")]
         command.append("-Djava.rmi.server.hostname=127.0.0.1")

@@ -23,7 +23,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 DASHBOARDS = pathlib.Path(__file__).resolve().parents[1]
@@ -65,7 +64,8 @@ SITUATIONS = (
     Situation("page-cache", "writes and reads a file of 1 GiB, 8 MiB/s", 45, ("page-cache", "0"), heap=64),
     Situation("heap", "a heap of at most 700 MiB grows 25 MiB/min until the kernel kills it; is started again", 45, ("heap",), heap=700,
               again=45, restarts=20),
-    Situation("pre-touched", "a heap of 300 MiB is touched at the start", 30, ("touched",), heap=300),
+    Situation("pre-touched", "a heap of 300 MiB is touched at the start", 30, ("touched",), heap=300,
+              options=("-XX:+AlwaysPreTouch", "-Xms300m")),
     Situation("deploy", "is stopped and started again in minute 20 and 40", 60),
     Situation("hang", f"hangs for {HANG_SECONDS} s in minute 20 and 40, so that scrapes fail", 60),
 )
@@ -78,7 +78,6 @@ class Recorded(Run):
         super().__init__(situation, classes, None, classes)
         self.events = []
         self.end = time.monotonic() + situation.minutes * 60
-        self.ended = threading.Event()
 
     def ask(self):
         """Disturbs it, where that is the situation."""
@@ -106,10 +105,6 @@ class Recorded(Run):
         if self.situation.name == "deploy" and code is not None and time.monotonic() < self.end:
             return self.once(limit, minutes)
         return code
-
-    def command(self):
-        command = super().command()
-        return [*command[:4], *("-XX:+AlwaysPreTouch -Xms300m".split() if self.situation.name == "pre-touched" else ()), *command[4:]]
 
     def write(self, **record):
         if record.get("face") == "end":

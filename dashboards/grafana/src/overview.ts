@@ -38,7 +38,7 @@ const BY_HEAP = 'used, most of it by the heap';
 /** In words, where there is no time: numbers that no time is. */
 const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
 // Only the pod that is shown; kube-state-metrics has labels of its own.
-const ofPod = `and on (namespace, pod) mallometer_active{${one}}`;
+const ofPod = `and on (cluster, namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [
   values('What does mallometer conclude?', 'The conclusion of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
@@ -56,7 +56,7 @@ const verdict = [
       {
         expression:
           `max(${killsOf(one)} or max by (pod) (kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} ${ofPod}` +
-          ' and on (namespace, pod, container) increase(kube_pod_container_status_restarts_total[1d]) > 0))',
+          ' and on (cluster, namespace, pod, container) increase(kube_pod_container_status_restarts_total[1d]) > 0))',
         legend: 'kills',
       },
     ],

@@ -236,14 +236,14 @@ public record Meter(
                   "native.malloc.leak.suspected",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory that leaking code holds and nothing touched for long, estimated",
+                  "Native memory in idle objects of call sites with the verdict leak, estimated",
                   shares("site", snapshot -> snapshot.leaks().map(LeakSummary::suspected)))
               .table(LEAK_DETECTOR, "SuspectedBytes", BYTES),
           new Meter(
                   "native.malloc.leak.unused",
                   Type.GAUGE,
                   BYTES,
-                  "Native memory that nothing touched and that may be used yet, estimated",
+                  "Native memory in idle objects of call sites with the verdict unused, estimated",
                   shares("site", snapshot -> snapshot.leaks().map(LeakSummary::unusedBytes)))
               .table(LEAK_DETECTOR, "UnusedBytes", BYTES),
           allocator(

@@ -140,6 +140,7 @@ public final class Poller {
   private final List<Lease> leases = new ArrayList<>();
 
   private volatile MallometerOptions options = MallometerOptions.defaults();
+  private volatile Optional<String> applicationVersion;
 
   private final Object configuring = new Object();
 
@@ -191,6 +192,7 @@ public final class Poller {
       Optional<String> foundVersion) {
     this.conclusions = new Conclusions(started);
     this.foundVersion = foundVersion;
+    this.applicationVersion = foundVersion;
     this.threadFactory = threadFactory;
     this.nanoTime = nanoTime;
     this.interposer = interposer;
@@ -339,8 +341,7 @@ public final class Poller {
   }
 
   private Snapshot withVersion(Snapshot snapshot) {
-    Optional<String> version =
-        options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
+    Optional<String> version = applicationVersion;
     return version.isPresent() ? snapshot.withApplicationVersion(version) : snapshot;
   }
 
@@ -417,11 +418,11 @@ public final class Poller {
     }
     if (thread == null) {
       latest = withVersion(latest); // the options may state one, and the first poll takes a moment
-    }
-    if (thread == null && (interposer.present() || memorySource.present())) {
-      thread = startThread();
-    } else if (thread == null) {
-      blackBox.refuse("on this system there is nothing to record");
+      if (interposer.present() || memorySource.present()) {
+        thread = startThread();
+      } else {
+        blackBox.refuse("on this system there is nothing to record");
+      }
     }
     notifyAll();
   }
@@ -457,6 +458,8 @@ public final class Poller {
       }
       options = chosen.get();
       options.recordPath().ifPresent(blackBox::want);
+      applicationVersion =
+          options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
       callSiteReader.nameBy(options.applicationPackages());
       leakWatch.configure(options.leaks());
     }
