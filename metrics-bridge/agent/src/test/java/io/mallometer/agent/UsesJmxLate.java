@@ -18,8 +18,11 @@ import javax.management.openmbean.TabularData;
  */
 public final class UsesJmxLate {
 
-  /** What the reading needs. */
-  private static final String LOADED = "com.sun.management.internal.DiagnosticCommandImpl";
+  /** What nothing but the reading needs. */
+  private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
+
+  /** Reads that follow each other faster are one scrape, which shows one snapshot. */
+  private static final int BETWEEN_SCRAPES_MILLIS = 300;
 
   private UsesJmxLate() {}
 
@@ -41,9 +44,9 @@ public final class UsesJmxLate {
       Thread.sleep(10);
     }
     boolean known = false;
-    for (int i = 0; i < 100 && !known; i++) {
+    for (int i = 0; i < 60 && !known; i++) {
       known = read(server, name).containsKey("java-heap");
-      Thread.sleep(100);
+      Thread.sleep(BETWEEN_SCRAPES_MILLIS);
     }
     System.out.println("heap known=" + known);
   }
