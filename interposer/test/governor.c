@@ -28,7 +28,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   CHECK_EQUAL(governor.spent_ns, 2100000);
 }
 
-static void halves_once_in_five_milliseconds_and_nine_times_at_most(void) {
+static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 3 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
@@ -38,7 +38,7 @@ static void halves_once_in_five_milliseconds_and_nine_times_at_most(void) {
   now = samples(&governor, now, SECOND, 10000, 10000);
   CHECK_EQUAL(governor.halvings, GOVERNOR_MOST_HALVINGS);
   struct governor_shares shares = governor_shares(&governor);
-  CHECK(shares.of_numbers == 1.0 / 512 && shares.of_sizes == 1.0 / 8);
+  CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
 /* Half of the target, while the debt of before is not paid back yet. */
@@ -61,15 +61,36 @@ static void doubles_when_credit_is_saved_again(void) {
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK_EQUAL(governor.halvings, 0);
   struct governor_shares shares = governor_shares(&governor);
-  CHECK(shares.of_numbers == 1 && shares.of_sizes == 1);
+  CHECK(shares.of_busy == 1 && shares.of_numbers == 1 && shares.of_sizes == 1);
 }
 
-static void what_looks_at_rare_code_goes_first(void) {
+static void busy_paths_go_first_and_sizes_last(void) {
   struct governor governor = fresh(PPM);
-  for (governor.halvings = 0; governor.halvings <= GOVERNOR_HALVINGS_OF_NUMBERS; governor.halvings++) {
-    CHECK(governor_shares(&governor).of_sizes == 1);
-    CHECK(governor_shares(&governor).of_numbers == 1.0 / (1u << governor.halvings));
+  double all = 1;
+  for (governor.halvings = 0; governor.halvings <= GOVERNOR_MOST_HALVINGS; governor.halvings++, all /= 2) {
+    struct governor_shares left = governor_shares(&governor);
+    CHECK(left.of_busy * left.of_numbers * left.of_sizes == all);
+    CHECK(left.of_numbers == 1 || left.of_busy == 1.0 / 8);
+    CHECK(left.of_sizes == 1 || left.of_numbers == 1.0 / 64);
   }
+}
+
+static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
+  struct burst burst = {0};
+  uint64_t now = SECOND;
+  burst_spend(&burst, MILLISECOND - 1, now);
+  CHECK(burst_share(&burst, now) == 1);
+  burst_spend(&burst, 1, now + 5 * MILLISECOND);
+  CHECK(burst_share(&burst, now + 5 * MILLISECOND) == 0.5);
+  burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 512);
+  burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 4096);
+  for (unsigned i = 0; i < 10; i++) burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 4096); /* it does not wrap */
+  CHECK(burst_share(&burst, now + 22 * MILLISECOND) == 1);
+  burst_spend(&burst, 10, now + 22 * MILLISECOND);
+  CHECK_EQUAL(burst.spent_ns, 10);
 }
 
 static void saves_a_tenth_of_a_second_at_most(void) {
@@ -114,10 +135,11 @@ static void a_clock_that_goes_back_gives_no_credit(void) {
 
 int main(void) {
   spends_its_first_credit_before_it_halves();
-  halves_once_in_five_milliseconds_and_nine_times_at_most();
+  halves_once_in_five_milliseconds_and_twelve_times_at_most();
   halves_no_more_once_the_credit_rises();
   doubles_when_credit_is_saved_again();
-  what_looks_at_rare_code_goes_first();
+  busy_paths_go_first_and_sizes_last();
+  a_burst_is_halved_after_a_millisecond_for_twenty();
   saves_a_tenth_of_a_second_at_most();
   an_interrupted_sample_counts_as_a_hundred_microseconds();
   without_target_nothing_is_halved();

@@ -2,6 +2,8 @@
  * The sampler and its governor over a given clock: what samples are billed, how much of the time they may take, and
  * what happens when the clock stands still, jumps ahead, or goes back.
  */
+#include <math.h>
+
 #include "account/thread_block.h"
 #include "platform/given.h"
 #include "sample/call_sites.h"
@@ -36,6 +38,12 @@ static void allocate(uintptr_t caller, size_t bytes) {
   sampler_visit_always(block, (void *)(objects += 64), bytes, bytes, (struct move){0}, origin);
 }
 
+/* The next of many call paths, none of which is busy by itself. */
+static uintptr_t other_code(void) {
+  static unsigned number;
+  return 0x1000 + 16 * (number++ % 1000);
+}
+
 /* Code that is new each time is looked at each time, and its work is known. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
@@ -44,6 +52,17 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(sampler_totals().samples, SAMPLES);
   CHECK_EQUAL(sampler_totals().time_ns, SAMPLES * (WORK_SAMPLE + WORK_FRAME + WORK_NEW_FRAME) * UNIT_NS);
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
+}
+
+/* 64 at once; with an interval of 0 an allocation is visited and never taken. */
+CASE(visits_are_billed) {
+  start();
+  sampler_configure(0);
+  for (unsigned i = 0; i < 63; i++)
+    sampler_visit(block, stack, 16, 16, (struct move){0}, (struct origin){stack, stack});
+  CHECK_EQUAL(sampler_totals().time_ns, 0);
+  sampler_visit(block, stack, 16, 16, (struct move){0}, (struct origin){stack, stack});
+  CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
 /* A measurement during which the clock stands counts for an eighth and no more. */
@@ -59,18 +78,19 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Large objects, each of which would be sampled: twenty times as much as may be spent. */
-static void allocates_much(uint64_t span_ns, uint64_t pause_ns) {
+/* Large objects, each of which would be sampled: five times as much as may be spent. Returns what samples took. */
+static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
+  uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
-    allocate(0x1000, DEFAULT_SAMPLE_INTERVAL);
+    allocate(other_code(), DEFAULT_SAMPLE_INTERVAL);
   }
+  return sampler_totals().time_ns - before - span_ns / pause_ns * WORK_VISIT * UNIT_NS;
 }
 
 /* In ten seconds, not counting what is known from before. */
 static void takes_no_more_than_it_may(void) {
-  uint64_t before = sampler_totals().time_ns;
-  allocates_much(10 * SECOND, 20 * MICROSECOND);
-  uint64_t spent = sampler_totals().time_ns - before, target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
+  uint64_t spent = allocates_much(10 * SECOND, 20 * MICROSECOND);
+  uint64_t target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
   CHECK(spent >= target / 2 && spent <= target + GOVERNOR_MOST_DEBT_NS);
 }
 
@@ -88,29 +108,83 @@ CASE(estimates_stay_true_while_the_share_changes) {
   CHECK(estimate > truth * 0.97 && estimate < truth * 1.03);
 }
 
-/* Without time there is no pause after a halving, so there is one. */
-CASE(a_clock_that_stands_halves_once) {
+static uint64_t spent_on_new_code(unsigned allocations) {
+  static uintptr_t caller = 0x100000;
+  uint64_t before = sampler_totals().time_ns;
+  for (unsigned i = 0; i < allocations; i++) allocate(caller += 16, 16);
+  return sampler_totals().time_ns - before;
+}
+
+/* In a moment in which the clock stands: 5,000 samples of code that is new would take 5 ms. */
+CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
+  enum { ALLOCATIONS = 5000 };
+  const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;
   start();
-  for (unsigned i = 0; i < 100000; i++) allocate(0x1000, DEFAULT_SAMPLE_INTERVAL);
-  CHECK_EQUAL(sampler_totals().share_ppm, 500000);
+  uint64_t first = spent_on_new_code(ALLOCATIONS);
+  CHECK(first > GOVERNOR_BURST_NS / 2 && first <= GOVERNOR_BURST_NS + visits);
+  CHECK(spent_on_new_code(ALLOCATIONS) <= visits + GOVERNOR_BURST_NS / 8);
+  struct thread_block *first_thread = block;
+  current_block = &no_block_yet;
+  block = thread_block_acquire();
+  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2); /* another has a limit of its own */
+  block = first_thread;
+  given_monotonic_ns += SECOND;
+  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2);
 }
 
 /* Where the clock inside of malloc is what was billed, samples are all that happens, and too much of it. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
-  for (unsigned i = 0; i < 2000000; i++) allocate(0x1000, DEFAULT_SAMPLE_INTERVAL);
-  CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_MOST_HALVINGS);
+  block = NULL; /* without a limit of its own */
+  for (unsigned i = 0; i < 2000000; i++) allocate(other_code(), DEFAULT_SAMPLE_INTERVAL);
+  CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
+}
+
+/* Recursion and generated code make ever new ones. */
+CASE(the_stalest_call_path_gives_way) {
+  start();
+  sampler_aim(0);
+  for (uintptr_t i = 0; i < 50000; i++) allocate(0x100000 + 16 * i, 16);
+  uint64_t without_room = sampler_totals().unknown_paths;
+  CHECK(without_room > 30000 && without_room < 40000); /* 16,384 have some */
+  given_monotonic_ns += 11 * SECOND;
+  uint64_t before = sampler_totals().samples;
+  for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
+  CHECK(sampler_totals().samples - before > 3980); /* a few come where all are new */
+}
+
+/*
+ * Blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from elsewhere. The target is a tenth of the usual
+ * one, as if each sample took ten times as long: half of the blocks are more than it allows.
+ */
+CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
+  enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
+  uint64_t of_leak = 0;
+  start();
+  sampler_aim(DEFAULT_OVERHEAD_TARGET / 10);
+  for (unsigned i = 0; i < SECONDS * BLOCKS_A_SECOND; i++, given_monotonic_ns += SECOND / BLOCKS_A_SECOND) {
+    allocate(0x1000, BLOCK);
+    if (i % (BLOCKS_A_SECOND / LEAKED_A_SECOND) != 0) continue;
+    uint64_t before = sampler_totals().samples;
+    allocate(0x2000, LEAKED);
+    of_leak += sampler_totals().samples - before;
+  }
+  struct sampler_totals totals = sampler_totals();
+  /* 4 (1 + ln (1,200 / 4)) = 27 are expected of 1,200. */
+  CHECK(of_leak >= 15);
+  CHECK_EQUAL(totals.share_ppm, 1000000);
+  CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
+  double truth = (double)SECONDS * (BLOCKS_A_SECOND * (double)BLOCK + LEAKED_A_SECOND * LEAKED);
+  CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
 /* An hour's credit would be 18 s. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);
-  uint64_t before = sampler_totals().time_ns;
   given_monotonic_ns += 3600 * SECOND;
-  allocates_much(SECOND, 2 * MICROSECOND);
-  CHECK(sampler_totals().time_ns - before < 2 * GOVERNOR_MOST_CREDIT_NS);
+  CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
 /* Threads read it one after the other and come in another order. */
@@ -119,18 +193,21 @@ CASE(a_clock_that_goes_back_gives_nothing) {
   allocates_much(SECOND, 20 * MICROSECOND);
   uint32_t share = sampler_totals().share_ppm;
   given_monotonic_ns -= SECOND / 10;
-  for (unsigned i = 0; i < 400000; i++) allocate(0x1000, DEFAULT_SAMPLE_INTERVAL);
+  for (unsigned i = 0; i < 400000; i++) allocate(other_code(), DEFAULT_SAMPLE_INTERVAL);
   CHECK_EQUAL(sampler_totals().share_ppm, share);
   takes_no_more_than_it_may();
 }
 
 int main(void) {
   RUN(samples_are_billed_for_what_they_do);
+  RUN(visits_are_billed);
   RUN(the_unit_changes_a_step_at_a_time);
   RUN(samples_take_the_share_of_the_time_that_they_may);
   RUN(estimates_stay_true_while_the_share_changes);
-  RUN(a_clock_that_stands_halves_once);
+  RUN(a_thread_does_not_take_more_than_two_milliseconds_in_a_row);
   RUN(a_clock_of_bills_alone_halves_to_the_last);
+  RUN(the_stalest_call_path_gives_way);
+  RUN(a_hot_path_of_large_blocks_does_not_hide_a_small_leak);
   RUN(a_jump_ahead_gives_no_more_than_may_be_saved);
   RUN(a_clock_that_goes_back_gives_nothing);
   return 0;

@@ -81,6 +81,7 @@ static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1
 /* A new process: threads without history, but other random numbers. */
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
+  strangers.due = 0;
   samples = estimated_bytes = unknown_paths = 0;
   memset(&slab, 0, sizeof slab);
   block->random = random_bits();

@@ -48,6 +48,12 @@ struct event_counters {
   counter failed;
 };
 
+/* What the samples of a thread took lately (sample/governor.h). */
+struct burst {
+  uint32_t begin_ms; /* of 2^20 ns */
+  uint32_t spent_ns;
+};
+
 struct thread_block {
   /* Bytes until the peak must be told. Written by the owner; whoever lowers flushed_live_bytes stores HEADROOM_BYTES.
    */
@@ -63,7 +69,10 @@ struct thread_block {
   uint32_t walks_java;
   /* The owner is to do what thread_blocks_ask() says at its next event on the slow path. Whoever asks writes 1. */
   uint32_t asked;
-  uint32_t unused[5];
+  /* Visits of the sampler that are not billed yet. Owner only, as the next. */
+  uint32_t visits;
+  struct burst burst;
+  uint32_t unused[2];
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 

@@ -25,6 +25,8 @@
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
+#include "sample/sampler.h"
+#include "sample/work.h"
 
 static bool counting(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING && own_block() != &left_out;
@@ -210,6 +212,8 @@ static void free_slot(const void *object) {
   complete_count_free(removed.sample.bytes);
   call_sites_count_free(removed.sample);
   slot_give_back(&removed);
+  struct thread_block *block = own_block();
+  sampler_spend(is_thread_block(block) ? block : NULL, WORK_SLOT_BACK);
 }
 
 void complete_free(void *object) {

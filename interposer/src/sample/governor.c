@@ -44,8 +44,32 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
 
 static double half_to_the(uint32_t power) { return 1.0 / (double)(1u << power); }
 
+/* How many of the halvings fall to those that come after `before`, and are `most` at most. */
+static double share_after(uint32_t halvings, uint32_t before, uint32_t most) {
+  uint32_t own = halvings > before ? halvings - before : 0;
+  return half_to_the(own < most ? own : most);
+}
+
 struct governor_shares governor_shares(const struct governor *governor) {
   uint32_t halvings = __atomic_load_n(&governor->halvings, __ATOMIC_RELAXED);
-  uint32_t of_sizes = halvings > GOVERNOR_HALVINGS_OF_NUMBERS ? halvings - GOVERNOR_HALVINGS_OF_NUMBERS : 0;
-  return (struct governor_shares){half_to_the(halvings), half_to_the(of_sizes)};
+  const uint32_t of_busy = GOVERNOR_HALVINGS_OF_BUSY, of_numbers = GOVERNOR_HALVINGS_OF_NUMBERS;
+  return (struct governor_shares){share_after(halvings, 0, of_busy), share_after(halvings, of_busy, of_numbers),
+                                  share_after(halvings, of_busy + of_numbers, GOVERNOR_MOST_HALVINGS)};
+}
+
+/* ---- A thread's own limit ------------------------------------------------------------------------------ */
+
+static uint32_t in_ms(uint64_t ns) { return (uint32_t)(ns >> 20); }
+
+void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns) {
+  if (in_ms(end_ns) - burst->begin_ms >= GOVERNOR_BURST_MS) *burst = (struct burst){in_ms(end_ns), 0};
+  uint32_t most = UINT32_MAX - burst->spent_ns;
+  burst->spent_ns += took_ns < most ? (uint32_t)took_ns : most;
+}
+
+double burst_share(const struct burst *burst, uint64_t now_ns) {
+  const uint32_t half = GOVERNOR_BURST_NS / 2;
+  if (burst->spent_ns < half || in_ms(now_ns) - burst->begin_ms >= GOVERNOR_BURST_MS) return 1;
+  uint32_t halvings = 1 + (burst->spent_ns - half) / (half / 8);
+  return half_to_the(halvings < GOVERNOR_HALVINGS_OF_BURST ? halvings : GOVERNOR_HALVINGS_OF_BURST);
 }

@@ -8,14 +8,21 @@
  * when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
  * default target the probabilities are back within three seconds after a burst of new code.
  *
- * What looks at rare code goes first: the first six halvings leave the probabilities by size alone, which are few, and
- * without which large memory would be missed. After nine it stays at that, whatever samples take. The share is part of
- * each sample's known probability, so estimates stay without bias and only become less certain.
+ * What is known best goes first: the first three halvings are of the samples that a busy call path gets (sampler.h),
+ * the next six of those of rare code, and only the last three of all that are due by size, without which large memory
+ * would be missed. After twelve it stays at that, whatever samples take. The shares are part of each sample's known
+ * probability, so estimates stay without bias and only become less certain.
+ *
+ * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: when it has
+ * spent a millisecond within 20 ms, what comes then is halved for each further eighth of a millisecond, twelve times at
+ * most. The 20 ms begin with the first sample after the ones before have passed.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
 
 #include <stdint.h>
+
+#include "account/thread_block.h"
 
 struct governor {
   uint32_t target_ppm; /* 0: no limit */
@@ -34,18 +41,30 @@ struct governor {
 #define GOVERNOR_MOST_DEBT_NS 10000000
 #define GOVERNOR_PAUSE_AFTER_HALVING_NS 5000000u
 #define GOVERNOR_PAUSE_AFTER_DOUBLING_NS 20000000u
+#define GOVERNOR_HALVINGS_OF_BUSY 3u
 #define GOVERNOR_HALVINGS_OF_NUMBERS 6u
-#define GOVERNOR_MOST_HALVINGS 9u
+#define GOVERNOR_MOST_HALVINGS 12u
+#define GOVERNOR_BURST_MS 20u
+#define GOVERNOR_BURST_NS 2000000u
+#define GOVERNOR_HALVINGS_OF_BURST 12u
 
 /* Counts a sample that ends at `end` by a clock that nobody sets, and took the time since `begin`. Of two at once one
  * may be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
+/* Each 1, 0.5, 0.25, ... */
 struct governor_shares {
-  double of_numbers; /* 1, 0.5, 0.25, ... */
+  double of_busy;
+  double of_numbers;
   double of_sizes;
 };
 
 struct governor_shares governor_shares(const struct governor *governor);
+
+/* Counts what a sample of the thread took that ends at `end_ns`. */
+void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
+
+/* What is left of all probabilities in a thread. */
+double burst_share(const struct burst *burst, uint64_t now_ns);
 
 #endif

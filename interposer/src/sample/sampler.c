@@ -21,6 +21,13 @@
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
+/* Samples of a call path by size, of the last two seconds or so. */
+#define ENOUGH_SAMPLES 512.0
+/* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
+#define TICK_SHIFT 27
+#define TICKS_UNTIL_STALE 75u
+/* So many visits of a thread are billed at once. */
+#define VISITS_ON_A_BILL 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 static uint64_t unit_ps = USUAL_UNIT_PS; /* what a unit of work takes, in picoseconds */
@@ -29,6 +36,7 @@ static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 static uint64_t samples;
 static uint64_t estimated_bytes;
 static uint64_t unknown_paths;
+static uint64_t visits_ns;
 
 /* Who reads the two in between takes the probability of either: each is known, and any will do. */
 void sampler_configure(size_t bytes) {
@@ -42,10 +50,6 @@ size_t sampler_interval(void) { return __atomic_load_n(&interval, __ATOMIC_RELAX
 void sampler_aim(uint32_t target_ppm) { __atomic_store_n(&governor.target_ppm, target_ppm, __ATOMIC_RELAXED); }
 
 uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED); }
-
-static struct governor_shares shares(void) {
-  return sampler_interval() == 1 ? (struct governor_shares){1, 1} : governor_shares(&governor);
-}
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
 
@@ -87,25 +91,83 @@ static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t
 /* ---- Call paths --------------------------------------------------------------------------------------- */
 
 /*
- * Whose allocations have been seen how often, by estimate. Open addressing; an entry is claimed once and never given
- * up. Counts are written without lock and may lose some: p only has to be known, not to be exactly k / n.
+ * Whose allocations have been seen how often, by estimate. Open addressing. All is written without lock and may lose
+ * some, or be of two paths for a moment when one gives way to the other: p only has to be known, not to be exactly what
+ * was wanted.
  */
-static struct path {
+struct path {
   uint32_t tag; /* 0: free */
   uint32_t seen;
-} paths[PATHS];
+  float due;     /* samples by size, halved every eight ticks */
+  uint32_t tick; /* of the latest visit */
+};
 
-static uint32_t *seen_of(uint64_t path) {
-  uint32_t tag = (uint32_t)(path >> 32) | 1;
-  for (size_t i = 0; i < PROBES; i++) {
-    struct path *entry = &paths[(path + i) % PATHS];
-    uint32_t found = __atomic_load_n(&entry->tag, __ATOMIC_RELAXED);
-    if (found == 0) {
-      if (__atomic_compare_exchange_n(&entry->tag, &found, tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) found = tag;
-    }
-    if (found == tag) return &entry->seen;
+static struct path paths[PATHS];
+/* All that find no room. */
+static struct path strangers = {.seen = UINT32_MAX};
+
+static uint32_t tick_of(uint64_t ns) { return (uint32_t)(ns >> TICK_SHIFT); }
+
+static bool claim(struct path *path, uint32_t found, uint32_t tag, uint32_t now) {
+  if (!__atomic_compare_exchange_n(&path->tag, &found, tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    return found == tag;
   }
-  return NULL;
+  float none = 0;
+  __atomic_store_n(&path->seen, 0, __ATOMIC_RELAXED);
+  __atomic_store(&path->due, &none, __ATOMIC_RELAXED);
+  __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
+  return true;
+}
+
+/* NULL if there is no room for it. */
+static struct path *known_path(uint64_t hash, uint32_t now) {
+  uint32_t tag = (uint32_t)(hash >> 32) | 1, stalest_tag = 0, longest = 0;
+  struct path *stalest = NULL;
+  for (size_t i = 0; i < PROBES; i++) {
+    struct path *path = &paths[(hash + i) % PATHS];
+    uint32_t found = __atomic_load_n(&path->tag, __ATOMIC_RELAXED);
+    if (found == tag || (found == 0 && claim(path, 0, tag, now))) return path;
+    int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
+    if (ago < (int32_t)TICKS_UNTIL_STALE || (uint32_t)ago < longest) continue;
+    stalest = path;
+    stalest_tag = found;
+    longest = (uint32_t)ago;
+  }
+  return stalest && claim(stalest, stalest_tag, tag, now) ? stalest : NULL;
+}
+
+static struct path *path_at(uint64_t hash, uint32_t now) {
+  struct path *path = known_path(hash, now);
+  if (path) return path;
+  __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
+  return &strangers;
+}
+
+/* What is left of a sum that is halved every eight ticks; between halvings it falls in a straight line. */
+static double faded(double sum, uint32_t ticks) {
+  if (ticks >= 8 * 31) return 0;
+  return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
+}
+
+/* Counts allocations that are due so many samples by size; returns what the path was due before. */
+static double count_due(struct path *path, double samples_due, uint32_t now) {
+  float before;
+  __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
+  int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
+  double left = faded((double)before, ago > 0 ? (uint32_t)ago : 0); /* another thread may have looked later */
+  float after = (float)(left + samples_due);
+  __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
+  __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
+  return left;
+}
+
+/* Counts what a visit stands for; returns how many there were before. */
+static uint32_t count_seen(struct path *path, double visits) {
+  uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
+  if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
+    __atomic_store_n(&path->seen, after, __ATOMIC_RELAXED);
+  }
+  return before;
 }
 
 /* By the distance to an address of the thread's own, so that threads share paths. */
@@ -127,29 +189,53 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
+static bool is_governed(void) {
+  return sampler_interval() != 1 && __atomic_load_n(&governor.target_ppm, __ATOMIC_RELAXED) != 0;
+}
+
+/* What is left in a thread; `block` may be NULL. */
+static struct governor_shares shares(const struct thread_block *block, uint64_t now) {
+  if (!is_governed()) return (struct governor_shares){1, 1, 1};
+  struct governor_shares left = governor_shares(&governor);
+  double of_thread = block ? burst_share(&block->burst, now) : 1;
+  return (struct governor_shares){left.of_busy, left.of_numbers * of_thread, left.of_sizes * of_thread};
+}
+
+static double at_most_1(double value) { return value < 1 ? value : 1; }
+
 /* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
-static double wanted(uint64_t path, double visits, size_t bytes) {
-  struct governor_shares left = shares();
+static double wanted(const struct sample *allocation, double visits) {
+  uint64_t now = coarse_monotonic_ns();
+  struct governor_shares left = shares(allocation->block, now);
+  struct path *path = path_at(path_of(allocation->origin, size_class(allocation->requested)), tick_of(now));
   double rate;
   __atomic_load(&samples_per_byte, &rate, __ATOMIC_RELAXED);
-  double by_size = (double)(bytes ? bytes : 1) * rate * left.of_sizes;
-  uint32_t *seen = seen_of(path);
-  if (!seen) {
-    __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
-    return by_size;
-  }
-  uint32_t before = __atomic_load_n(seen, __ATOMIC_RELAXED), after;
-  if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) __atomic_store_n(seen, after, __ATOMIC_RELAXED);
-  double by_number = (double)K / (double)(before + 1.0);
-  by_number = (by_number < 1 ? by_number : 1) * left.of_numbers;
+  double by_size = at_most_1((double)(allocation->bytes ? allocation->bytes : 1) * rate);
+  double due = count_due(path, by_size * visits, tick_of(now)), enough = ENOUGH_SAMPLES * left.of_busy;
+  if (due > enough && sampler_interval() != 1) by_size *= enough / due;
+  by_size *= left.of_sizes;
+  double by_number = at_most_1((double)K / (count_seen(path, visits) + 1.0)) * left.of_numbers;
   return by_number > by_size ? by_number : by_size;
 }
 
-static void bill(uint32_t work) {
-  uint64_t took = work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000;
+static uint64_t time_of(uint32_t work) { return work * __atomic_load_n(&unit_ps, __ATOMIC_RELAXED) / 1000; }
+
+void sampler_spend(struct thread_block *block, uint32_t work) {
+  uint64_t took = time_of(work);
   coarse_clock_passes(took);
   uint64_t now = coarse_monotonic_ns();
   governor_spend(&governor, now - took, now);
+  if (block) burst_spend(&block->burst, took, now);
+}
+
+static void bill_visit(struct thread_block *block) {
+  uint32_t visits = 1;
+  if (block) {
+    if (++block->visits < VISITS_ON_A_BILL) return;
+    visits = block->visits;
+    block->visits = 0;
+  }
+  __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
 /* What is done with an allocation changes where its object is. */
@@ -159,13 +245,12 @@ static void take(struct sample *allocation, double probability) {
   if (!call_sites_on()) return;
   allocation->probability = probability;
   allocation->object = call_sites_take(allocation);
-  if (sampler_interval() != 1) bill(allocation->work);
+  sampler_spend(allocation->block, allocation->work);
 }
 
 /* Takes the allocation or not; one in `visits` like it come here. Returns the level for the next of its path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
-  double probability =
-      wanted(path_of(allocation->origin, size_class(allocation->requested)), visits, allocation->bytes);
+  double probability = wanted(allocation, visits);
   unsigned next_level = level_for(probability);
   if (probability * visits > 1) probability = 1 / visits;
   if (happens(random, probability * visits)) take(allocation, probability);
@@ -207,6 +292,7 @@ static void take_every(struct sample *allocation, uint8_t *left) {
 
 __attribute__((noinline)) static void visit(struct sample *allocation) {
   struct thread_block *block = allocation->block;
+  bill_visit(block);
   size_t bucket = filter_bucket(allocation->origin, size_class(allocation->requested));
   uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
   if (sampler_interval() == 1) {
@@ -233,6 +319,7 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 }
 
 __attribute__((noinline)) static void visit_always(struct sample *allocation) {
+  bill_visit(allocation->block);
   consider((uint32_t)(sampler_random(allocation->block) >> 32), 1, allocation);
 }
 
@@ -249,6 +336,7 @@ void *sampler_visit_always(struct thread_block *block, void *object, size_t requ
 struct sampler_totals sampler_totals(void) {
   return (struct sampler_totals){
       __atomic_load_n(&samples, __ATOMIC_RELAXED), __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
-      __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED), __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED),
-      (uint32_t)(shares().of_numbers * 1e6)};
+      __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED),
+      __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED) + __atomic_load_n(&visits_ns, __ATOMIC_RELAXED),
+      (uint32_t)(shares(NULL, 0).of_numbers * 1e6)};
 }

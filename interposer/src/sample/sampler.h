@@ -1,11 +1,17 @@
 /*
  * Which allocations are looked at closely.
  *
- * An allocation of s bytes should be looked at with probability p = max(k / n, s / interval), at most 1: n is how many
- * allocations its call path has seen so far in the whole process, k is 4, the interval 512 KiB. The first part finds
- * code that allocates rarely and leaves hot code alone (k (1 + ln (n / k)) samples for n allocations), the second sees
- * to it that large memory is never missed. A call path here is return address, stack height and size class: in a JVM
- * one return address makes most calls.
+ * An allocation of s bytes should be looked at with probability p = max(k / n, s / interval * min(1, e / d)), at most
+ * 1: n is how many allocations its call path has seen so far in the whole process, k is 4, the interval 512 KiB, d the
+ * samples that the path was due by size alone in about the last two seconds, and e is 512. The first part finds code
+ * that allocates rarely and leaves hot code alone (k (1 + ln (n / k)) samples for n allocations), the second sees to it
+ * that large memory is never missed. A path that is due more than enough gets some 240 samples a second, however much
+ * it allocates: it neither takes the time that other code needs nor costs its program more than that. A call path here
+ * is return address, stack height and size class: in a JVM one return address makes most calls.
+ *
+ * What is known of call paths has room for 16,384. Recursion makes ever new ones, so the stalest of those where a new
+ * one belongs gives way, unless all were met within ten seconds; then the new one is sampled by its size alone,
+ * together with all others of that kind, and counted. A path that comes back is new.
  *
  * The fast path cannot look n up. It hashes the call path into one of 256 counters of its thread and counts that down;
  * only at 0 does the allocation come here, a visit. A counter is drawn anew at each visit so that every allocation is
@@ -15,8 +21,9 @@
  * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation. They
  * rise slowly, so that its next allocations are found sooner.
  *
- * Where samples take more time than they may (governor.h), all p are lower by a common share. With an interval of 1
- * nothing is left out, whatever it takes.
+ * Where samples take more time than they may (governor.h), e, then k, then all p are lower by a common share. With an
+ * interval of 1 nothing is left out, whatever it takes. Visits are billed too, but nothing is lower for them: they are
+ * at most one in 128 of the allocations of hot code whatever is sampled.
  *
  * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
  * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
@@ -74,6 +81,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
+/* Bills what is done for a sample after it was taken. `block` is the calling thread's, or NULL. From any thread. */
+void sampler_spend(struct thread_block *block, uint32_t work);
+
 /*
  * Measures what a unit of work takes (sample/work.h), by a stack that it follows. To be called now and then by threads
  * of the library that have just slept: what samples need is seldom in the processor's caches either.
@@ -88,11 +98,11 @@ struct sampler_totals {
   uint64_t samples;
   /* What they stand for, in bytes: an estimate of the bytes that were allocated. */
   uint64_t estimated_bytes;
-  /* Visits of call paths that the table had no room for; they are sampled by size alone. */
+  /* Visits of call paths that the table had no room for; they are sampled by size alone, as if they were one path. */
   uint64_t unknown_paths;
-  /* Time that samples took, in nanoseconds: their work times what a unit of it takes. */
+  /* Time that samples and visits took, in nanoseconds: their work times what a unit of it takes. */
   uint64_t time_ns;
-  /* What the governor leaves of the probabilities, in millionths. */
+  /* What the governor leaves of the probabilities of rare code, in millionths. */
   uint32_t share_ppm;
 };
 

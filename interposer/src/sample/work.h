@@ -24,7 +24,11 @@ enum {
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
   /* To move an object into a slot. */
-  WORK_SLOT = 100
+  WORK_SLOT = 100,
+  /* To clear the pages of a slot, and what other processors know of them. */
+  WORK_SLOT_BACK = 100,
+  /* A visit, whether it takes the allocation or not. */
+  WORK_VISIT = 3
 };
 
 #endif
