@@ -265,6 +265,43 @@ CASE(a_stack_without_room_has_no_frames) {
   CHECK_EQUAL(sites[1].frames, 1);
 }
 
+static void allocate_deep(uintptr_t caller) {
+  given_frame_pointer = frames_on_stack(40);
+  struct origin origin = {(const void *)caller, (const void *)(given_frame_pointer - 64)};
+  sampler_visit(thread_block_acquire(), (void *)OBJECT, BYTES, BYTES, (struct move){0}, origin);
+  CHECK(deallocate(OBJECT));
+  given_frame_pointer = 0;
+}
+
+static void fill_up_to(uint32_t count) {
+  static uintptr_t caller = 0x100000;
+  while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
+}
+
+/* Otherwise what a call path allocates would be a new site's from then on. */
+CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
+  enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
+  start();
+  allocate_deep(FIRST);
+  fill_up_to(MOST_SITES / 2);
+  allocate_deep(FIRST);
+  allocate_deep(SECOND);
+  fill_up_to(MOST_SITES / 4 * 3);
+  for (unsigned i = 0; i < 2; i++) {
+    allocate_deep(FIRST);
+    allocate_deep(SECOND);
+    allocate_deep(THIRD);
+  }
+  CHECK_EQUAL(copy_sites(), MOST_SITES / 4 * 3 + 1);
+  CHECK_EQUAL(sites[0].frames, 41);
+  CHECK_EQUAL(sites[0].allocated.samples, 4);
+  CHECK_EQUAL(sites[MOST_SITES / 2].frames, 8);
+  CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 3);
+  CHECK_EQUAL(sites[MOST_SITES / 4 * 3].frames, 6);
+  CHECK_EQUAL(sites[MOST_SITES / 4 * 3].allocated.samples, 2);
+  CHECK_EQUAL(call_sites_totals().truncated, 5);
+}
+
 static uint64_t birth_at(uint64_t now, uintptr_t object) {
   static struct mallometer_object rows[8];
   given_monotonic_ns = now;
@@ -387,6 +424,7 @@ int main(int argc, char **argv) {
   RUN(a_stack_is_kept_whole);
   RUN(a_deep_stack_is_cut_and_counted);
   RUN(a_stack_without_room_has_no_frames);
+  RUN(a_stack_stays_with_its_site_when_room_gets_scarce);
   RUN(births_are_told_by_the_given_clock);
   CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
   RUN(a_call_of_compiled_code_is_noted_before_its_frames);

@@ -199,11 +199,12 @@ static uint32_t room_taken(void) {
 }
 
 /*
- * Compilers meet ever new stacks in their recursions. From when half of the room is taken, stacks without Java frames
- * are kept with their innermost frames only, and with fewer in the last quarter, so that the rest is for the program's.
+ * Compilers meet ever new stacks in their recursions. From when half of the room is taken, new stacks without Java
+ * frames are kept with their innermost frames only, and with fewer in the last quarter, so that the rest is for the
+ * program's.
  */
-static uint32_t kept_frames(const uint64_t *frames, uint32_t count) {
-  uint32_t taken = room_taken(), most = taken < 2 ? count : taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
+static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken) {
+  uint32_t most = taken < 2 ? count : taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
   return count <= most || is_java_frame(frames[count - 1]) ? count : most;
 }
 
@@ -252,9 +253,26 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   return sample->object;
 }
 
+/*
+ * A stack stays with the site that it has, as whole as that was when it was new: otherwise a call path would be two
+ * sites, of which one would cease and the other grow. `count` becomes that of the frames that are kept.
+ */
+static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
+  uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken);
+  for (uint32_t earlier = 1; earlier < taken; earlier++) {
+    uint32_t then = kept_frames(frames, *count, earlier);
+    uint32_t site = then > kept ? site_of(frames, then, false, &sample->work) : NO_SITE;
+    if (site == NO_SITE) continue;
+    *count = then;
+    return site;
+  }
+  *count = kept;
+  return site_of(frames, kept, deserves_site(sample), &sample->work);
+}
+
 /* `cut` says that there were more frames than these. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
-  uint32_t kept = kept_frames(frames, count), site = site_of(frames, kept, deserves_site(sample), &sample->work);
+  uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return add_to_site(sample, site);
 }
