@@ -196,7 +196,8 @@ struct mallometer_report {
   /* What these stand for: an unbiased estimate of allocated_bytes. */
   uint64_t sampled_bytes;
   /* Allocations that the sampler stopped at, all at first and later one in up to 128, and whose call path its table
-   * (16,384) had no room for: sampled by their size alone. */
+   * (16,384) had no room for, because all that it held were in use within ten seconds: sampled by their size alone, as
+   * if they were of one call path. */
   uint64_t samples_by_size_only;
   /* Samples of call sites for which there was no room (16,384; in its second half new ones must stand for 4 KiB, then
    * 64), and those that could not be followed until they are freed: there was no room either, or they were freed past
@@ -214,10 +215,11 @@ struct mallometer_report {
   /* Samples of Java threads whose Java frames the JVM did not tell, or which had too little stack left to ask it. */
   uint64_t samples_without_java;
   /*
-   * Time spent on samples, in nanoseconds; part of overhead_ns. It is estimated, since no exact clock may be read
+   * Time spent on samples, on allocations that the sampler stopped at, and to clear the slots of sampled objects, in
+   * nanoseconds; part of overhead_ns. It is estimated, since no exact clock may be read
    * inside of malloc: what samples do is counted, and billed the time that a unit of it takes. The library's
    * threads measure that (of mallometer_leaks_start() and mallometer_record()); without them it is the 25 ns of
-   * docs/cost.md. Not with an interval of 1.
+   * docs/cost.md.
    */
   uint64_t sampling_ns;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's time; 0 if samples may take any. */
