@@ -132,6 +132,16 @@ CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2);
 }
 
+CASE(a_burst_does_not_hide_large_memory) {
+  start();
+  spent_on_new_code(5000);
+  for (unsigned i = 0; i < 100; i++) {
+    uint64_t before = sampler_totals().samples;
+    allocate(other_code(), 8 * DEFAULT_SAMPLE_INTERVAL);
+    CHECK_EQUAL(sampler_totals().samples - before, 1);
+  }
+}
+
 /* Where the clock inside of malloc is what was billed, samples are all that happens, and too much of it. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
@@ -205,6 +215,7 @@ int main(void) {
   RUN(samples_take_the_share_of_the_time_that_they_may);
   RUN(estimates_stay_true_while_the_share_changes);
   RUN(a_thread_does_not_take_more_than_two_milliseconds_in_a_row);
+  RUN(a_burst_does_not_hide_large_memory);
   RUN(a_clock_of_bills_alone_halves_to_the_last);
   RUN(the_stalest_call_path_gives_way);
   RUN(a_hot_path_of_large_blocks_does_not_hide_a_small_leak);

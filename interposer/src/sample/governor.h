@@ -15,7 +15,7 @@
  *
  * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: when it has
  * spent a millisecond within 20 ms, what comes then is halved for each further eighth of a millisecond, twelve times at
- * most. The 20 ms begin with the first sample after the ones before have passed.
+ * most, and what is due by size three times. The 20 ms begin with the first sample after the ones before have passed.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H

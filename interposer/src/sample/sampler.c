@@ -23,6 +23,8 @@
 #define PROBES 8u
 /* Samples of a call path by size, of the last two seconds or so. */
 #define ENOUGH_SAMPLES 512.0
+/* So that what has eight intervals is looked at whatever samples take. */
+#define LEAST_SHARE_OF_SIZES 0.125
 /* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
@@ -198,7 +200,9 @@ static struct governor_shares shares(const struct thread_block *block, uint64_t 
   if (!is_governed()) return (struct governor_shares){1, 1, 1};
   struct governor_shares left = governor_shares(&governor);
   double of_thread = block ? burst_share(&block->burst, now) : 1;
-  return (struct governor_shares){left.of_busy, left.of_numbers * of_thread, left.of_sizes * of_thread};
+  double of_large = of_thread > LEAST_SHARE_OF_SIZES ? of_thread : LEAST_SHARE_OF_SIZES;
+  return (struct governor_shares){left.of_busy, left.of_numbers * of_thread,
+                                  left.of_sizes < of_large ? left.of_sizes : of_large};
 }
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
@@ -210,10 +214,10 @@ static double wanted(const struct sample *allocation, double visits) {
   struct path *path = path_at(path_of(allocation->origin, size_class(allocation->requested)), tick_of(now));
   double rate;
   __atomic_load(&samples_per_byte, &rate, __ATOMIC_RELAXED);
-  double by_size = at_most_1((double)(allocation->bytes ? allocation->bytes : 1) * rate);
-  double due = count_due(path, by_size * visits, tick_of(now)), enough = ENOUGH_SAMPLES * left.of_busy;
+  double by_size = (double)(allocation->bytes ? allocation->bytes : 1) * rate;
+  double due = count_due(path, at_most_1(by_size) * visits, tick_of(now)), enough = ENOUGH_SAMPLES * left.of_busy;
+  by_size = at_most_1(by_size * left.of_sizes);
   if (due > enough && sampler_interval() != 1) by_size *= enough / due;
-  by_size *= left.of_sizes;
   double by_number = at_most_1((double)K / (count_seen(path, visits) + 1.0)) * left.of_numbers;
   return by_number > by_size ? by_number : by_size;
 }

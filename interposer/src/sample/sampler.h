@@ -22,8 +22,9 @@
  * rise slowly, so that its next allocations are found sooner.
  *
  * Where samples take more time than they may (governor.h), e, then k, then all p are lower by a common share. With an
- * interval of 1 nothing is left out, whatever it takes. Visits are billed too, but nothing is lower for them: they are
- * at most one in 128 of the allocations of hot code whatever is sampled.
+ * interval of 1 nothing is left out, whatever it takes. An allocation of eight intervals is always looked at, unless
+ * its path is a busy one. Visits are billed too, but nothing is lower for them: they are at most one in 128 of the
+ * allocations of hot code whatever is sampled.
  *
  * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
  * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.

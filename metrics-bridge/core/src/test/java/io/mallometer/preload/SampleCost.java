@@ -6,7 +6,7 @@ import java.util.zip.Deflater;
 
 /**
  * What a sample with native and Java frames costs: prints the mean in microseconds, in a JVM that
- * samples tens of thousands of allocations, some thirty calls deep.
+ * samples thousands of allocations, some thirty calls deep.
  */
 final class SampleCost {
 
