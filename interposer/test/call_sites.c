@@ -2,6 +2,7 @@
  * Who allocated what, and what of it is live: exactly with an interval of 1 (first argument), by estimate with a larger
  * one. Objects are freed by other threads, grow, and fail to grow; tables overflow, and say so.
  */
+#include <limits.h>
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
@@ -151,6 +152,47 @@ static void lives_and_deaths(void) {
   expect_live("grown in the end", FIGURES_OF(grower), 0, 0);
 }
 
+/* ---- Destructors of thread keys, most of which run without a thread block ------------------------------ */
+
+enum { ENDING = 50, OF_ENDING = ENDING * PTHREAD_DESTRUCTOR_ITERATIONS };
+static pthread_key_t key;
+static void *left_by[ENDING][PTHREAD_DESTRUCTOR_ITERATIONS];
+
+static void destructor(void *objects) {
+  static __thread unsigned rounds;
+  ((void **)objects)[rounds] = keeper(1000);
+  free(waster(2000));
+  if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(key, objects);
+}
+
+static void *use_key(void *objects) {
+  free(malloc(10));
+  pthread_setspecific(key, objects);
+  return NULL;
+}
+
+static void destructors_allocate(void) {
+  double kept_before = FIGURES_OF(keeper).allocated_objects, wasted_before = FIGURES_OF(waster).allocated_objects;
+  CHECK_EQUAL(pthread_key_create(&key, destructor), 0);
+  double bytes = 0;
+  for (size_t i = 0; i < ENDING; i++) {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, use_key, left_by[i]), 0);
+    pthread_join(thread, NULL);
+  }
+  for (size_t i = 0; i < OF_ENDING; i++) bytes += (double)unit_size(((void **)left_by)[i]);
+  struct figures keeping = FIGURES_OF(keeper), wasting = FIGURES_OF(waster);
+  expect_live("kept by destructors", keeping, OF_ENDING, bytes);
+  expect_live("wasted by destructors", wasting, 0, 0);
+  CHECK(keeping.allocated_objects > kept_before && wasting.allocated_objects > wasted_before);
+  if (exact) {
+    CHECK_EQUAL(keeping.allocated_objects - kept_before, OF_ENDING);
+    CHECK_EQUAL(wasting.allocated_objects - wasted_before, OF_ENDING);
+  }
+  for (size_t i = 0; i < OF_ENDING; i++) free(((void **)left_by)[i]);
+  expect_live("kept by destructors in the end", FIGURES_OF(keeper), 0, 0);
+}
+
 /* ---- Too much of everything --------------------------------------------------------------------------- */
 
 static NOINLINE void left(unsigned path, unsigned depth);
@@ -201,6 +243,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(mallometer_site_stack(MOST_SITES, &(uint64_t){0}, 1), -22);
   CHECK_EQUAL(mallometer_site_stack(0, NULL, 1), -22);
   lives_and_deaths();
+  destructors_allocate();
   if (exact) more_than_there_is_room_for();
   return 0;
 }

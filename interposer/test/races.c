@@ -28,8 +28,22 @@ static void *count(void *unused) {
   }
   struct thread_block *block = current_block;
   thread_ends(block);
-  thread_ends(block);
   counter_add_shared(&shared_events.failed, 1);
+  return unused;
+}
+
+static unsigned answered;
+
+static void answer(void) { answered++; }
+
+/* After its last event it is asked, and is gone before another. */
+static void *is_asked_before_its_end(void *unused) {
+  struct thread_block *block = thread_block_acquire();
+  thread_blocks_ask(answer);
+  CHECK_EQUAL(answered, 0);
+  thread_ends(block);
+  CHECK_EQUAL(answered, 1);
+  thread_blocks_ask(NULL);
   return unused;
 }
 
@@ -55,7 +69,9 @@ static void *read_on(void *unused) {
 int main(void) {
   at_hand_over = peak_flush;
   CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without destructor */
-  pthread_t reader, threads[AT_ONCE];
+  pthread_t reader, asked, threads[AT_ONCE];
+  CHECK_EQUAL(pthread_create(&asked, NULL, is_asked_before_its_end, NULL), 0);
+  pthread_join(asked, NULL);
   CHECK_EQUAL(pthread_create(&reader, NULL, read_on, NULL), 0);
   for (int generation = 0; generation < GENERATIONS; generation++) {
     for (int i = 0; i < AT_ONCE; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, count, NULL), 0);

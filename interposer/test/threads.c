@@ -1,10 +1,13 @@
 /*
  * Threads that begin and end: nothing is lost when a block changes hands, a thread's own figures begin at zero though
- * its block does not, and what destructors of thread keys do is counted, whatever their order.
+ * its block does not, and what destructors of thread keys do is counted, whatever their order: most of them run when
+ * their thread has handed its block over.
  */
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -12,15 +15,22 @@
 #define KEYS 3
 static pthread_key_t keys[KEYS];
 static pthread_attr_t small_stack;
+#define KEPT_BYTES ((size_t)1 << 20)
+static void *kept[KEYS][PTHREAD_DESTRUCTOR_ITERATIONS];
+static bool keeps;
 
-/* Allocates and frees, and comes again in every round there is. */
+/* Allocates and frees, and comes again in every round there is. The block is gone after the first. */
 static void destructor(void *value) {
   static __thread int rounds[KEYS];
   size_t key = (size_t)value - 1;
-  if (rounds[key] == 0) (void)thread_snapshot(); /* the thread still has its block, whoever's destructor was first */
-  void *object = malloc(700 + key);
+  struct mallometer_counters own = {.size = sizeof own};
+  if (rounds[key] > 0) CHECK_EQUAL(mallometer_thread_snapshot(&own), -EAGAIN);
+  void *object = calloc(1, 700 + key);
+  USE(object);
+  object = realloc(object, 7000 + key);
   USE(object);
   free(object);
+  if (keeps) kept[key][rounds[key]] = malloc(KEPT_BYTES);
   if (++rounds[key] < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(keys[key], value);
 }
 
@@ -50,6 +60,25 @@ static void run(void *(*body)(void *)) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, &small_stack, body, NULL), 0);
   pthread_join(thread, NULL);
+}
+
+/* What destructors keep is live and sampled, the first of a call path always; the peak hears of it without a snapshot.
+ */
+static void destructors_keep_objects(void) {
+  enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
+  struct mallometer_counters start = snapshot();
+  uint64_t samples = self().samples, live = 0;
+  keeps = true;
+  run(thread_with_destructors);
+  keeps = false;
+  for (size_t i = 0; i < OBJECTS; i++) live += unit_size(((void **)kept)[i]);
+  CHECK(self().samples >= samples + PTHREAD_DESTRUCTOR_ITERATIONS);
+  uint64_t before = start.allocated_bytes - start.freed_bytes;
+  for (size_t i = 0; i < OBJECTS; i++) free(((void **)kept)[i]);
+  struct mallometer_counters end = snapshot(), d = difference(start, end);
+  CHECK(end.peak_live_bytes + end.peak_error_bytes >= before + live);
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0);
+  CHECK_EQUAL(d.allocations[16], OBJECTS);
 }
 
 static volatile uint64_t handled;
@@ -114,10 +143,12 @@ int main(void) {
   for (int i = 0; i < 2000; i++) run(thread_with_destructors);
   struct mallometer_counters d = difference(start, snapshot());
   /* Each key's destructor runs in each of the rounds that POSIX promises. */
-  CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS);
+  CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS * 2);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
   CHECK_EQUAL(snapshot().threads, 1);
+
+  destructors_keep_objects();
 
   nothing_is_lost_to_signals();
   /* One block for all of them, and the slab it lies in for the first. */

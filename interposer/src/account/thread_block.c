@@ -178,7 +178,6 @@ struct thread_block *thread_block_acquire_first(void) {
   block->walks_java = 0;
   block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
   record->owned = true;
-  record->ending = false;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);
@@ -192,9 +191,9 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * The destructor of our thread key. Destructors of other keys may allocate and free after this one in the same
- * round, so the block is kept until the next. Not longer: a round costs glibc 500 instructions, and what is left for a
- * third is little enough for the shared block.
+ * The destructor of our thread key. Destructors of other keys may allocate and free later: that is for the shared
+ * block. To keep the own one for them until the next round would cost each thread such a round, 500 instructions of
+ * glibc's. A thread that is asked something and had no event since answers here.
  *
  * The value only makes the C library call this: a program with a wrong key may have overwritten it.
  */
@@ -202,11 +201,7 @@ static void thread_ends(void *unused) {
   (void)unused;
   struct thread_block *block = own_block_or_null();
   if (!block) return;
-  struct thread_record *record = record_at(block->index);
-  if (!record->ending && pthread_setspecific(exit_key, block) == 0) {
-    record->ending = true;
-    return;
-  }
+  thread_block_answer(block);
   at_hand_over(block);
   current_block = &shared_only;
   give_up(block->index);

@@ -9,11 +9,11 @@
  * Headroom is by how much the thread's live bytes may grow before it tells the peak (totals.h). Allocations take from
  * it, frees give back, so that a thread that frees as much as it allocates hardly ever leaves the fast path.
  *
- * Blocks are carved from slabs that are never unmapped. When a thread ends, its block passes to the next new
- * thread, totals and all: the sum over all blocks is the truth at any time, and nothing is ever folded or freed.
- * The new owner notes the totals it found, its baseline, for figures of its own. Events after the hand-over
- * (destructors that run later still), and those of threads that found no block, go to one shared block that
- * is written atomically.
+ * Blocks are carved from slabs that are never unmapped. When a thread ends, in the first round of destructors of thread
+ * keys, its block passes to the next new thread, totals and all: the sum over all blocks is the truth at any time, and
+ * nothing is ever folded or freed. The new owner notes the totals it found, its baseline, for figures of its own.
+ * Events after the hand-over (destructors that run later), and those of threads that found no block, go to one shared
+ * block that is written atomically.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -82,8 +82,6 @@ struct thread_record {
   /* Index of the next block on the list of blocks without owner. */
   uint32_t next_free;
   bool owned;
-  /* The owner has gone through a round of thread-key destructors. */
-  bool ending;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };
