@@ -17,6 +17,8 @@
  *
  *   OWN_VALUE(variable)
  *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
+ *   STAYS_RETURNED(variable)
+ *       A pointer that a function returned and that the caller will return: it stays in that register.
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
  *

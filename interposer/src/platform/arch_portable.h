@@ -37,6 +37,8 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
+#define STAYS_RETURNED(value) ((void)0)
+
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */

@@ -46,6 +46,8 @@ static inline bool local_sub_negative(int64_t *word, int64_t amount) {
     own_value;                                                                                          \
   })
 
+#define STAYS_RETURNED(value) __asm__("" : "+a"(value))
+
 /* The builtin is an int, whose widening costs two instructions on every event. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;

@@ -194,7 +194,7 @@ void sampler_measure(void) {
 
 uint64_t sampler_random(struct thread_block *block) {
   static uint64_t shared;
-  uint64_t *state = block ? &block->random : &shared;
+  uint64_t *state = block ? &thread_sampling(block)->random : &shared;
   if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)&state);
   return draw(state);
 }
