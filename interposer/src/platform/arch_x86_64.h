@@ -55,6 +55,13 @@ static inline size_t highest_bit(size_t nonzero) {
   return position;
 }
 
+/* The instruction takes the number for a signed one, from the middle on. */
+static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
+  bool set;
+  __asm__ volatile("btw %w1, 4096+%2" : "=@ccc"(set) : "r"(number), "m"(*(const uint8_t(*)[8192])bits));
+  return set;
+}
+
 /* ---- Floating point ------------------------------------------------------------------------------------ */
 
 typedef unsigned floating_point; /* MXCSR */
