@@ -30,9 +30,9 @@ check free '^jmp +\*' 1 0
 for operator in _Znwm _ZnwmRKSt9nothrow_t _Znam _ZdlPv _ZdlPvm _ZdaPv; do
   check $operator '^jmp +\*' 1 0
 done
-check counted_malloc '^ret' 32 1
+check counted_malloc '^ret' 26 1
 check counted_free '^jmp +\*' 12 0
-check tracked_free '^jmp +\*' 18 0
+check tracked_free '^jmp +\*' 16 0
 # The program's return address must reach the loader: no call, and a jump at the end.
 for function in dlopen dlmopen javas_dlsym; do
   listing $function | awk '/^jmp +\*|^jmp .*<dlsym@plt>/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "$function is not a jump"; failed=1; }

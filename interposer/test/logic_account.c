@@ -76,6 +76,39 @@ CASE(a_full_table_leaves_events_to_the_shared_block) {
   CHECK_EQUAL(totals_raise_peak(&sum), (MAXIMUM_BLOCKS + 3) * BYTES);
 }
 
+/* ---- Sizes --------------------------------------------------------------------------------------------- */
+
+CASE(classes_begin_at_16_bytes_and_end_open) {
+  static const struct {
+    size_t requested;
+    unsigned class;
+  } given[] = {{0, 0},        {1, 0},
+               {2, 0},        {8, 0},
+               {9, 0},        {15, 0},
+               {16, 0},       {17, 1},
+               {32, 1},       {33, 2},
+               {64, 2},       {65, 3},
+               {4096, 8},     {4097, 9},
+               {32768, 11},   {32769, 12},
+               {65536, 12},   {65537, 13},
+               {4 << 20, 18}, {(4 << 20) + 1, 19},
+               {5 << 20, 19}, {(size_t)1 << 40, 19}};
+  uint64_t requested = 0;
+  struct thread_block *block = as_new_thread();
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+    struct mallometer_counters before = sums(), after;
+    struct event_counters *events = i % 2 ? &block->events : &shared_events;
+    counter_add(&events->requested_doubled, doubled_size(given[i].requested));
+    counter_add(&events->allocations[size_class(given[i].requested)], 1);
+    after = sums();
+    for (unsigned c = 0; c < MALLOMETER_SIZE_CLASSES; c++) {
+      CHECK_EQUAL(after.allocations[c] - before.allocations[c], c == given[i].class);
+    }
+    CHECK_EQUAL(after.requested_bytes, requested += given[i].requested);
+    CHECK_EQUAL(events_allocations(&block->events) + events_allocations(&shared_events), i + 1);
+  }
+}
+
 /* ---- Threads that come and go -------------------------------------------------------------------------- */
 
 static void *allocates_and_ends(void *block) {
@@ -308,6 +341,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(at_each_point(sums_are_exact_without_the_memory), 2);
   RUN(a_slab_is_mapped_when_its_next_block_is_asked_for);
   RUN(a_full_table_leaves_events_to_the_shared_block);
+  RUN(classes_begin_at_16_bytes_and_end_open);
   RUN(a_block_is_handed_over_with_its_totals);
   RUN(threads_answer_until_nobody_asks_any_more);
   RUN(a_thread_that_is_asked_leaves_the_fast_path);

@@ -2,6 +2,8 @@
  * Call sites and live samples over the platform made for tests: when there is no memory for them, when two threads meet
  * the same new site, when their tables are full, by a given clock, and while the gate to Java closes.
  */
+#include <pthread.h>
+
 #include "account/thread_block.h"
 #include "platform/given.h"
 #include "sample/call_sites.h"
@@ -162,6 +164,90 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   CHECK_EQUAL(sites[0].freed.samples, 2);
   CHECK(!may_be_sampled((const void *)first_object) && !may_be_sampled((const void *)second_object));
   return REACHED;
+}
+
+/* ---- The filter ---------------------------------------------------------------------------------------- */
+
+/* All of them have one hash. */
+static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
+
+static bool insert(const void *object) {
+  const struct live_sample sample = {.site = 1, .probability = 1, .bytes = BYTES};
+  return live_sample_insert(object, &sample);
+}
+
+CASE(a_hash_is_marked_until_its_last_sample_goes) {
+  enum { OBJECTS = 60 }; /* places next to each other, for samples of one hash as well */
+  start();
+  CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
+  for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
+  CHECK(!may_be_sampled((const char *)object_of_hash(0) + 16) && !may_be_sampled((const char *)object_of_hash(0) - 16));
+  for (unsigned i = 0; i < OBJECTS; i++) {
+    CHECK(may_be_sampled(object_of_hash(OBJECTS)));
+    CHECK(live_sample_remove(object_of_hash(i)).site == 1);
+  }
+  CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
+}
+
+static bool second_is_there;
+
+static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
+
+/* It is marked, or was refused. */
+static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
+  start();
+  CHECK(insert(object_of_hash(0)));
+  interrupt_at(point, another_of_the_hash_comes);
+  CHECK(live_sample_remove(object_of_hash(0)).site == 1);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(may_be_sampled(object_of_hash(1)) == second_is_there);
+  CHECK((live_sample_remove(object_of_hash(1)).site == 1) == second_is_there);
+  CHECK(insert(object_of_hash(2)) && may_be_sampled(object_of_hash(2)));
+  return REACHED;
+}
+
+static void another_of_the_hash_comes_and_goes(void) {
+  CHECK(insert(object_of_hash(1)) && may_be_sampled(object_of_hash(1)));
+  CHECK(live_sample_remove(object_of_hash(1)).site == 1);
+}
+
+static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) {
+  start();
+  interrupt_at(point, another_of_the_hash_comes_and_goes);
+  CHECK(insert(object_of_hash(0)));
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(may_be_sampled(object_of_hash(0)));
+  CHECK(live_sample_remove(object_of_hash(0)).site == 1);
+  CHECK(!may_be_sampled(object_of_hash(0)));
+  return REACHED;
+}
+
+enum { TIMES = 20000 };
+
+static void *inserts_and_removes(void *number) {
+  uintptr_t inserted = 0;
+  for (unsigned i = 0; i < TIMES; i++) {
+    const void *object = object_of_hash((uintptr_t)number);
+    if (!insert(object)) continue;
+    CHECK(may_be_sampled(object));
+    CHECK(live_sample_remove(object).site == 1);
+    inserted++;
+  }
+  return (void *)inserted;
+}
+
+CASE(threads_find_their_samples_of_one_hash) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  start();
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    CHECK(pthread_create(&threads[i], NULL, inserts_and_removes, (void *)(i + 1)) == 0);
+  }
+  for (unsigned i = 0; i < THREADS; i++) {
+    void *inserted;
+    CHECK(pthread_join(threads[i], &inserted) == 0 && (uintptr_t)inserted > 0);
+  }
+  CHECK(!may_be_sampled(object_of_hash(0)));
 }
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
@@ -418,6 +504,10 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(two_that_meet_a_new_site_share_it) > 20);
   CHECK(at_each_point(an_object_is_freed_while_another_takes_its_place) > 5);
   CHECK(at_each_point(two_at_the_same_place_are_freed_at_once) > 5);
+  RUN(a_hash_is_marked_until_its_last_sample_goes);
+  CHECK(at_each_point(one_comes_while_the_last_of_its_hash_goes) > 5);
+  CHECK(at_each_point(one_comes_and_goes_while_the_first_of_its_hash_comes) > 5);
+  RUN(threads_find_their_samples_of_one_hash);
   RUN(samples_without_room_for_a_site_are_counted);
   RUN(samples_without_a_place_count_as_freed);
   RUN(an_object_freed_past_us_is_freed_when_its_address_comes_again);

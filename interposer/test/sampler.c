@@ -84,7 +84,7 @@ static void start_again(size_t interval) {
   strangers.due = 0;
   samples = estimated_bytes = unknown_paths = 0;
   memset(&slab, 0, sizeof slab);
-  block->random = random_bits();
+  thread_sampling(block)->random = random_bits();
   sampler_configure(interval);
 }
 
@@ -356,7 +356,9 @@ static size_t requested_of(const struct recorded_kind *kind) { return kind->size
 
 static bool allocate_as(const struct recorded_kind *kind) {
   struct thread_block *of_thread = &slab.blocks[kind->thread];
-  if (!of_thread->random) of_thread->random = random_bits();
+  of_thread->index = kind->thread;
+  uint64_t *random = &thread_sampling(of_thread)->random;
+  if (!*random) *random = random_bits();
   size_t requested = requested_of(kind);
   if (!filter_visits(of_thread, filter_bucket(kind->origin, size_class(requested)))) return false;
   uint64_t before = sampler_totals().samples;

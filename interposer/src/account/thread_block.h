@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "account/counter.h"
+#include "account/size_class.h"
 #include "mallometer.h"
 #include "platform/arch.h"
 #include "platform/visibility.h"
@@ -43,8 +44,8 @@ struct event_counters {
   counter frees;
   counter freed_bytes;
   counter allocated_bytes;
-  counter requested_bytes;
-  counter allocations[MALLOMETER_SIZE_CLASSES];
+  counter requested_doubled; /* of each request doubled_size() */
+  counter allocations[SIZE_CLASSES];
   counter failed;
 };
 
@@ -61,18 +62,12 @@ struct thread_block {
   struct event_counters events;
   /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
   int64_t flushed_live_bytes;
-  /* State of the sampler's random numbers. Owner only. */
-  uint64_t random;
   /* Its own number; fixed since it was carved. */
   uint32_t index;
   /* The thread walks its Java stack: not again before that is done. Written by the owner. */
-  uint32_t walks_java;
+  uint16_t walks_java;
   /* The owner is to do what thread_blocks_ask() says at its next event on the slow path. Whoever asks writes 1. */
-  uint32_t asked;
-  /* Visits of the sampler that are not billed yet. Owner only, as the next. */
-  uint32_t visits;
-  struct burst burst;
-  uint32_t unused[2];
+  uint16_t asked;
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 
@@ -82,6 +77,15 @@ struct thread_record {
   /* Index of the next block on the list of blocks without owner. */
   uint32_t next_free;
   bool owned;
+};
+
+/* What the sampler keeps of a thread beside its filters. Owner only. */
+struct thread_sampling {
+  /* State of its random numbers. */
+  uint64_t random;
+  struct burst burst;
+  /* Visits that are not billed yet. */
+  uint32_t visits;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };
@@ -96,6 +100,7 @@ struct slab {
   uint8_t unused[2048];
   uint8_t filters[BLOCKS_IN_SLAB][FILTER_BUCKETS];
   uint8_t levels[BLOCKS_IN_SLAB][FILTER_BUCKETS];
+  struct thread_sampling samplings[BLOCKS_IN_SLAB];
   struct thread_record records[BLOCKS_IN_SLAB];
 };
 _Static_assert(FILTER_BUCKETS == sizeof(struct thread_block), "so that the distance is the same for all blocks");
@@ -106,6 +111,11 @@ static inline uint8_t *thread_filter(struct thread_block *block) {
 
 static inline uint8_t *thread_levels(struct thread_block *block) {
   return (uint8_t *)block + offsetof(struct slab, levels);
+}
+
+static inline struct thread_sampling *thread_sampling(struct thread_block *block) {
+  size_t place = block->index % BLOCKS_IN_SLAB;
+  return &((struct slab *)(block - place))->samplings[place];
 }
 
 /* A sentinel's, and never less far from 0 than this program will count to. */

@@ -15,10 +15,16 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
+/* Each of n requests adds 2 * size - 1. Read in this order, since a request's class is counted last. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
-  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum->allocations[i] += counter_read(&events->allocations[i]);
+  uint64_t doubled = counter_read(&events->requested_doubled);
+  for (unsigned i = 0; i < SIZE_CLASSES; i++) {
+    uint64_t allocations = counter_read(&events->allocations[i]);
+    sum->allocations[i < FIRST_CLASSES ? 0 : i + 1 - FIRST_CLASSES] += allocations;
+    doubled += allocations;
+  }
   sum->allocated_bytes += counter_read(&events->allocated_bytes);
-  sum->requested_bytes += counter_read(&events->requested_bytes);
+  sum->requested_bytes += doubled / 2;
   sum->failed += counter_read(&events->failed);
 }
 
@@ -47,9 +53,9 @@ void totals_read(struct mallometer_counters *sum) {
 
 static uint64_t extra_of(uint64_t objects) { return __atomic_load_n(&extra, __ATOMIC_RELAXED) * objects; }
 
-static uint64_t allocations_of(const struct event_counters *events) {
+uint64_t events_allocations(const struct event_counters *events) {
   uint64_t sum = 0;
-  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum += counter_read(&events->allocations[i]);
+  for (unsigned i = 0; i < SIZE_CLASSES; i++) sum += counter_read(&events->allocations[i]);
   return sum;
 }
 
@@ -60,7 +66,7 @@ static uint64_t freed_by(const struct event_counters *events) {
 
 static uint64_t allocated_by(const struct event_counters *events) {
   uint64_t bytes = counter_read(&events->allocated_bytes);
-  return extra ? bytes + extra_of(allocations_of(events)) : bytes;
+  return extra ? bytes + extra_of(events_allocations(events)) : bytes;
 }
 
 static int64_t live_of(uint64_t allocated, uint64_t freed) {

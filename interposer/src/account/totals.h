@@ -27,6 +27,9 @@ void totals_read(struct mallometer_counters *sum);
 /* Copies the counters of one block into the event fields of `out`. */
 void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
+/* Allocations of all sizes. */
+uint64_t events_allocations(const struct event_counters *events);
+
 /*
  * For a process that counts from some moment on: what it had allocated before and still has is part of the live bytes
  * (`baseline`), and each object is taken for so many bytes more than the counters say, because the baseline has them so

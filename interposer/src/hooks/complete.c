@@ -69,12 +69,12 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   if (block) {
     thread_block_answer(block);
     counter_add(&block->events.allocated_bytes, unit_size);
-    counter_add(&block->events.requested_bytes, requested);
+    counter_add(&block->events.requested_doubled, doubled_size(requested));
     counter_add(&block->events.allocations[class], 1);
     if (!headroom_take(block, (int64_t)unit_size)) peak_flush(block);
   } else {
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
-    counter_add_shared(&shared_events.requested_bytes, requested);
+    counter_add_shared(&shared_events.requested_doubled, doubled_size(requested));
     counter_add_shared(&shared_events.allocations[class], 1);
     peak_flush_shared();
   }

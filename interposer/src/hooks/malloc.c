@@ -34,31 +34,32 @@
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
 /* In a function that the program's call reached by jumps only: that call. */
-#define ORIGIN                                             \
-  ({                                                       \
-    const void *stack_ = __builtin_dwarf_cfa();            \
-    keep_only(&stack_); /* in a register, not in memory */ \
-    (struct origin){__builtin_return_address(0), stack_};  \
-  })
+#define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 #define INLINE static inline __attribute__((always_inline)) /* the ORIGIN is that of the function around it */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 static OUT_OF_LINE void doubtful_free(void *object);
-static OUT_OF_LINE void *sampled(void *object, size_t size, struct origin origin);
+static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
-/* Whether the fast path knows the request's class; 0 wraps and belongs to the slow path too. */
-INLINE bool is_usual(size_t size) { return size - 1 < LARGEST_FAST_REQUEST; }
+/*
+ * Whether the fast path knows the class of a request, of which it keeps doubled_size(). 0 wraps and belongs to the slow
+ * path too. So does a request of 2^63 bytes and more, which the allocator refuses, whatever it is taken for.
+ */
+INLINE bool is_usual(size_t doubled) { return doubled < 2 * LARGEST_FAST_REQUEST; }
 
 /* Counts an allocation for which there was headroom. */
-INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size) {
+INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled) {
   counter_add(&block->events.allocated_bytes, usable_size);
-  counter_add(&block->events.requested_bytes, size);
-  size_t class = size_class_of_usual(size);
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
   counter_add(&block->events.allocations[class], 1);
-  if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, size, ORIGIN);
+  keep_only(&class);
+  if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, doubled, ORIGIN);
+  STAYS_RETURNED(object);
+  if (!object) __builtin_unreachable();
   return object;
 }
 
@@ -66,19 +67,25 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
  * What the allocator returned for a usual request. The thread's block is read only now: cheaper than to keep it across
  * the call. All is counted here or all on the slow path.
  */
-INLINE void *count_usual_outcome(void *object, size_t size) {
-  keep_only(&size);
-  if (unlikely(!object)) return complete_allocation(NULL, size, ORIGIN);
-  struct thread_block *block = own_block();
+INLINE void *count_usual_outcome(void *object, size_t doubled) {
+  keep_only(&doubled);
+  STAYS_RETURNED(object);
+  struct thread_block *block = own_block(); /* first, or the branch's alignment takes an instruction */
+  if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_allocation(object, size, ORIGIN);
-  return count_usual_allocation(block, object, usable_size, size);
+  if (unlikely(!headroom_take(block, (int64_t)usable_size))) {
+    return complete_allocation(object, size_of_doubled(doubled), ORIGIN);
+  }
+  return count_usual_allocation(block, object, usable_size, doubled);
 }
 
-static void *counted_malloc(size_t size) {
-  if (unlikely(!is_usual(size))) return complete_malloc(size, ORIGIN);
-  return count_usual_outcome(next.malloc(size), size);
+INLINE void *counted_malloc_of(size_t size) {
+  size_t doubled = doubled_size(size);
+  if (unlikely(!is_usual(doubled))) return complete_malloc(size, ORIGIN);
+  return count_usual_outcome(next.malloc(size), doubled);
 }
+
+static void *counted_malloc(size_t size) { return counted_malloc_of(size); }
 
 INLINE void counted_free_of(void *object, bool tracked) {
   /* NULL, the bootstrap buffer and everything before the first event lie below. */
@@ -105,48 +112,57 @@ static void tracked_free(void *object) { counted_free_of(object, true); }
 
 static void *counted_calloc(size_t count, size_t size) {
   size_t bytes;
-  if (unlikely(__builtin_mul_overflow(count, size, &bytes) || !is_usual(bytes))) {
-    return complete_calloc(count, size, ORIGIN);
-  }
-  return count_usual_outcome(next.calloc(count, size), bytes);
+  if (unlikely(__builtin_mul_overflow(count, size, &bytes))) return complete_calloc(count, size, ORIGIN);
+  size_t doubled = doubled_size(bytes);
+  if (unlikely(!is_usual(doubled))) return complete_calloc(count, size, ORIGIN);
+  return count_usual_outcome(next.calloc(count, size), doubled);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
-  if (unlikely((uintptr_t)object < low_range_end || !is_usual(size))) return complete_realloc(object, size, ORIGIN);
+  size_t doubled = doubled_size(size);
+  if (unlikely((uintptr_t)object < low_range_end || !is_usual(doubled))) return complete_realloc(object, size, ORIGIN);
   if (tracked && may_be_sampled(object)) return complete_realloc(object, size, ORIGIN);
   size_t old_size = glibc_usable_size(object);
   void *moved = next.realloc(object, size);
-  keep_only(&size);
+  keep_only(&doubled);
   keep_only(&old_size);
-  if (unlikely(!moved)) return complete_allocation(NULL, size, ORIGIN);
+  STAYS_RETURNED(moved);
+  if (unlikely(!moved)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
   /* One step, so that a block that grows over and over takes no more than it gives back. */
   if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
     complete_count_free(old_size);
-    return complete_allocation(moved, size, ORIGIN);
+    return complete_allocation(moved, size_of_doubled(doubled), ORIGIN);
   }
   counter_add(&block->events.freed_bytes, old_size);
   counter_add(&block->events.frees, 1);
-  return count_usual_allocation(block, moved, usable_size, size);
+  return count_usual_allocation(block, moved, usable_size, doubled);
 }
 
 static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
 
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
+/* A size that wraps must not be taken for its remainder when the operator tries again. */
+INLINE void *counted_new_of(size_t size) {
+  if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return complete_malloc(size, ORIGIN);
+  return count_usual_outcome(next.malloc(size), doubled_size(size));
+}
+
 static void *counted_new(size_t size) {
-  void *object = is_usual(size) ? count_usual_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = counted_new_of(size);
   return unlikely(!object) ? operator_new_fails(size, ORIGIN) : object;
 }
 
 static void *counted_new_nothrow(size_t size, const void *nothrow) {
-  void *object = is_usual(size) ? count_usual_outcome(next.malloc(size), size) : complete_malloc(size, ORIGIN);
+  void *object = counted_new_of(size);
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
 /* Reached by a jump; the block is as good as it was, for nothing between may change it. */
-static void *sampled(void *object, size_t size, struct origin origin) {
+static void *sampled(void *object, size_t doubled, struct origin origin) {
+  size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
                        origin);
 }

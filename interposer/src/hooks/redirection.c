@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "account/thread_block.h"
+#include "account/totals.h"
 #include "allocator/next.h"
 #include "hooks/complete.h"
 #include "hooks/interposed.h"
@@ -338,12 +339,6 @@ void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock,
 
 /* ---- Whether it works ---------------------------------------------------------------------------------- */
 
-static uint64_t allocations_of(const struct thread_block *block) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < MALLOMETER_SIZE_CLASSES; i++) sum += counter_read(&block->events.allocations[i]);
-  return sum;
-}
-
 typedef char *duplicate_text(const char *text);
 
 /* The C library's own, which calls malloc through a word of the C library, whatever serves the program's strdup. */
@@ -355,9 +350,9 @@ static duplicate_text *duplicate_in_libc(void) {
 }
 
 static bool is_counted_once(duplicate_text *duplicate, const struct thread_block *block) {
-  uint64_t allocations = allocations_of(block), frees = counter_read(&block->events.frees);
+  uint64_t allocations = events_allocations(&block->events), frees = counter_read(&block->events.frees);
   free(duplicate("x"));
-  return allocations_of(block) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
+  return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
 /* Where the allocator's functions have an old version only (libc_malloc_debug), the first look-up passes over it. */

@@ -17,8 +17,13 @@
  *
  *   OWN_VALUE(variable)
  *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
+ *   STAYS_RETURNED(variable)
+ *       A pointer that a function returned and that the caller will return: it stays in that register.
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
+ *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
+ *       Whether the bit is set whose number the lowest 16 bits of `number` are: bit number % 8 of byte
+ *       (number % 65536 ^ 32768) / 8.
  *
  * The program's floating-point environment (which exceptions happened and which trap, how to round) is to malloc what
  * errno is: who asked for memory did no arithmetic. Code of ours that computes with doubles does so in a function that

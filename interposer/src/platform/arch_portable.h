@@ -37,7 +37,13 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
+#define STAYS_RETURNED(value) ((void)0)
+
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
+
+static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
+  return __atomic_load_n(&bits[(number % 65536 ^ 32768) / 8], __ATOMIC_RELAXED) >> number % 8 & 1;
+}
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */
 

@@ -46,11 +46,20 @@ static inline bool local_sub_negative(int64_t *word, int64_t amount) {
     own_value;                                                                                          \
   })
 
+#define STAYS_RETURNED(value) __asm__("" : "+a"(value))
+
 /* The builtin is an int, whose widening costs two instructions on every event. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
   return position;
+}
+
+/* The instruction takes the number for a signed one, from the middle on. */
+static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
+  bool set;
+  __asm__ volatile("btw %w1, 4096+%2" : "=@ccc"(set) : "r"(number), "m"(*(const uint8_t(*)[8192])bits));
+  return set;
 }
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */

@@ -27,7 +27,11 @@ static struct table {
   } homes[PLACES];
 } * table;
 
-uint8_t live_filter[65536];
+uint8_t live_filter[LIVE_HASHES / 8];
+
+/* How many live samples have a hash. From MANY on nobody counts any more, and the bit stays. */
+static uint8_t counts[LIVE_HASHES];
+enum { CLOSING = 254, MANY = 255 };
 
 static uint32_t samples;
 
@@ -57,10 +61,50 @@ static void change_count(uint8_t *count, int change) {
                                         __ATOMIC_RELAXED));
 }
 
+/*
+ * The bit of a hash is set whenever a live sample has it. Whoever inserts one counts it first, and then sees to the
+ * bit; who takes the last one out closes the count, clears the bit, and only then lets others count again. So no bit is
+ * cleared behind the back of a sample that was counted, and each count above 0 finds the bit set or sets it. Nobody
+ * waits while a count is closed, for that may be this thread's own, below a signal handler: there is no room then.
+ */
+static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
+
+static uint8_t *byte_of(uintptr_t address) { return &live_filter[(uint16_t)(address >> 4 ^ LIVE_HASHES / 2) / 8]; }
+
+static uint8_t bit_of(uintptr_t address) { return (uint8_t)(1u << (address >> 4) % 8); }
+
+static bool filter_add(uintptr_t address) {
+  uint8_t *count = count_of(address), before = __atomic_load_n(count, __ATOMIC_RELAXED), after;
+  do {
+    if (before == CLOSING) return false;
+    if (before == MANY) return true;
+    after = before + 1 < CLOSING ? (uint8_t)(before + 1) : MANY;
+  } while (!__atomic_compare_exchange_n(count, &before, after, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  __atomic_fetch_or(byte_of(address), bit_of(address), __ATOMIC_RELEASE);
+  return true;
+}
+
+static void filter_take(uintptr_t address) {
+  uint8_t *count = count_of(address), before = __atomic_load_n(count, __ATOMIC_RELAXED), after;
+  do {
+    if (before == MANY) return;
+    after = before > 1 ? (uint8_t)(before - 1) : CLOSING;
+  } while (!__atomic_compare_exchange_n(count, &before, after, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  if (after != CLOSING) return;
+  __atomic_fetch_and(byte_of(address), (uint8_t)~bit_of(address), __ATOMIC_RELAXED);
+  __atomic_store_n(count, 0, __ATOMIC_RELEASE);
+}
+
 /* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
-static void count_live(uintptr_t address, int change) {
-  change_count(&live_filter[(uint16_t)(address >> 4)], change);
-  change_count(&home_of(address)->objects, change);
+static bool begins_to_live(uintptr_t address) {
+  if (!filter_add(address)) return false;
+  change_count(&home_of(address)->objects, 1);
+  return true;
+}
+
+static void lives_no_more(uintptr_t address) {
+  change_count(&home_of(address)->objects, -1);
+  filter_take(address);
 }
 
 /* Places that were used once are never EMPTY again, so that only this keeps a look for an object from all PROBES. */
@@ -73,6 +117,7 @@ static void extend_reach(uintptr_t address, size_t probe) {
 
 bool live_sample_insert(const void *object, const struct live_sample *sample) {
   uintptr_t address = (uintptr_t)object;
+  if (!begins_to_live(address)) return false;
   for (size_t probe = 0; probe < PROBES; probe++) {
     struct live *entry = &table->entries[place_of(address, probe) % PLACES];
     uintptr_t mark = __atomic_load_n(&entry->address, __ATOMIC_RELAXED);
@@ -87,10 +132,10 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
     entry->born = sample->born;
     extend_reach(address, probe);
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
-    count_live(address, 1);
     __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
     return true;
   }
+  lives_no_more(address);
   return false;
 }
 
@@ -118,7 +163,7 @@ static struct live_sample take_out(struct live *entry, uintptr_t address) {
     return NO_LIVE_SAMPLE;
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
-  count_live(address, -1);
+  lives_no_more(address);
   __atomic_fetch_sub(&samples, 1, __ATOMIC_RELAXED);
   return sample;
 }

@@ -1,8 +1,9 @@
 /*
  * The sampled objects that are not freed yet, by address: whoever frees an object asks here whether it was a sample.
  *
- * A filter of one byte for each of 65,536 hashes answers nearly every free. Behind it is a table of 65,536 places with
- * open addressing, each place with a count of the samples that belong to it. Nothing is locked: an entry is claimed,
+ * A filter of one bit for each of 65,536 hashes answers nearly every free; 8 KiB of it leave most of a processor's first
+ * cache to the program. Behind it is a table of 65,536 places with open addressing, each place with a count of the
+ * samples that belong to it. Nothing is locked: an entry is claimed,
  * filled and published by its address. The memory is reserved with that of the call sites.
  */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/arch.h"
 #include "platform/rows.h"
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
@@ -22,19 +24,18 @@ bool live_samples_start(void);
 /* How much that is. */
 size_t live_samples_bytes(void);
 
-/*
- * Whether an object may be a live sample: false for nearly all that are none. A byte that has reached 255 stays there.
- */
-extern HIDDEN uint8_t live_filter[65536];
+#define LIVE_HASHES 65536u
+extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];
 
+/* Whether an object may be a live sample: false for nearly all that are none. */
 static inline bool may_be_sampled(const void *object) {
-  return __builtin_expect(live_filter[(uint16_t)((uintptr_t)object >> 4)] != 0, 0);
+  return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }
 
 /* Whether it is one. The object is being freed: nobody else frees it meanwhile. */
 bool is_live_sample(const void *object);
 
-/* False if there is no room. No sample has the object's address: what was there before has been removed. */
+/* False if there is no room, or none just now. No sample has the object's address: what was there before has been removed. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
 /*

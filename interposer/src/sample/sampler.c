@@ -196,10 +196,10 @@ static bool is_governed(void) {
 }
 
 /* What is left in a thread; `block` may be NULL. */
-static struct governor_shares shares(const struct thread_block *block, uint64_t now) {
+static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   if (!is_governed()) return (struct governor_shares){1, 1, 1};
   struct governor_shares left = governor_shares(&governor);
-  double of_thread = block ? burst_share(&block->burst, now) : 1;
+  double of_thread = block ? burst_share(&thread_sampling(block)->burst, now) : 1;
   double of_large = of_thread > LEAST_SHARE_OF_SIZES ? of_thread : LEAST_SHARE_OF_SIZES;
   return (struct governor_shares){left.of_busy, left.of_numbers * of_thread,
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
@@ -229,15 +229,16 @@ void sampler_spend(struct thread_block *block, uint32_t work) {
   coarse_clock_passes(took);
   uint64_t now = coarse_monotonic_ns();
   governor_spend(&governor, now - took, now);
-  if (block) burst_spend(&block->burst, took, now);
+  if (block) burst_spend(&thread_sampling(block)->burst, took, now);
 }
 
 static void bill_visit(struct thread_block *block) {
   uint32_t visits = 1;
   if (block) {
-    if (++block->visits < VISITS_ON_A_BILL) return;
-    visits = block->visits;
-    block->visits = 0;
+    struct thread_sampling *sampling = thread_sampling(block);
+    if (++sampling->visits < VISITS_ON_A_BILL) return;
+    visits = sampling->visits;
+    sampling->visits = 0;
   }
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
@@ -283,7 +284,7 @@ void sampler_measure(void) {
 
 uint64_t sampler_random(struct thread_block *block) {
   static uint64_t shared;
-  uint64_t *state = block ? &block->random : &shared;
+  uint64_t *state = block ? &thread_sampling(block)->random : &shared;
   if (!*state) *state = mix((uintptr_t)state ^ (uintptr_t)&state);
   return draw(state);
 }

@@ -1,6 +1,6 @@
 /*
- * Included before each file of the logic: before each atomic load and each compare-and-exchange is a point at which
- * another thread can act (given.h).
+ * Included before each file of the logic: before each atomic load, each compare-and-exchange and each change of bits is
+ * a point at which another thread can act (given.h).
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H
 #define MALLOMETER_TEST_PLATFORM_INTERRUPT_H
@@ -9,5 +9,7 @@ void point_of_interruption(void);
 
 #define __atomic_load_n(...) (point_of_interruption(), __atomic_load_n(__VA_ARGS__))
 #define __atomic_compare_exchange_n(...) (point_of_interruption(), __atomic_compare_exchange_n(__VA_ARGS__))
+#define __atomic_fetch_or(...) (point_of_interruption(), __atomic_fetch_or(__VA_ARGS__))
+#define __atomic_fetch_and(...) (point_of_interruption(), __atomic_fetch_and(__VA_ARGS__))
 
 #endif
