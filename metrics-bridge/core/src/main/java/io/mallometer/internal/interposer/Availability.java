@@ -29,6 +29,9 @@ final class Availability {
 
   static final int ABI_VERSION = 1;
 
+  /** What the kernel adds to the path of a file that was deleted or replaced. */
+  private static final String DELETED = " (deleted)";
+
   private static final String LIBRARY_FILE = "libmallometer";
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
@@ -94,7 +97,9 @@ final class Availability {
       Optional<String> maps = ProcFiles.mappedFiles();
       String preload = preloadVariable();
       if (seemsLoaded(maps, preload) || LibraryHandle.attached()) {
-        return link(Optional.empty());
+        return DirectCalls.link(presentLibrary(maps))
+            ? versioned(LibraryFunctions.mallometer_abi_version())
+            : link(Optional.empty());
       }
       if (!opens || !BundledLibrary.existsFor(Platform.current())) {
         return new AbsentInterposer(notLoaded(preload, maps.isPresent()), allocator(maps));
@@ -168,7 +173,7 @@ final class Availability {
       String rest = maps.substring(at + start.length(), end);
       if (rest.contains(".so") && rest.indexOf('/') < 0) {
         String line = maps.substring(maps.lastIndexOf('\n', at) + 1, end);
-        return Optional.of(line.substring(line.indexOf('/')).replace(" (deleted)", ""));
+        return Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
       }
     }
     return Optional.empty();
@@ -223,12 +228,24 @@ final class Availability {
           LibraryHandle.inThisProcess()
               .getFunction(LibraryHandle.VERSION_FUNCTION)
               .invokeInt(new Object[0]);
-      return version == ABI_VERSION
-          ? LoadedInterposer.open()
-          : AbsentInterposer.unreadable(otherVersion(version));
+      return versioned(version);
     } catch (RuntimeException | LinkageError e) {
       return AbsentInterposer.unreadable(unreachable(e));
     }
+  }
+
+  private static Interposer versioned(int version) {
+    return version == ABI_VERSION
+        ? LoadedInterposer.open()
+        : AbsentInterposer.unreadable(otherVersion(version));
+  }
+
+  /** The path of the library that is mapped, if its file is still there. */
+  private static Optional<String> presentLibrary(Optional<String> maps) {
+    @Nullable String path = maps.isPresent() ? mappedLibrary(maps.get()).orElse(null) : null;
+    return path == null || maps.get().contains(path + DELETED)
+        ? Optional.empty()
+        : Optional.of(path);
   }
 
   /**

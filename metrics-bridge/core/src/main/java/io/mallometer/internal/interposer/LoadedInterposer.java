@@ -64,9 +64,9 @@ final class LoadedInterposer implements Interposer {
   private final ByteBuffer arenas =
       Structs.keep(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
   private final ByteBuffer events = Structs.keep(EventLayout.BYTES * EventLayout.CAPACITY);
-  private final Object[] processArguments = {Structs.address(process), CountersLayout.SINCE_START};
-  private final Object[] selfArguments = {Structs.address(self)};
-  private final Object[] stateArguments = {Structs.address(state)};
+  private final long processAddress = Structs.address(process);
+  private final long selfAddress = Structs.address(self);
+  private final long stateAddress = Structs.address(state);
   private final long threadAddress = Structs.address(thread);
   private final long allocatorAddress = Structs.address(allocator);
   private final long arenasAddress = Structs.address(arenas);
@@ -353,19 +353,19 @@ final class LoadedInterposer implements Interposer {
 
   private int callProcess() {
     process.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
-    return LibraryFunctions.mallometer_snapshot(processArguments);
+    return LibraryFunctions.mallometer_snapshot(processAddress, CountersLayout.SINCE_START);
   }
 
   private int callSelf() {
     self.putInt(ReportLayout.SIZE, ReportLayout.BYTES);
-    return LibraryFunctions.mallometer_self(selfArguments);
+    return LibraryFunctions.mallometer_self(selfAddress);
   }
 
   /** Asks for no more of the report than its state. */
   private boolean counting() {
     synchronized (state) {
       state.putInt(ReportLayout.SIZE, ReportLayout.BYTES_TO_STATE);
-      return LibraryFunctions.mallometer_self(stateArguments) == 0
+      return LibraryFunctions.mallometer_self(stateAddress) == 0
           && state.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
     }
   }
