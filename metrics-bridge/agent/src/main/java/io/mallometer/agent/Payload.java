@@ -26,14 +26,14 @@ final class Payload {
   private static final String FACADE = "io.mallometer.PolledMallometer";
 
   private final Class<?> entry;
-  private final Supplier<Class<?>[]> loaded;
+  private final @Nullable Instrumentation instrumentation;
 
   /** The class loaders that the latest search found; guarded by itself. */
   private final Set<ClassLoader> found = Collections.newSetFromMap(new WeakHashMap<>());
 
-  private Payload(Class<?> entry, Supplier<Class<?>[]> loaded) {
+  private Payload(Class<?> entry, @Nullable Instrumentation instrumentation) {
     this.entry = entry;
-    this.loaded = loaded;
+    this.instrumentation = instrumentation;
   }
 
   /** Loads what runs inside an application into a class loader of its own. */
@@ -41,7 +41,7 @@ final class Payload {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
     PayloadModule.define(loader, instrumentation);
-    return new Payload(loader.loadClass(ENTRY), instrumentation::getAllLoadedClasses);
+    return new Payload(loader.loadClass(ENTRY), instrumentation);
   }
 
   /** What its classes are in. */
@@ -55,7 +55,7 @@ final class Payload {
         PayloadLoader.open(
                 ClassLoader.getSystemClassLoader(), PayloadLoader.BRIDGE, PayloadLoader.COMMANDS)
             .loadClass(COMMANDS),
-        () -> new Class<?>[0]);
+        null);
   }
 
   /**
@@ -111,7 +111,9 @@ final class Payload {
 
   private void search() {
     found.clear();
-    for (Class<?> type : loaded.get()) {
+    Class<?>[] loaded =
+        instrumentation == null ? new Class<?>[0] : instrumentation.getAllLoadedClasses();
+    for (Class<?> type : loaded) {
       @Nullable ClassLoader loader = type.getClassLoader();
       if (loader != null && loader != entry.getClassLoader() && type.getName().equals(OPENED)) {
         found.add(loader);

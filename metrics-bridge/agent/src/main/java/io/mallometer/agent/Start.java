@@ -1,6 +1,7 @@
 package io.mallometer.agent;
 
 import java.lang.instrument.Instrumentation;
+import java.util.function.Consumer;
 
 /**
  * Starts the agent on a thread of its own, beside the application's start: class loading takes it
@@ -9,7 +10,7 @@ import java.lang.instrument.Instrumentation;
  *
  * <p>The thread is a daemon: a program that is over sooner ends without the line.
  */
-final class Start implements Runnable {
+final class Start implements Runnable, Consumer<String> {
 
   private final String options;
   private final Instrumentation instrumentation;
@@ -37,9 +38,20 @@ final class Start implements Runnable {
   @Override
   public void run() {
     try {
-      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, Start::say);
+      Agent.payload(instrumentation).start(AgentOptions.parse(options), notRelaunched, this);
     } catch (Throwable e) {
       say("not started: " + Agent.reason(e));
+    }
+  }
+
+  /** Says what came of it. The poller's thread has read nothing by then. */
+  @Override
+  public void accept(String line) {
+    say(line);
+    try {
+      Agent.openDiagnostics(instrumentation);
+    } catch (Exception e) {
+      say("the diagnostic commands cannot be opened: " + Agent.reason(e));
     }
   }
 
@@ -52,7 +64,7 @@ final class Start implements Runnable {
 
   /** The JDK tells it only to who asks for a hook. */
   private static boolean isEnding() {
-    Thread hook = new Thread(() -> {});
+    Thread hook = new Thread();
     try {
       Runtime.getRuntime().addShutdownHook(hook);
       Runtime.getRuntime().removeShutdownHook(hook);

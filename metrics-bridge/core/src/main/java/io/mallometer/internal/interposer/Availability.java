@@ -166,17 +166,24 @@ final class Availability {
 
   /** The path of the library that is mapped, as it was called when it was opened. */
   static Optional<String> mappedLibrary(String maps) {
+    String line = lineOfLibrary(maps);
+    return line.isEmpty()
+        ? Optional.empty()
+        : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
+  }
+
+  /** The last line that ends in the library; empty if there is none. Most lie before it. */
+  private static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
-    for (int at = maps.indexOf(start); at >= 0; at = maps.indexOf(start, at + 1)) {
+    for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {
       int newline = maps.indexOf('\n', at);
       int end = newline < 0 ? maps.length() : newline;
       String rest = maps.substring(at + start.length(), end);
       if (rest.contains(".so") && rest.indexOf('/') < 0) {
-        String line = maps.substring(maps.lastIndexOf('\n', at) + 1, end);
-        return Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
+        return maps.substring(maps.lastIndexOf('\n', at) + 1, end);
       }
     }
-    return Optional.empty();
+    return "";
   }
 
   /**
@@ -242,10 +249,10 @@ final class Availability {
 
   /** The path of the library that is mapped, if its file is still there. */
   private static Optional<String> presentLibrary(Optional<String> maps) {
-    @Nullable String path = maps.isPresent() ? mappedLibrary(maps.get()).orElse(null) : null;
-    return path == null || maps.get().contains(path + DELETED)
+    String line = maps.isPresent() ? lineOfLibrary(maps.get()) : "";
+    return line.isEmpty() || line.endsWith(DELETED)
         ? Optional.empty()
-        : Optional.of(path);
+        : Optional.of(line.substring(line.indexOf('/')));
   }
 
   /**

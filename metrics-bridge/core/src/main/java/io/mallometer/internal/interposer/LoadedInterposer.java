@@ -397,9 +397,9 @@ final class LoadedInterposer implements Interposer {
 
   /** The same object while it says the same. */
   private Status activeStatus() {
-    Status now =
-        Status.counting(mode(), ReportLayout.attachment(self).map(Attachment::gaps).orElse(""));
-    if (!counting.equals(now)) {
+    Optional<Attachment> attachment = ReportLayout.attachment(self);
+    Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");
+    if (!counting.reason().equals(now.reason())) {
       counting = now;
     }
     return counting;
@@ -469,7 +469,7 @@ final class LoadedInterposer implements Interposer {
       sinceNanos = nanos;
       since =
           nanos == 0
-              ? ProcessHandle.current().info().startInstant()
+              ? ProcessStart.instant()
               : Optional.of(time.minusNanos(process.getLong(CountersLayout.MONOTONIC_NS) - nanos));
     }
     return since;

@@ -20,7 +20,7 @@ final class ProcFiles {
     return text("/proc/self/mountinfo");
   }
 
-  private static Optional<String> text(String path) {
+  static Optional<String> text(String path) {
     try {
       String text = Files.readString(Path.of(path));
       return text.isEmpty() ? Optional.empty() : Optional.of(text);

@@ -5,6 +5,7 @@ import io.mallometer.internal.symbol.ModuleImages;
 import io.mallometer.internal.symbol.RecordedModule;
 import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.internal.symbol.Symbolizer;
+import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -17,7 +18,10 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,14 +78,25 @@ final class RecordedCallSites {
 
   private final LoadedModules modules =
       new LoadedModules(
-          () ->
-              ProcFiles.mappedFiles()
-                  .map(maps -> MappedModules.in(maps, ModuleImages.ofThisProcess()))
-                  .orElse(List.of()),
-          System::nanoTime);
+          new Supplier<List<RecordedModule>>() {
+            @Override
+            public List<RecordedModule> get() {
+              Optional<String> maps = ProcFiles.mappedFiles();
+              return maps.isPresent()
+                  ? MappedModules.in(maps.get(), ModuleImages.ofThisProcess())
+                  : List.of();
+            }
+          },
+          SystemTime.NANOS);
   private final JavaMethods methods =
       new JavaMethods(
-          method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
+          method,
+          new IntUnaryOperator() {
+            @Override
+            public int applyAsInt(int number) {
+              return LibraryFunctions.mallometer_method_name(number, methodAddress);
+            }
+          });
 
   /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
   private @Nullable Symbolizer symbolizer;
