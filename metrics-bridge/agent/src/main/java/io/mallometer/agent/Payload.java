@@ -5,6 +5,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +23,11 @@ final class Payload {
 
   /** Loaded with the first facade that is opened in a class loader. */
   private static final String OPENED = "io.mallometer.PolledMallometer$Shared";
+
+  /** What the agent tells the payload among the options. No option has such a name. */
+  private static final String AGENT_VERSION = "agent version";
+
+  private static final String NOT_RELAUNCHED = "not relaunched";
 
   private static final String FACADE = "io.mallometer.PolledMallometer";
 
@@ -76,13 +82,11 @@ final class Payload {
    */
   void start(Map<String, String> options, String notRelaunched, Consumer<String> said)
       throws Exception {
-    call(
-        "start",
-        new Class<?>[] {Map.class, String.class, String.class, Consumer.class},
-        options,
-        Version.text(),
-        notRelaunched,
-        said);
+    // Two arguments, as premain has: for another number the JVM makes classes for the call.
+    Map<String, String> given = new HashMap<>(options);
+    given.put(AGENT_VERSION, Version.text());
+    given.put(NOT_RELAUNCHED, notRelaunched);
+    call("start", new Class<?>[] {Map.class, Consumer.class}, given, said);
   }
 
   /** Answers a {@link Question}. */

@@ -1,10 +1,13 @@
 package io.mallometer.agent;
 
 import java.io.ByteArrayInputStream;
+import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.MalformedURLException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLConnection;
 import java.net.URLStreamHandler;
@@ -14,6 +17,8 @@ import java.util.Enumeration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +32,10 @@ import org.jspecify.annotations.Nullable;
 final class PayloadLoader extends ClassLoader {
 
   /** What runs inside an application: the bridge and what it needs. */
-  static final String BRIDGE = "/mallometer-payload.jar";
+  static final String BRIDGE = "mallometer-payload.jar";
 
   /** What only the command line needs. */
-  static final String COMMANDS = "/mallometer-commands.jar";
+  static final String COMMANDS = "mallometer-commands.jar";
 
   private static final String PROTOCOL = "mallometer-agent";
 
@@ -46,14 +51,18 @@ final class PayloadLoader extends ClassLoader {
    *
    * @param parent what is seen besides
    */
-  static PayloadLoader open(ClassLoader parent, String... names) throws IOException {
+  static PayloadLoader open(ClassLoader parent, String... names)
+      throws IOException, URISyntaxException {
     List<NestedJar> jars = new ArrayList<>();
-    for (String name : names) {
-      try (InputStream jar = PayloadLoader.class.getResourceAsStream(name)) {
-        if (jar == null) {
+    URI agent = PayloadLoader.class.getProtectionDomain().getCodeSource().getLocation().toURI();
+    // Not by a URL, for whose connection the JDK loads twenty classes.
+    try (ZipFile outer = new ZipFile(new File(agent))) {
+      for (String name : names) {
+        @Nullable ZipEntry entry = outer.getEntry(name);
+        if (entry == null) {
           throw new FileNotFoundException(name + " is missing in the agent's jar");
         }
-        jars.add(new NestedJar(jar.readAllBytes()));
+        jars.add(new NestedJar(outer.getInputStream(entry).readAllBytes()));
       }
     }
     return new PayloadLoader(jars, parent);

@@ -29,9 +29,10 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
-      long started = Long.parseLong(fields[START_TICKS]) * TICK_NANOS;
-      long running = (long) (Double.parseDouble(uptime.split(" ")[0]) * 1e9) - started;
-      return Optional.of(now.minusNanos(Math.max(0, running)));
+      // Seconds with two decimals, so hundredths, as ticks are.
+      long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
+      long running = Math.max(0, ticks - Long.parseLong(fields[START_TICKS]));
+      return Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();
     }
