@@ -200,6 +200,11 @@ final class LoadedInterposer implements Interposer {
 
   @Override
   public CallSites callSites(Instant time, List<String> applicationPackages) {
+    return callSites(time, applicationPackages, true);
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
     RecordedCallSites.Report report;
     synchronized (process) {
       check(callSelf(), "mallometer_self");
@@ -217,7 +222,7 @@ final class LoadedInterposer implements Interposer {
               ReportLayout.byteUnit(self),
               texts().reason());
     }
-    CallSites read = callSites.read(time, applicationPackages, report);
+    CallSites read = callSites.read(time, applicationPackages, report, whole);
     synchronized (process) {
       check(callProcess(), "mallometer_snapshot");
       return read.since(report(time, texts(), Double.NaN), CountersLayout.process(process));

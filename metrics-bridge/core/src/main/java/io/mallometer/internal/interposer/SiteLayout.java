@@ -104,6 +104,11 @@ final class SiteLayout {
         live, Math.max(0, difference(sites, site, variance)) + since * share, samples);
   }
 
+  /** The bytes that are live, without what rounding leaves below nothing. */
+  static double liveBytes(ByteBuffer sites, int site) {
+    return Math.max(0, difference(sites, site, SIZE));
+  }
+
   private static double difference(ByteBuffer sites, int site, int offset) {
     return sites.getDouble(site + ALLOCATED + offset) - sites.getDouble(site + FREED + offset);
   }

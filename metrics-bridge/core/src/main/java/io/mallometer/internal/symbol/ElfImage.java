@@ -206,7 +206,7 @@ final class ElfImage {
     return "";
   }
 
-  /** Adds the functions of all symbol tables. */
+  /** Adds the functions of all symbol tables, as far as they are asked for. */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
       addSections(table);
@@ -273,10 +273,11 @@ final class ElfImage {
         break;
       }
       for (int at = 0; at < read * SYMBOL_BYTES; at += SYMBOL_BYTES) {
-        boolean defined = fields.getShort(at + 6) != 0;
-        if (defined) {
+        int info = Byte.toUnsignedInt(chunk[at + 4]);
+        boolean defined = (chunk[at + 6] | chunk[at + 7]) != 0;
+        if (defined && SymbolTable.Builder.isFunction(info)) {
           table.add(
-              Byte.toUnsignedInt(fields.get(at + 4)),
+              info,
               fields.getLong(at + 8),
               fields.getLong(at + 16),
               Integer.toUnsignedLong(fields.getInt(at)));
