@@ -167,15 +167,25 @@ public final class CallSiteReader {
   private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;
-    whole = naming;
     readAt = start;
     try {
-      publish(interposer.callSites(clock.instant(), applicationPackages, naming), start);
+      CallSites read = interposer.callSites(clock.instant(), applicationPackages, naming);
+      whole = naming || allHaveStacks(read);
+      publish(read, start);
     } finally {
       long end = nanoTime.getAsLong();
       nextByPace = start + PACE_NANOS;
       nextByCost = end + Pause.after(end - start, 0, LONGEST_NANOS);
     }
+  }
+
+  private static boolean allHaveStacks(CallSites read) {
+    for (CallSite site : read.sites()) {
+      if (site.frames().isEmpty()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void publish(CallSites read, long nanos) {
