@@ -6,7 +6,6 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.MalformedURLException;
-import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLConnection;
@@ -54,18 +53,31 @@ final class PayloadLoader extends ClassLoader {
   static PayloadLoader open(ClassLoader parent, String... names)
       throws IOException, URISyntaxException {
     List<NestedJar> jars = new ArrayList<>();
-    URI agent = PayloadLoader.class.getProtectionDomain().getCodeSource().getLocation().toURI();
-    // Not by a URL, for whose connection the JDK loads twenty classes.
-    try (ZipFile outer = new ZipFile(new File(agent))) {
-      for (String name : names) {
-        @Nullable ZipEntry entry = outer.getEntry(name);
-        if (entry == null) {
-          throw new FileNotFoundException(name + " is missing in the agent's jar");
-        }
-        jars.add(new NestedJar(outer.getInputStream(entry).readAllBytes()));
+    URL place = PayloadLoader.class.getProtectionDomain().getCodeSource().getLocation();
+    File agent = new File(place.toURI());
+    for (String name : names) {
+      byte @Nullable [] jar = agent.isFile() ? inJar(agent, name) : inDirectory(name);
+      if (jar == null) {
+        throw new FileNotFoundException(name + " is missing in the agent's jar");
       }
+      jars.add(new NestedJar(jar));
     }
     return new PayloadLoader(jars, parent);
+  }
+
+  /** Not by a URL, for whose connection the JDK loads twenty classes. */
+  private static byte @Nullable [] inJar(File agent, String name) throws IOException {
+    try (ZipFile outer = new ZipFile(agent)) {
+      @Nullable ZipEntry entry = outer.getEntry(name);
+      return entry == null ? null : outer.getInputStream(entry).readAllBytes();
+    }
+  }
+
+  /** Of an application that has the agent's classes on its class path. */
+  private static byte @Nullable [] inDirectory(String name) throws IOException {
+    try (InputStream jar = PayloadLoader.class.getResourceAsStream("/" + name)) {
+      return jar == null ? null : jar.readAllBytes();
+    }
   }
 
   /** The packages of all classes. */

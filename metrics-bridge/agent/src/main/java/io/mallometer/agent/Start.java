@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 
 /**
  * Starts the agent on a thread of its own, beside the application's start: class loading takes it
- * 0.2 s of processor time, for which nobody else is to wait. A preloaded library has counted since
+ * 0.1 s of processor time, for which nobody else is to wait. A preloaded library has counted since
  * the process began, so nothing is missed meanwhile; without preload the library is attached here.
  *
  * <p>The thread is a daemon: a program that is over sooner ends without the line.
