@@ -3,10 +3,15 @@
 Each sample is the difference to plain in the same round: the time until the program's main method has printed its line, which
 is how long the application waits; and processor time of the process with all its threads, which lasts until the agent has said
 its line, too. `an agent that does nothing` is what the JVM itself takes for any agent.
+
+A second program does the same work in each run for nine seconds (FirstSeconds.java). The processor time of its process after
+ten seconds, by thread, is compared with plain in the same round: it holds the bridge's start, its first two polls, and what
+the JVM's compilers do with both.
 """
 
 import argparse
 import dataclasses
+import os
 import pathlib
 import socket
 import subprocess
@@ -41,6 +46,19 @@ EMPTY = "an agent that does nothing"
 WITH_AGENT = "preload and agent"
 WITH_SERVER = "preload, agent and port"
 CONTROL = "plain, again"
+
+PROGRAM_OF_SECONDS = "FirstSeconds"
+SECONDS = 10
+# By the beginnings of their names. Threads that ended are in the sum of all only.
+THREADS = {
+    "mallometer-start": ("mallometer-star",),
+    "mallometer-poller": ("mallometer-poll",),
+    "mallometer's others": ("mallometer",),
+    "compilers": ("C1 ", "C2 "),
+    "the program": ("java", "main"),
+    "others": ("",),
+}
+ALL = "all"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +115,65 @@ def run_once(version, home, classes, options, environment):
     return Sample(measure.children_cpu_seconds() - cpu, main, counts)
 
 
+def thread_seconds(pid):
+    """Processor seconds by kind of thread, and of the process with the threads that ended."""
+    seconds = dict.fromkeys(THREADS, 0)
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name, times = (task / "comm").read_text(), (task / "schedstat").read_text()
+        except OSError:
+            continue  # it has just ended
+        kind = next(kind for kind, names in THREADS.items() if name.startswith(names))
+        seconds[kind] += int(times.split()[0]) / 1e9
+    _, _, after = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    ticks = sum(int(field) for field in after.split()[11:13])
+    return seconds | {ALL: ticks / os.sysconf("SC_CLK_TCK")}
+
+
+def run_seconds(version, home, classes, options, environment):
+    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *options]
+    began = time.monotonic()
+    with subprocess.Popen([*command, "-cp", classes, PROGRAM_OF_SECONDS], env=measure.clean_environment(environment),
+                          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        time.sleep(max(0, began + SECONDS - time.monotonic()))
+        seconds = thread_seconds(program.pid)
+        program.stdin.close()
+    return seconds
+
+
+def run_all_seconds(jdks, rounds, library, directory):
+    """(JDK, variant) -> seconds by kind of thread, one dictionary a round."""
+    home = next(iter(jdks.values()))
+    source = HERE / f"{PROGRAM_OF_SECONDS}.java"
+    subprocess.run([home / "bin/javac", "--release", "17", "-d", directory, source], check=True)
+    chosen = {name: variant for name, variant in variants(library, "").items()
+              if name in (REFERENCE, PRELOAD, WITH_AGENT, CONTROL)}
+    samples = {}
+    for number in range(rounds):
+        measure.progress(f"first seconds, round {number + 1} of {rounds}")
+        for version, home in jdks.items():
+            for name, (options, environment) in chosen.items():
+                seconds = run_seconds(version, home, directory, options, environment)
+                samples.setdefault((version, name), []).append(seconds)
+    return samples
+
+
+def added_seconds(samples, version, name, kind):
+    """Milliseconds more than plain."""
+    pairs = zip(samples[version, name], samples[version, REFERENCE])
+    return measure.spread([1e3 * (ours[kind] - plain[kind]) for ours, plain in pairs])
+
+
+def print_seconds(version, rounds, samples):
+    names = [name for known, name in samples if known == version]
+    rows = [[kind, milliseconds(measure.spread([1e3 * one[kind] for one in samples[version, REFERENCE]])),
+             *(milliseconds(added_seconds(samples, version, name, kind)) for name in names[1:])]
+            for kind in (ALL, *THREADS)]
+    title = f"JDK {version}: processor milliseconds of the first {SECONDS} seconds; plain, and more than plain, " \
+            f"median of {rounds} pairs (quartiles)"
+    measure.print_table(title, ["threads", *names], rows)
+
+
 def run_all(jdks, rounds, library, directory):
     """(JDK, variant) -> samples, one a round."""
     classes, empty = compile_program(next(iter(jdks.values())), directory)
@@ -135,16 +212,22 @@ def print_jdk(version, rounds, samples):
     measure.print_table(title, ["start of a JVM", "processor time", "until main runs", "until the agent's line"], rows)
 
 
-def targets(jdks, samples):
-    return [Target(f"JDK {version}, start with {name}, until main runs", 150,
-                   added(samples, version, name, "main").median, " ms")
-            for version in jdks for name in (WITH_AGENT, WITH_SERVER)]
+def targets(jdks, samples, seconds):
+    until_main = [Target(f"JDK {version}, start with {name}, until main runs", 150,
+                         added(samples, version, name, "main").median, " ms")
+                  for version in jdks for name in (WITH_AGENT, WITH_SERVER)]
+    start = [Target(f"JDK {version}, start with {WITH_AGENT}, processor time", 100,
+                    added(samples, version, WITH_AGENT, "cpu").median, " ms") for version in jdks]
+    first = [Target(f"JDK {version}, first {SECONDS} seconds with {WITH_AGENT}, processor time", 400,
+                    added_seconds(seconds, version, WITH_AGENT, ALL).median, " ms") for version in jdks if seconds]
+    return until_main + start + first
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="bin/bench start", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="5 rounds")
     parser.add_argument("--rounds", type=int, help="rounds to run (21; 5 with --quick)")
+    parser.add_argument("--seconds-rounds", type=int, help="rounds of the first seconds (10; 3 with --quick; 0 for none)")
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
     return parser.parse_args()
@@ -153,15 +236,22 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     rounds = arguments.rounds or (5 if arguments.quick else 21)
+    rounds_of_seconds = arguments.seconds_rounds
+    if rounds_of_seconds is None:
+        rounds_of_seconds = 3 if arguments.quick else 10
     jdks = measure.find_jdks(arguments.jdk or (17, 25))
     if not jdks:
         sys.exit("bin/bench start: no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
     print(f"## bin/bench start\n\n{measure.describe_machine()}")
     with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
-        samples = run_all(jdks, rounds, arguments.library.resolve(), pathlib.Path(directory))
+        library = arguments.library.resolve()
+        samples = run_all(jdks, rounds, library, pathlib.Path(directory))
+        seconds = run_all_seconds(jdks, rounds_of_seconds, library, pathlib.Path(directory))
     for version in jdks:
         print_jdk(version, rounds, samples)
-    measure.print_targets(targets(jdks, samples))
+        if seconds:
+            print_seconds(version, rounds_of_seconds, seconds)
+    measure.print_targets(targets(jdks, samples, seconds))
 
 
 if __name__ == "__main__":

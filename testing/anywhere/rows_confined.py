@@ -7,12 +7,6 @@ from row import Row
 
 TOPIC = "confined"
 
-# The one sentence of the status, and what to do, where JNA finds no place to unpack its native part to.
-NO_PLACE = (
-    r"JNA cannot load its native part: /\S+ (does not exist|cannot be written to|is mounted noexec)\b.*"
-    r" -Djna\.tmpdir=DIR .*, where DIR is a writable directory that is not mounted noexec"
-)
-
 COUNTS = "counts native memory"
 
 # What the program without a framework says of the child that it starts, and of the place.
@@ -23,16 +17,16 @@ PROVES = r"(?s){}.*\nplace: {}$"
 NOBODY = "user=nobody HOME=unset "
 PROC = "/proc/self=exists /proc/1=exists"
 
-# What is taken away, how, whether mallometer can count there, and what proves it.
+# What is taken away, how, and what proves it.
 PLACES = {
-    "uid 65534 without HOME": (("nobody",), {}, True, NOBODY + "/tmp=writable " + PROC),
-    "read-only root": (("read-only",), {}, False, "user=root HOME=set /tmp=read-only " + PROC),
-    "no /tmp": (("no-tmp",), {}, True, "user=root HOME=set /tmp=absent " + PROC),
-    "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, False, NOBODY + "/tmp=absent " + PROC),
-    "all writable directories are noexec": (("noexec",), {}, False, "user=root HOME=set /tmp=noexec " + PROC),
-    "no /proc": (("no-proc",), {}, True, "user=root HOME=set /tmp=writable /proc/self=absent /proc/1=absent"),
-    "hidepid, uid 65534": (("hidepid", "nobody"), {}, True, NOBODY + "/tmp=writable /proc/self=exists /proc/1=absent"),
-    "seccomp": ((), {"sandboxed": True}, True, "user=root HOME=set /tmp=writable " + PROC),
+    "uid 65534 without HOME": (("nobody",), {}, NOBODY + "/tmp=writable " + PROC),
+    "read-only root": (("read-only",), {}, "user=root HOME=set /tmp=read-only " + PROC),
+    "no /tmp": (("no-tmp",), {}, "user=root HOME=set /tmp=absent " + PROC),
+    "read-only root without /tmp, uid 65534": (("read-only", "no-tmp", "nobody"), {}, NOBODY + "/tmp=absent " + PROC),
+    "all writable directories are noexec": (("noexec",), {}, "user=root HOME=set /tmp=noexec " + PROC),
+    "no /proc": (("no-proc",), {}, "user=root HOME=set /tmp=writable /proc/self=absent /proc/1=absent"),
+    "hidepid, uid 65534": (("hidepid", "nobody"), {}, NOBODY + "/tmp=writable /proc/self=exists /proc/1=absent"),
+    "seccomp": ((), {"sandboxed": True}, "user=root HOME=set /tmp=writable " + PROC),
 }
 
 # Without it the JDK's launcher does not find its own libraries where there is no /proc.
@@ -43,7 +37,7 @@ def rows(context):
     workshop = context.workshop
     jdk = context.jdks[17]
     boot = workshop.newest_boot()
-    for name, (features, more, counts, proof) in PLACES.items():
+    for name, (features, more, proof) in PLACES.items():
         place = workshop.confined(jdk, *features, **more)
         proves = PROVES.format(REFUSED if more else STARTED, proof)
         variables = {"LD_LIBRARY_PATH": LIBRARIES.format(jdk.home)} if "no-proc" in features else {}
@@ -62,8 +56,8 @@ def rows(context):
             f"{name}, agent",
             plain,
             workshop.java(jdk, place, workshop.agent(place), "Work").with_variables(**preload),
-            says=COUNTS if counts else NO_PLACE,
-            observe=observe.agent("Work.keepDeflater") if counts else None,
+            says=COUNTS,
+            observe=observe.agent("Work.keepDeflater"),
             proves=proves,
             quick=True,
         )
@@ -73,6 +67,5 @@ def rows(context):
             f"{name}, starter",
             workshop.spring(jdk, place, boot, False, no_server).with_variables(**variables),
             workshop.spring(jdk, place, boot, True, no_server).with_variables(**preload),
-            says=None if counts else NO_PLACE,
-            observe=observe.beans("App.keepDeflaters") if counts else None,
+            observe=observe.beans("App.keepDeflaters"),
         )

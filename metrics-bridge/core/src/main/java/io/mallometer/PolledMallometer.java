@@ -46,7 +46,9 @@ class PolledMallometer implements Mallometer {
         new Poller(Interposer.ofThisProcess(), MemorySource.ofThisProcess(), Clock.systemUTC());
 
     static {
-      Checkpoints.around(POLLER::suspend, POLLER::resume);
+      if (Checkpoints.possible()) {
+        Checkpoints.around(POLLER::suspend, POLLER::resume);
+      }
     }
   }
 

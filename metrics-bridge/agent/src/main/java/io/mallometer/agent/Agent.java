@@ -5,6 +5,7 @@ import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +93,11 @@ final class Agent {
       if (switchedOff != null) {
         question.refuse(switchedOff);
       } else {
-        question.answer(() -> payload(instrumentation));
+        question.answer(
+            () -> {
+              openDiagnostics(instrumentation);
+              return payload(instrumentation);
+            });
       }
     } catch (Throwable e) {
       // Whoever asked notices that there is no answer; the application is not to be bothered.
@@ -126,7 +131,6 @@ final class Agent {
     if (payload == null) {
       requireModules();
       payload = Payload.load(instrumentation);
-      openDiagnostics(instrumentation, payload.module());
     }
     return payload;
   }
@@ -146,16 +150,19 @@ final class Agent {
     }
   }
 
-  /** So that nothing needs the JMX of an application that uses none. */
-  private static void openDiagnostics(Instrumentation instrumentation, Module to) {
+  /**
+   * So that nothing needs the JMX of an application that uses none. Before the first reading of
+   * where memory goes.
+   */
+  static void openDiagnostics(Instrumentation instrumentation) throws Exception {
+    Module to = payload(instrumentation).module();
     Map<String, Set<Module>> opened = Map.of("com.sun.management.internal", Set.of(to));
     try {
-      ModuleLayer.boot()
-          .findModule("jdk.management")
-          .ifPresent(
-              module ->
-                  instrumentation.redefineModule(
-                      module, Set.of(), Map.of(), opened, Set.of(), Map.of()));
+      Optional<Module> management = ModuleLayer.boot().findModule("jdk.management");
+      if (management.isPresent()) {
+        instrumentation.redefineModule(
+            management.get(), Set.of(), Map.of(), opened, Set.of(), Map.of());
+      }
     } catch (RuntimeException e) {
       // A JDK of another kind; then JMX is used.
       return;

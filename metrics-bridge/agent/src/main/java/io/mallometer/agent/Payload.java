@@ -5,6 +5,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,17 +24,22 @@ final class Payload {
   /** Loaded with the first facade that is opened in a class loader. */
   private static final String OPENED = "io.mallometer.PolledMallometer$Shared";
 
+  /** What the agent tells the payload among the options. No option has such a name. */
+  private static final String AGENT_VERSION = "agent version";
+
+  private static final String NOT_RELAUNCHED = "not relaunched";
+
   private static final String FACADE = "io.mallometer.PolledMallometer";
 
   private final Class<?> entry;
-  private final Supplier<Class<?>[]> loaded;
+  private final @Nullable Instrumentation instrumentation;
 
   /** The class loaders that the latest search found; guarded by itself. */
   private final Set<ClassLoader> found = Collections.newSetFromMap(new WeakHashMap<>());
 
-  private Payload(Class<?> entry, Supplier<Class<?>[]> loaded) {
+  private Payload(Class<?> entry, @Nullable Instrumentation instrumentation) {
     this.entry = entry;
-    this.loaded = loaded;
+    this.instrumentation = instrumentation;
   }
 
   /** Loads what runs inside an application into a class loader of its own. */
@@ -41,7 +47,7 @@ final class Payload {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
     PayloadModule.define(loader, instrumentation);
-    return new Payload(loader.loadClass(ENTRY), instrumentation::getAllLoadedClasses);
+    return new Payload(loader.loadClass(ENTRY), instrumentation);
   }
 
   /** What its classes are in. */
@@ -55,7 +61,7 @@ final class Payload {
         PayloadLoader.open(
                 ClassLoader.getSystemClassLoader(), PayloadLoader.BRIDGE, PayloadLoader.COMMANDS)
             .loadClass(COMMANDS),
-        () -> new Class<?>[0]);
+        null);
   }
 
   /**
@@ -76,13 +82,11 @@ final class Payload {
    */
   void start(Map<String, String> options, String notRelaunched, Consumer<String> said)
       throws Exception {
-    call(
-        "start",
-        new Class<?>[] {Map.class, String.class, String.class, Consumer.class},
-        options,
-        Version.text(),
-        notRelaunched,
-        said);
+    // Two arguments, as premain has: for another number the JVM makes classes for the call.
+    Map<String, String> given = new HashMap<>(options);
+    given.put(AGENT_VERSION, Version.text());
+    given.put(NOT_RELAUNCHED, notRelaunched);
+    call("start", new Class<?>[] {Map.class, Consumer.class}, given, said);
   }
 
   /** Answers a {@link Question}. */
@@ -111,7 +115,9 @@ final class Payload {
 
   private void search() {
     found.clear();
-    for (Class<?> type : loaded.get()) {
+    Class<?>[] loaded =
+        instrumentation == null ? new Class<?>[0] : instrumentation.getAllLoadedClasses();
+    for (Class<?> type : loaded) {
       @Nullable ClassLoader loader = type.getClassLoader();
       if (loader != null && loader != entry.getClassLoader() && type.getName().equals(OPENED)) {
         found.add(loader);

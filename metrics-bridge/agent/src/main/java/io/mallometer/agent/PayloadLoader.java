@@ -1,10 +1,12 @@
 package io.mallometer.agent;
 
 import java.io.ByteArrayInputStream;
+import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.MalformedURLException;
+import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLConnection;
 import java.net.URLStreamHandler;
@@ -14,6 +16,8 @@ import java.util.Enumeration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +31,10 @@ import org.jspecify.annotations.Nullable;
 final class PayloadLoader extends ClassLoader {
 
   /** What runs inside an application: the bridge and what it needs. */
-  static final String BRIDGE = "/mallometer-payload.jar";
+  static final String BRIDGE = "mallometer-payload.jar";
 
   /** What only the command line needs. */
-  static final String COMMANDS = "/mallometer-commands.jar";
+  static final String COMMANDS = "mallometer-commands.jar";
 
   private static final String PROTOCOL = "mallometer-agent";
 
@@ -46,17 +50,34 @@ final class PayloadLoader extends ClassLoader {
    *
    * @param parent what is seen besides
    */
-  static PayloadLoader open(ClassLoader parent, String... names) throws IOException {
+  static PayloadLoader open(ClassLoader parent, String... names)
+      throws IOException, URISyntaxException {
     List<NestedJar> jars = new ArrayList<>();
+    URL place = PayloadLoader.class.getProtectionDomain().getCodeSource().getLocation();
+    File agent = new File(place.toURI());
     for (String name : names) {
-      try (InputStream jar = PayloadLoader.class.getResourceAsStream(name)) {
-        if (jar == null) {
-          throw new FileNotFoundException(name + " is missing in the agent's jar");
-        }
-        jars.add(new NestedJar(jar.readAllBytes()));
+      byte @Nullable [] jar = agent.isFile() ? inJar(agent, name) : inDirectory(name);
+      if (jar == null) {
+        throw new FileNotFoundException(name + " is missing in the agent's jar");
       }
+      jars.add(new NestedJar(jar));
     }
     return new PayloadLoader(jars, parent);
+  }
+
+  /** Not by a URL, for whose connection the JDK loads twenty classes. */
+  private static byte @Nullable [] inJar(File agent, String name) throws IOException {
+    try (ZipFile outer = new ZipFile(agent)) {
+      @Nullable ZipEntry entry = outer.getEntry(name);
+      return entry == null ? null : outer.getInputStream(entry).readAllBytes();
+    }
+  }
+
+  /** Of an application that has the agent's classes on its class path. */
+  private static byte @Nullable [] inDirectory(String name) throws IOException {
+    try (InputStream jar = PayloadLoader.class.getResourceAsStream("/" + name)) {
+      return jar == null ? null : jar.readAllBytes();
+    }
   }
 
   /** The packages of all classes. */

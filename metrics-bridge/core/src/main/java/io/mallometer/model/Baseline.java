@@ -28,4 +28,17 @@ public record Baseline(double bytes, double errorBytes) {
         ? Words.bytes(bytes) + " ± " + error + " were allocated before the attach"
         : "what was allocated before the attach is unknown, at most " + error;
   }
+
+  /** As records have it, without the classes that the JDK generates for a record's own. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Baseline that
+        && Double.compare(bytes, that.bytes) == 0
+        && Double.compare(errorBytes, that.errorBytes) == 0;
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Double.hashCode(bytes) + Double.hashCode(errorBytes);
+  }
 }

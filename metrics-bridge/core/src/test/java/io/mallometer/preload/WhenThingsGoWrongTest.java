@@ -38,6 +38,15 @@ class WhenThingsGoWrongTest {
     library = BundledLibrary.extract(directory.resolve("library"));
   }
 
+  /** A copy that lacks the native methods of the bridge, which then needs JNA. */
+  private Path olderLibrary() throws Exception {
+    String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
+    return Files.writeString(
+        Files.createTempDirectory(directory, "older").resolve("libmallometer.so"),
+        bytes.replace("Java_io_mallometer_", "Jova_io_mallometer_"),
+        StandardCharsets.ISO_8859_1);
+  }
+
   @Test
   void notPreloaded() {
     Result result = new ChildJvm().environment("XDG_CACHE_HOME", cache()).run(Program.class);
@@ -197,8 +206,25 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
-  void withoutJnaOnTheClassPath() {
-    Result result = new ChildJvm().preload(library).withoutClassPath("/jna").run(Program.class);
+  void thePreloadedLibraryNeedsNoJna() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .withoutClassPath("/jna")
+            .options("-verbose:class")
+            .run(Program.class);
+
+    assertThat(result.output())
+        .contains("state=ACTIVE")
+        .contains("process=true")
+        .contains("done")
+        .doesNotContain("com.sun.jna");
+  }
+
+  @Test
+  void withoutJnaOnTheClassPath() throws Exception {
+    Result result =
+        new ChildJvm().preload(olderLibrary()).withoutClassPath("/jna").run(Program.class);
 
     assertThat(result.output())
         .contains("state=UNAVAILABLE")
@@ -208,10 +234,10 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
-  void withoutTheModuleThatJnaLogsBy() {
+  void withoutTheModuleThatJnaLogsBy() throws Exception {
     Result result =
         new ChildJvm()
-            .preload(library)
+            .preload(olderLibrary())
             .options("--limit-modules=java.management,jdk.management")
             .run(Program.class);
 
@@ -227,7 +253,7 @@ class WhenThingsGoWrongTest {
     Path file = Files.createFile(directory.resolve("not-a-directory"));
     Result result =
         new ChildJvm()
-            .preload(library)
+            .preload(olderLibrary())
             .environment("XDG_CACHE_HOME", cache())
             .options("-Djna.tmpdir=" + file, "-Djava.io.tmpdir=" + file)
             .run(Program.class);
@@ -240,17 +266,17 @@ class WhenThingsGoWrongTest {
         result
             .output()
             .replaceAll("(?s).*remedy=Add (-Djna\\.tmpdir=\\S+) to the java command\n.*", "$1");
-    assertThat(new ChildJvm().preload(library).options(option).run(Program.class).output())
+    assertThat(new ChildJvm().preload(olderLibrary()).options(option).run(Program.class).output())
         .contains("state=ACTIVE");
   }
 
   /** JNA would log an exception with its stack. */
   @Test
-  void jnaIsLeftAloneWhereItHasNoDirectory() {
+  void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {
     Path missing = directory.resolve("missing");
     Result result =
         new ChildJvm()
-            .preload(library)
+            .preload(olderLibrary())
             .environment("XDG_CACHE_HOME", "/proc/1")
             .options("-Duser.home=/proc/1", "-Djava.io.tmpdir=" + missing, "-verbose:class")
             .run(Program.class);
@@ -265,10 +291,10 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
-  void jnaIsForbiddenToUnpack() {
+  void jnaIsForbiddenToUnpack() throws Exception {
     Result result =
         new ChildJvm()
-            .preload(library)
+            .preload(olderLibrary())
             .options("-Djna.nounpack=true", "-Djna.nosys=true")
             .run(Program.class);
 
@@ -404,7 +430,7 @@ class WhenThingsGoWrongTest {
     assertThat(
             new ChildJvm()
                 .mounting(mount)
-                .preload(library)
+                .preload(olderLibrary())
                 .environment("XDG_CACHE_HOME", home.toString())
                 .options(options)
                 .run(Program.class)

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
 final class BridgeOptions {
 
-  private static final Pattern BYTES = Pattern.compile("([1-9]\\d{0,5})[kKmMgGtT]");
+  private static final String BYTES = "([1-9]\\d{0,5})[kKmMgGtT]";
 
   private BridgeOptions() {}
 
@@ -38,7 +38,7 @@ final class BridgeOptions {
 
   /** As for the JVM's own options: {@code 512m}, {@code 2g}. */
   private static long bytes(String text) {
-    Matcher matcher = BYTES.matcher(text);
+    Matcher matcher = Pattern.compile(BYTES).matcher(text);
     if (!matcher.matches()) {
       throw new IllegalArgumentException(
           "limit is \"%s\" and must be a number with a unit, such as 512m or 2g".formatted(text));

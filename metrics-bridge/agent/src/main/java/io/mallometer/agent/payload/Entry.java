@@ -9,6 +9,7 @@ import io.mallometer.model.Snapshot;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -44,14 +45,16 @@ public final class Entry {
    * Starts polling, registers the MBeans and the events of recordings, and serves if a port is
    * given: for the life of the JVM. Returns when all is registered, which may be never.
    *
-   * @param given options by name, as on the command line
-   * @param version of the agent
-   * @param notRelaunched why the process was not executed once more; empty if it was not to be
+   * @param given options by name, as on the command line; with them {@code agent version} and
+   *     {@code not relaunched}, why the process was not executed once more, empty if it was not to
+   *     be
    * @param said is told what came of it, in one line
    */
-  public static void start(
-      Map<String, String> given, String version, String notRelaunched, Consumer<String> said) {
-    options = Map.copyOf(given);
+  public static void start(Map<String, String> given, Consumer<String> said) {
+    Map<String, String> others = new HashMap<>(given);
+    String version = others.remove("agent version");
+    String notRelaunched = others.remove("not relaunched");
+    options = Map.copyOf(others);
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);

@@ -62,8 +62,17 @@ record ServerOptions(
         Map.copyOf(options));
   }
 
+  private static boolean hasAny(Map<String, String> options, String beginning) {
+    for (String name : options.keySet()) {
+      if (name.startsWith(beginning)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static Optional<Login> login(Map<String, String> options) {
-    if (options.keySet().stream().noneMatch(name -> name.startsWith(LOGIN))) {
+    if (!hasAny(options, LOGIN)) {
       return Optional.empty();
     }
     String algorithm = options.getOrDefault(LOGIN + "algorithm", Password.PLAIN);
@@ -78,7 +87,7 @@ record ServerOptions(
   }
 
   private static Optional<Certificate> certificate(Map<String, String> options) {
-    if (options.keySet().stream().noneMatch(name -> name.startsWith(TLS))) {
+    if (!hasAny(options, TLS)) {
       return Optional.empty();
     }
     return Optional.of(

@@ -26,6 +26,10 @@ import java.util.function.LongSupplier;
  * as long as those that follow, and must not keep them waiting. Who asks gets the latest reading if
  * that is younger than a second; there are never two readings at once.
  *
+ * <p>In a process with many sites, names of those that hold least come over the first minute or
+ * two, unless somebody asks, who gets all at once. Until then such a site is there with its figures
+ * and without its stack.
+ *
  * <p>The latest reading is held while somebody asks, and for two minutes after. Else it is let go
  * as soon as it is judged, and who wants one reads anew: thousands of objects that every full
  * collection of the heap would mark, for nobody. What is always kept are figures, in arrays, and
@@ -53,6 +57,9 @@ public final class CallSiteReader {
 
   /** Guarded by this, as is all below. */
   private CallSites latest = NOTHING;
+
+  /** Whether all sites of the latest reading have names. */
+  private boolean whole;
 
   private boolean everAsked;
   private long askedAt;
@@ -86,8 +93,8 @@ public final class CallSiteReader {
   /** The latest reading if it is younger than a second, else a new one. */
   public synchronized CallSites callSites() {
     hold();
-    if (isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
-      read();
+    if (isMissing() || !whole || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+      read(true);
     }
     return latest;
   }
@@ -102,16 +109,20 @@ public final class CallSiteReader {
     long now = nanoTime.getAsLong();
     double pause = (nextByCost - readAt) / timeScale;
     if (isMissing() || now - readAt >= Math.max(age.toNanos(), pause)) {
-      read();
+      read(timeScale > 1);
     }
     return latest;
   }
 
   /** Forgets the latest reading unless somebody asked for it lately. */
   synchronized void letGo() {
-    if (!everAsked || nanoTime.getAsLong() - askedAt >= HELD_NANOS) {
+    if (!isHeld()) {
       latest = NOTHING;
     }
+  }
+
+  private boolean isHeld() {
+    return everAsked && nanoTime.getAsLong() - askedAt < HELD_NANOS;
   }
 
   private void hold() {
@@ -139,7 +150,7 @@ public final class CallSiteReader {
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
-    CallSites read = notOlderThan(Duration.ofNanos(PACE_NANOS), 1);
+    CallSites read = whole ? notOlderThan(Duration.ofNanos(PACE_NANOS), 1) : callSites();
     return history.trends(
         grouping == Grouping.LIBRARY ? read : read.ofApplication(), grouping, most);
   }
@@ -148,22 +159,33 @@ public final class CallSiteReader {
   synchronized void readIfDue() {
     long now = nanoTime.getAsLong();
     if (!everRead || now - nextByPace >= 0 && costAllows()) {
-      read();
+      read(isHeld());
     }
   }
 
   /** A reading that fails costs as much as another. */
-  private void read() {
+  private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;
     readAt = start;
     try {
-      publish(interposer.callSites(clock.instant(), applicationPackages), start);
+      CallSites read = interposer.callSites(clock.instant(), applicationPackages, naming);
+      whole = naming || allHaveStacks(read);
+      publish(read, start);
     } finally {
       long end = nanoTime.getAsLong();
       nextByPace = start + PACE_NANOS;
       nextByCost = end + Pause.after(end - start, 0, LONGEST_NANOS);
     }
+  }
+
+  private static boolean allHaveStacks(CallSites read) {
+    for (CallSite site : read.sites()) {
+      if (site.frames().isEmpty()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void publish(CallSites read, long nanos) {
@@ -218,7 +240,10 @@ public final class CallSiteReader {
     return Optional.of(
         new SiteSummary(
             read.time(),
-            topLibraries.choose(TopNames.ranked(read.sites(), CallSite::library)),
+            topLibraries.choose(
+                TopNames.ranked(
+                    read.sites(),
+                    site -> site.frames().isEmpty() ? SiteSummary.OTHER : site.library())),
             topSites.choose(sites),
             named.subList(0, Math.min(SiteSummary.LARGEST, named.size())),
             read.origin().allocatedBeforeBytes()));

@@ -99,7 +99,9 @@ public final class LeakWatch {
   synchronized void configure(LeakOptions wanted) {
     options = wanted;
     healthySites.add(wanted.healthySites());
-    wanted.healthySitesFile().ifPresent(this::keepIn);
+    if (wanted.healthySitesFile().isPresent()) {
+      keepIn(wanted.healthySitesFile().get());
+    }
     if (!wanted.enabled()) {
       rest();
       publish(LeakReport.none(clock.instant(), NOT_WANTED));

@@ -4,10 +4,12 @@ import io.mallometer.internal.history.BlackBox;
 import io.mallometer.internal.history.History;
 import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.ProcessStart;
 import io.mallometer.internal.leak.Room;
 import io.mallometer.internal.process.ApplicationVersion;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.text.Log;
+import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.Conclusion;
@@ -27,12 +29,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,9 +159,14 @@ public final class Poller {
         interposer,
         memorySource,
         clock,
-        System::nanoTime,
-        Poller::newThread,
-        Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime()),
+        SystemTime.NANOS,
+        new ThreadFactory() {
+          @Override
+          public Thread newThread(Runnable work) {
+            return Poller.newThread(work);
+          }
+        },
+        started(),
         ApplicationVersion.ofThisProcess());
   }
 
@@ -201,10 +210,27 @@ public final class Poller {
     this.allocatorReader = new AllocatorReader(interposer, clock, nanoTime);
     this.callSiteReader = new CallSiteReader(interposer, clock, nanoTime);
     this.leakWatch = new LeakWatch(interposer, callSiteReader, clock, nanoTime);
-    this.trimmer = new Trimmer(interposer, memorySource::residentBytes, clock, nanoTime);
+    this.trimmer =
+        new Trimmer(
+            interposer,
+            new Supplier<OptionalLong>() {
+              @Override
+              public OptionalLong get() {
+                return memorySource.residentBytes();
+              }
+            },
+            clock,
+            nanoTime);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
     this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
+  }
+
+  private static Instant started() {
+    Optional<Instant> process = ProcessStart.instant();
+    return process.isPresent()
+        ? process.get()
+        : Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
   }
 
   /** Returns the clock by which readings are paced. */
@@ -402,7 +428,7 @@ public final class Poller {
       leases.add(lease);
     }
     configure();
-    if (wanted.isPresent() && !wanted.get().equals(options)) {
+    if (wanted.isPresent() && wanted.get() != options && !wanted.get().equals(options)) {
       Log.MALLOMETER.warn(
           "Options of mallometer are ignored, because a facade with others is open. Open mallometer"
               + " without options, or close the other facade first. Ignored: %s. In force: %s."
@@ -448,7 +474,8 @@ public final class Poller {
   private void configure() {
     synchronized (configuring) {
       Optional<MallometerOptions> chosen = chosen();
-      if (chosen.equals(configured)) {
+      boolean first = chosen.isPresent() && configured.isEmpty();
+      if (!first && chosen.equals(configured)) {
         return;
       }
       configured = chosen;
@@ -457,9 +484,13 @@ public final class Poller {
         return;
       }
       options = chosen.get();
-      options.recordPath().ifPresent(blackBox::want);
-      applicationVersion =
-          options.applicationVersion().flatMap(ApplicationVersion::clean).or(() -> foundVersion);
+      if (options.recordPath().isPresent()) {
+        blackBox.want(options.recordPath().get());
+      }
+      Optional<String> stated = options.applicationVersion();
+      Optional<String> clean =
+          stated.isPresent() ? ApplicationVersion.clean(stated.get()) : Optional.empty();
+      applicationVersion = clean.isPresent() ? clean : foundVersion;
       callSiteReader.nameBy(options.applicationPackages());
       leakWatch.configure(options.leaks());
     }
@@ -540,7 +571,14 @@ public final class Poller {
 
   /** Null where the system has no thread left; the next facade tries again. */
   private @Nullable Thread startThread() {
-    Thread started = threadFactory.newThread(this::run);
+    Runnable work =
+        new Runnable() {
+          @Override
+          public void run() {
+            Poller.this.run();
+          }
+        };
+    Thread started = threadFactory.newThread(work);
     try {
       started.start();
       return started;

@@ -62,7 +62,11 @@ final class TopNames {
   /** The same by site; HotSpot's own and mallometer's are not ranked: they are among the others. */
   static List<Share> rankedSites(List<CallSite> sites) {
     return ranked(
-        sites, site -> site.owner() == Owner.APPLICATION ? site.name() : SiteSummary.OTHER);
+        sites,
+        site ->
+            site.owner() == Owner.APPLICATION && !site.frames().isEmpty()
+                ? site.name()
+                : SiteSummary.OTHER);
   }
 
   /** Adds bytes to those of a name. */

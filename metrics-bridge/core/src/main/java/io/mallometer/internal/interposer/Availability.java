@@ -29,6 +29,9 @@ final class Availability {
 
   static final int ABI_VERSION = 1;
 
+  /** What the kernel adds to the path of a file that was deleted or replaced. */
+  private static final String DELETED = " (deleted)";
+
   private static final String LIBRARY_FILE = "libmallometer";
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
@@ -94,7 +97,9 @@ final class Availability {
       Optional<String> maps = ProcFiles.mappedFiles();
       String preload = preloadVariable();
       if (seemsLoaded(maps, preload) || LibraryHandle.attached()) {
-        return link(Optional.empty());
+        return DirectCalls.link(presentLibrary(maps))
+            ? versioned(LibraryFunctions.mallometer_abi_version())
+            : link(Optional.empty());
       }
       if (!opens || !BundledLibrary.existsFor(Platform.current())) {
         return new AbsentInterposer(notLoaded(preload, maps.isPresent()), allocator(maps));
@@ -161,17 +166,24 @@ final class Availability {
 
   /** The path of the library that is mapped, as it was called when it was opened. */
   static Optional<String> mappedLibrary(String maps) {
+    String line = lineOfLibrary(maps);
+    return line.isEmpty()
+        ? Optional.empty()
+        : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
+  }
+
+  /** The last line that ends in the library; empty if there is none. Most lie before it. */
+  private static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
-    for (int at = maps.indexOf(start); at >= 0; at = maps.indexOf(start, at + 1)) {
+    for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {
       int newline = maps.indexOf('\n', at);
       int end = newline < 0 ? maps.length() : newline;
       String rest = maps.substring(at + start.length(), end);
       if (rest.contains(".so") && rest.indexOf('/') < 0) {
-        String line = maps.substring(maps.lastIndexOf('\n', at) + 1, end);
-        return Optional.of(line.substring(line.indexOf('/')).replace(" (deleted)", ""));
+        return maps.substring(maps.lastIndexOf('\n', at) + 1, end);
       }
     }
-    return Optional.empty();
+    return "";
   }
 
   /**
@@ -223,12 +235,24 @@ final class Availability {
           LibraryHandle.inThisProcess()
               .getFunction(LibraryHandle.VERSION_FUNCTION)
               .invokeInt(new Object[0]);
-      return version == ABI_VERSION
-          ? LoadedInterposer.open()
-          : AbsentInterposer.unreadable(otherVersion(version));
+      return versioned(version);
     } catch (RuntimeException | LinkageError e) {
       return AbsentInterposer.unreadable(unreachable(e));
     }
+  }
+
+  private static Interposer versioned(int version) {
+    return version == ABI_VERSION
+        ? LoadedInterposer.open()
+        : AbsentInterposer.unreadable(otherVersion(version));
+  }
+
+  /** The path of the library that is mapped, if its file is still there. */
+  private static Optional<String> presentLibrary(Optional<String> maps) {
+    String line = maps.isPresent() ? lineOfLibrary(maps.get()) : "";
+    return line.isEmpty() || line.endsWith(DELETED)
+        ? Optional.empty()
+        : Optional.of(line.substring(line.indexOf('/')));
   }
 
   /**

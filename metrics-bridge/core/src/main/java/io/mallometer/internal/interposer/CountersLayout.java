@@ -95,7 +95,7 @@ final class CountersLayout {
       double live,
       Baseline baseline) {
     return new NativeCounters(
-        SizeDistribution.of(i -> struct.getLong(ALLOCATIONS + i * Long.BYTES)),
+        sizes(struct),
         struct.getLong(FREES),
         struct.getLong(FAILED),
         struct.getLong(REQUESTED_BYTES),
@@ -109,6 +109,14 @@ final class CountersLayout {
         live,
         baseline,
         complete(struct));
+  }
+
+  private static SizeDistribution sizes(ByteBuffer struct) {
+    long[] counts = new long[SizeDistribution.CLASSES];
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = struct.getLong(ALLOCATIONS + i * Long.BYTES);
+    }
+    return SizeDistribution.of(counts);
   }
 
   private static boolean complete(ByteBuffer struct) {

@@ -95,9 +95,18 @@ public interface Interposer {
   }
 
   /**
+   * The same, though without {@code whole} stack and names of some sites may be missing in the
+   * first minutes: of those that hold least, in a process with many.
+   */
+  default CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
+    return callSites(time, applicationPackages);
+  }
+
+  /**
    * Lets stacks have Java frames, and asks the JVM for the names of methods that are new in them,
-   * before their classes may be gone. Called about once a second, by a thread of the JVM; takes 20
-   * ms the first time, and microseconds where nothing is new.
+   * before their classes may be gone; names some of the call sites that have no names yet. Called
+   * about once a second, by a thread of the JVM; takes 20 ms the first time, and microseconds where
+   * nothing is new.
    */
   default void nameMethods() {}
 

@@ -1,7 +1,6 @@
 package io.mallometer.internal.interposer;
 
 import com.sun.jna.Function;
-import com.sun.jna.NativeLibrary;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  * The functions of {@code mallometer.h} that the bridge calls, under their C names, as {@link
  * LibraryHandle} finds them.
  *
- * <p>A call takes half a microsecond and boxes its arguments. JNA's direct mapping would halve
- * that, but for it JNA lays out a structure by an annotation, for which the JDK generates a class:
- * 30 to 70 ms of a program's start. Pointers are passed as {@code long}, which is right wherever
- * the library exists (64 bit). Initialising this class fails with a {@link LinkageError} if JNA or
- * one of the two functions is missing without which there is nothing to read; only {@link
- * Availability} touches it first.
+ * <p>A call takes some 20 ns by {@link DirectCalls}. By JNA it takes half a microsecond and boxes
+ * its arguments; JNA's direct mapping would halve that, but for it JNA lays out a structure by an
+ * annotation, for which the JDK generates a class: 30 to 70 ms of a program's start. Pointers are
+ * passed as {@code long}, which is right wherever the library exists (64 bit). Initialising this
+ * class fails with a {@link LinkageError} if JNA is needed and missing, or one of the two functions
+ * without which there is nothing to read; only {@link Availability} touches it first.
  */
 final class LibraryFunctions {
 
@@ -24,35 +23,43 @@ final class LibraryFunctions {
 
   private static final List<String> MISSING = new ArrayList<>();
 
-  private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
-
-  private static final Function SNAPSHOT = function("mallometer_snapshot");
-  private static final @Nullable Function THREAD_SNAPSHOT =
+  private static final @Nullable LibraryFunction VERSION = optional(LibraryHandle.VERSION_FUNCTION);
+  private static final LibraryFunction SNAPSHOT = function("mallometer_snapshot");
+  private static final @Nullable LibraryFunction THREAD_SNAPSHOT =
       functionIfThere("mallometer_thread_snapshot");
-  private static final Function SELF = function("mallometer_self");
-  private static final @Nullable Function EVENTS = functionIfThere("mallometer_events");
-  private static final @Nullable Function ALLOCATOR = functionIfThere("mallometer_allocator");
-  private static final @Nullable Function JVM_ATTACH = functionIfThere("mallometer_jvm_attach");
-  private static final @Nullable Function METHOD_NAME = functionIfThere("mallometer_method_name");
-  private static final @Nullable Function SITES = functionIfThere("mallometer_sites");
-  private static final @Nullable Function SITE_STACK = functionIfThere("mallometer_site_stack");
-  private static final @Nullable Function MODULES = functionIfThere("mallometer_modules");
-  private static final @Nullable Function OBJECTS = functionIfThere("mallometer_objects");
-  private static final @Nullable Function LEAKS_START = functionIfThere("mallometer_leaks_start");
-  private static final @Nullable Function LEAKS_STOP = functionIfThere("mallometer_leaks_stop");
-  private static final @Nullable Function LEAKS = functionIfThere("mallometer_leaks");
-  private static final @Nullable Function EVIDENCE = functionIfThere("mallometer_evidence");
-  private static final @Nullable Function WATCH = functionIfThere("mallometer_watch");
-  private static final @Nullable Function ACCESSES = functionIfThere("mallometer_accesses");
-  private static final @Nullable Function SEARCH_START = functionIfThere("mallometer_search_start");
-  private static final @Nullable Function SEARCH = functionIfThere("mallometer_search");
-  private static final @Nullable Function CONFIGURE = functionIfThere("mallometer_configure");
-  private static final @Nullable Function RECORD = functionIfThere("mallometer_record");
-  private static final @Nullable Function RECORDING = functionIfThere("mallometer_recording");
-  private static final @Nullable Function TRIM = functionIfThere("mallometer_trim");
-  private static final @Nullable Function ATTACH = optional("mallometer_attach");
-  private static final @Nullable Function ATTACH_CHECK = optional("mallometer_attach_check");
-  private static final @Nullable Function DETACH = optional("mallometer_detach");
+  private static final LibraryFunction SELF = function("mallometer_self");
+  private static final @Nullable LibraryFunction EVENTS = functionIfThere("mallometer_events");
+  private static final @Nullable LibraryFunction ALLOCATOR =
+      functionIfThere("mallometer_allocator");
+  private static final @Nullable LibraryFunction JVM_ATTACH =
+      functionIfThere("mallometer_jvm_attach");
+  private static final @Nullable LibraryFunction METHOD_NAME =
+      functionIfThere("mallometer_method_name");
+  private static final @Nullable LibraryFunction SITES = functionIfThere("mallometer_sites");
+  private static final @Nullable LibraryFunction SITE_STACK =
+      functionIfThere("mallometer_site_stack");
+  private static final @Nullable LibraryFunction MODULES = functionIfThere("mallometer_modules");
+  private static final @Nullable LibraryFunction OBJECTS = functionIfThere("mallometer_objects");
+  private static final @Nullable LibraryFunction LEAKS_START =
+      functionIfThere("mallometer_leaks_start");
+  private static final @Nullable LibraryFunction LEAKS_STOP =
+      functionIfThere("mallometer_leaks_stop");
+  private static final @Nullable LibraryFunction LEAKS = functionIfThere("mallometer_leaks");
+  private static final @Nullable LibraryFunction EVIDENCE = functionIfThere("mallometer_evidence");
+  private static final @Nullable LibraryFunction WATCH = functionIfThere("mallometer_watch");
+  private static final @Nullable LibraryFunction ACCESSES = functionIfThere("mallometer_accesses");
+  private static final @Nullable LibraryFunction SEARCH_START =
+      functionIfThere("mallometer_search_start");
+  private static final @Nullable LibraryFunction SEARCH = functionIfThere("mallometer_search");
+  private static final @Nullable LibraryFunction CONFIGURE =
+      functionIfThere("mallometer_configure");
+  private static final @Nullable LibraryFunction RECORD = functionIfThere("mallometer_record");
+  private static final @Nullable LibraryFunction RECORDING =
+      functionIfThere("mallometer_recording");
+  private static final @Nullable LibraryFunction TRIM = functionIfThere("mallometer_trim");
+  private static final @Nullable LibraryFunction ATTACH = optional("mallometer_attach");
+  private static final @Nullable LibraryFunction ATTACH_CHECK = optional("mallometer_attach_check");
+  private static final @Nullable LibraryFunction DETACH = optional("mallometer_detach");
 
   private LibraryFunctions() {}
 
@@ -61,14 +68,14 @@ final class LibraryFunctions {
     return List.copyOf(MISSING);
   }
 
-  /**
-   * Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value.
-   *
-   * @param snapshotAndOrigin its address and the origin, put together once: a poll is to make as
-   *     few objects as it can
-   */
-  static int mallometer_snapshot(Object[] snapshotAndOrigin) {
-    return SNAPSHOT.invokeInt(snapshotAndOrigin);
+  /** The version of the library's interface. */
+  static int mallometer_abi_version() {
+    return call(VERSION);
+  }
+
+  /** Fills a {@code struct mallometer_counters}; returns 0 or a negative errno value. */
+  static int mallometer_snapshot(long snapshot, int origin) {
+    return SNAPSHOT.call(snapshot, origin, 0, 0, 0);
   }
 
   /** The same for the calling thread. */
@@ -77,8 +84,8 @@ final class LibraryFunctions {
   }
 
   /** Fills a {@code struct mallometer_report}; returns 0 or a negative errno value. */
-  static int mallometer_self(Object[] self) {
-    return SELF.invokeInt(self);
+  static int mallometer_self(long self) {
+    return SELF.call(self, 0, 0, 0, 0);
   }
 
   /**
@@ -222,12 +229,16 @@ final class LibraryFunctions {
     return call(DETACH);
   }
 
-  private static Function function(String name) {
-    return LIBRARY.getFunction(name);
+  private static LibraryFunction function(String name) {
+    LibraryFunction found = optional(name);
+    if (found == null) {
+      throw new UnsatisfiedLinkError(name);
+    }
+    return found;
   }
 
-  private static @Nullable Function functionIfThere(String name) {
-    @Nullable Function found = optional(name);
+  private static @Nullable LibraryFunction functionIfThere(String name) {
+    LibraryFunction found = optional(name);
     if (found == null) {
       MISSING.add(name);
     }
@@ -235,15 +246,77 @@ final class LibraryFunctions {
   }
 
   /** No figure depends on it. */
-  private static @Nullable Function optional(String name) {
-    try {
-      return function(name);
-    } catch (UnsatisfiedLinkError e) {
-      return null;
+  private static @Nullable LibraryFunction optional(String name) {
+    if (DirectCalls.linked()) {
+      long address = DirectCalls.function(name);
+      return address == 0 ? null : new Direct(address);
+    }
+    return ByJna.find(name);
+  }
+
+  private static int call(@Nullable LibraryFunction function) {
+    return call(function, 0);
+  }
+
+  private static int call(@Nullable LibraryFunction function, long a) {
+    return call(function, a, 0);
+  }
+
+  private static int call(@Nullable LibraryFunction function, long a, long b) {
+    return call(function, a, b, 0);
+  }
+
+  private static int call(@Nullable LibraryFunction function, long a, long b, long c) {
+    return call(function, a, b, c, 0);
+  }
+
+  private static int call(@Nullable LibraryFunction function, long a, long b, long c, long d) {
+    return call(function, a, b, c, d, 0);
+  }
+
+  private static int call(
+      @Nullable LibraryFunction function, long a, long b, long c, long d, long e) {
+    return function == null ? NOT_THERE : function.call(a, b, c, d, e);
+  }
+
+  /**
+   * A C function of up to five integers or addresses, which ignores what it has no parameter for.
+   */
+  private interface LibraryFunction {
+    int call(long a, long b, long c, long d, long e);
+  }
+
+  private static final class Direct implements LibraryFunction {
+    private final long address;
+
+    Direct(long address) {
+      this.address = address;
+    }
+
+    @Override
+    public int call(long a, long b, long c, long d, long e) {
+      return DirectCalls.call(address, a, b, c, d, e);
     }
   }
 
-  private static int call(@Nullable Function function, Object... arguments) {
-    return function == null ? NOT_THERE : function.invokeInt(arguments);
+  private static final class ByJna implements LibraryFunction {
+    private final Function function;
+
+    private ByJna(Function function) {
+      this.function = function;
+    }
+
+    static @Nullable LibraryFunction find(String name) {
+      try {
+        return new ByJna(LibraryHandle.inThisProcess().getFunction(name));
+      } catch (UnsatisfiedLinkError e) {
+        return null;
+      }
+    }
+
+    @Override
+    public int call(long a, long b, long c, long d, long e) {
+      return function.invokeInt(new Object[] {a, b, c, d, e});
+    }
   }
 }

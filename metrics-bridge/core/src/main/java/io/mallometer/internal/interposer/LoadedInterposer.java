@@ -64,9 +64,9 @@ final class LoadedInterposer implements Interposer {
   private final ByteBuffer arenas =
       Structs.keep(AllocatorLayout.ROW_BYTES * AllocatorStatistics.MOST_ARENAS);
   private final ByteBuffer events = Structs.keep(EventLayout.BYTES * EventLayout.CAPACITY);
-  private final Object[] processArguments = {Structs.address(process), CountersLayout.SINCE_START};
-  private final Object[] selfArguments = {Structs.address(self)};
-  private final Object[] stateArguments = {Structs.address(state)};
+  private final long processAddress = Structs.address(process);
+  private final long selfAddress = Structs.address(self);
+  private final long stateAddress = Structs.address(state);
   private final long threadAddress = Structs.address(thread);
   private final long allocatorAddress = Structs.address(allocator);
   private final long arenasAddress = Structs.address(arenas);
@@ -200,6 +200,11 @@ final class LoadedInterposer implements Interposer {
 
   @Override
   public CallSites callSites(Instant time, List<String> applicationPackages) {
+    return callSites(time, applicationPackages, true);
+  }
+
+  @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
     RecordedCallSites.Report report;
     synchronized (process) {
       check(callSelf(), "mallometer_self");
@@ -217,7 +222,7 @@ final class LoadedInterposer implements Interposer {
               ReportLayout.byteUnit(self),
               texts().reason());
     }
-    CallSites read = callSites.read(time, applicationPackages, report);
+    CallSites read = callSites.read(time, applicationPackages, report, whole);
     synchronized (process) {
       check(callProcess(), "mallometer_snapshot");
       return read.since(report(time, texts(), Double.NaN), CountersLayout.process(process));
@@ -353,19 +358,19 @@ final class LoadedInterposer implements Interposer {
 
   private int callProcess() {
     process.putInt(CountersLayout.SIZE, CountersLayout.BYTES);
-    return LibraryFunctions.mallometer_snapshot(processArguments);
+    return LibraryFunctions.mallometer_snapshot(processAddress, CountersLayout.SINCE_START);
   }
 
   private int callSelf() {
     self.putInt(ReportLayout.SIZE, ReportLayout.BYTES);
-    return LibraryFunctions.mallometer_self(selfArguments);
+    return LibraryFunctions.mallometer_self(selfAddress);
   }
 
   /** Asks for no more of the report than its state. */
   private boolean counting() {
     synchronized (state) {
       state.putInt(ReportLayout.SIZE, ReportLayout.BYTES_TO_STATE);
-      return LibraryFunctions.mallometer_self(stateArguments) == 0
+      return LibraryFunctions.mallometer_self(stateAddress) == 0
           && state.getInt(ReportLayout.STATE) == ReportLayout.STATE_COUNTING;
     }
   }
@@ -397,9 +402,9 @@ final class LoadedInterposer implements Interposer {
 
   /** The same object while it says the same. */
   private Status activeStatus() {
-    Status now =
-        Status.counting(mode(), ReportLayout.attachment(self).map(Attachment::gaps).orElse(""));
-    if (!counting.equals(now)) {
+    Optional<Attachment> attachment = ReportLayout.attachment(self);
+    Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");
+    if (!counting.reason().equals(now.reason())) {
       counting = now;
     }
     return counting;
@@ -469,7 +474,7 @@ final class LoadedInterposer implements Interposer {
       sinceNanos = nanos;
       since =
           nanos == 0
-              ? ProcessHandle.current().info().startInstant()
+              ? ProcessStart.instant()
               : Optional.of(time.minusNanos(process.getLong(CountersLayout.MONOTONIC_NS) - nanos));
     }
     return since;

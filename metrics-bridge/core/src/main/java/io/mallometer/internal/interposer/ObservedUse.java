@@ -1,5 +1,6 @@
 package io.mallometer.internal.interposer;
 
+import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 
 /**
  * What the library observes of the use of objects.
@@ -35,9 +37,19 @@ final class ObservedUse {
 
   private final ObservationStart start =
       new ObservationStart(
-          LibraryFunctions::mallometer_leaks_start,
-          LibraryFunctions::mallometer_leaks_stop,
-          System::nanoTime);
+          new IntSupplier() {
+            @Override
+            public int getAsInt() {
+              return LibraryFunctions.mallometer_leaks_start();
+            }
+          },
+          new IntSupplier() {
+            @Override
+            public int getAsInt() {
+              return LibraryFunctions.mallometer_leaks_stop();
+            }
+          },
+          SystemTime.NANOS);
 
   /** Asks the library to observe. */
   synchronized void start(Duration shortestEpoch) {

@@ -1,8 +1,8 @@
 package io.mallometer.internal.interposer;
 
+import java.io.FileInputStream;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /** Texts under {@code /proc}. One that is absent, hidden or blanked out tells nothing: empty. */
@@ -20,9 +20,10 @@ final class ProcFiles {
     return text("/proc/self/mountinfo");
   }
 
-  private static Optional<String> text(String path) {
-    try {
-      String text = Files.readString(Path.of(path));
+  static Optional<String> text(String path) {
+    // Not by a channel, whose classes take a JVM some milliseconds to load.
+    try (FileInputStream file = new FileInputStream(path)) {
+      String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
       return text.isEmpty() ? Optional.empty() : Optional.of(text);
     } catch (IOException | RuntimeException e) {
       return Optional.empty();

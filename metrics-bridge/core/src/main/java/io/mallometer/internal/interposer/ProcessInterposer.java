@@ -104,6 +104,11 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
+  public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
+    return current.callSites(time, applicationPackages, whole);
+  }
+
+  @Override
   public void nameMethods() {
     current.nameMethods();
   }

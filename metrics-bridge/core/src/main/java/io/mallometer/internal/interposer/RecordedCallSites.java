@@ -5,6 +5,7 @@ import io.mallometer.internal.symbol.ModuleImages;
 import io.mallometer.internal.symbol.RecordedModule;
 import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.internal.symbol.Symbolizer;
+import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -13,11 +14,15 @@ import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +61,17 @@ final class RecordedCallSites {
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
+  /** Of the sites without a name, a reading that need not be whole names those that hold most. */
+  private static final int NAMED_AT_ONCE = 256;
+
+  /**
+   * At every so many calls for names after that, which come once a second. All that the library's
+   * table has room for are named in two minutes.
+   */
+  private static final int NAMED_IN_BETWEEN = 640;
+
+  private static final int CALLS_IN_BETWEEN = 5;
+
   private static final Comparator<CallSite> MOST_LIVE_FIRST =
       new Comparator<>() {
         @Override
@@ -65,7 +81,7 @@ final class RecordedCallSites {
         }
       };
 
-  private final ByteBuffer sites = Structs.keep(SITES_AT_ONCE * SiteLayout.BYTES);
+  private final ByteBuffer sites = Structs.keep(NAMED_IN_BETWEEN * SiteLayout.BYTES);
   private final ByteBuffer frames = Structs.keep(SiteLayout.MOST_FRAMES * Long.BYTES);
   private final ByteBuffer moduleRows = Structs.keep(MODULES_AT_ONCE * SiteLayout.MODULE_BYTES);
   private final ByteBuffer method = Structs.keep(SiteLayout.METHOD_BYTES);
@@ -74,19 +90,38 @@ final class RecordedCallSites {
 
   private final LoadedModules modules =
       new LoadedModules(
-          () ->
-              ProcFiles.mappedFiles()
-                  .map(maps -> MappedModules.in(maps, ModuleImages.ofThisProcess()))
-                  .orElse(List.of()),
-          System::nanoTime);
+          new Supplier<List<RecordedModule>>() {
+            @Override
+            public List<RecordedModule> get() {
+              Optional<String> maps = ProcFiles.mappedFiles();
+              return maps.isPresent()
+                  ? MappedModules.in(maps.get(), ModuleImages.ofThisProcess())
+                  : List.of();
+            }
+          },
+          SystemTime.NANOS);
   private final JavaMethods methods =
       new JavaMethods(
-          method, number -> LibraryFunctions.mallometer_method_name(number, methodAddress));
+          method,
+          new IntUnaryOperator() {
+            @Override
+            public int applyAsInt(int number) {
+              return LibraryFunctions.mallometer_method_name(number, methodAddress);
+            }
+          });
 
   /** Made for the first stack: no program's start waits for it. As is {@link #naming}. */
   private @Nullable Symbolizer symbolizer;
 
   private final NamedSites named = new NamedSites();
+
+  /** The sites before this number are named; -1 before the first reading. */
+  private int namedUpTo = -1;
+
+  private int callsInBetween;
+
+  /** Whether all sites had names once. Those that are new since are few. */
+  private boolean allNamed;
 
   /** Their modules or methods were not all known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
@@ -102,6 +137,12 @@ final class RecordedCallSites {
   synchronized void nameMethods() {
     attach();
     methods.askForNewNames(METHODS_AT_ONCE);
+    if (namedUpTo >= 0 && !allNamed && ++callsInBetween % CALLS_IN_BETWEEN == 0) {
+      int count = readSites(namedUpTo, NAMED_IN_BETWEEN);
+      nameNew(count, 0);
+      namedUpTo += Math.max(0, count);
+      allNamed = count < NAMED_IN_BETWEEN;
+    }
   }
 
   private void attach() {
@@ -115,8 +156,11 @@ final class RecordedCallSites {
    * Reads all sites.
    *
    * @param report the library's report of this moment
+   * @param whole whether all are to have names, which takes seconds of processor time where there
+   *     are many and the code that names them is not compiled yet
    */
-  synchronized CallSites read(Instant time, List<String> applicationPackages, Report report) {
+  synchronized CallSites read(
+      Instant time, List<String> applicationPackages, Report report, boolean whole) {
     attach();
     methods.askForNewNames();
     if (attached == NO_SITES) {
@@ -133,11 +177,12 @@ final class RecordedCallSites {
     toBeNamedAgain.clear();
     SampledAges ages = ages(report.liveSamples());
     List<CallSite> read = new ArrayList<>();
+    double least = whole || allNamed ? 0 : leastNamed();
+    allNamed |= whole;
+    namedUpTo = Math.max(0, namedUpTo);
     for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
-      count =
-          LibraryFunctions.mallometer_sites(
-              Structs.address(sites), SiteLayout.BYTES, SITES_AT_ONCE, first);
-      nameNew(count);
+      count = readSites(first, SITES_AT_ONCE);
+      nameNew(count, least);
       for (int i = 0; i < count; i++) {
         addSite(i * SiteLayout.BYTES, ages, report, read);
       }
@@ -184,15 +229,16 @@ final class RecordedCallSites {
     NativeCounters counted = report.counted();
     long samples = samples(at);
     int number = sites.getInt(at + SiteLayout.NUMBER);
-    if (samples == 0 || !named.contains(number)) {
+    if (samples == 0) {
       return;
     }
+    boolean isNamed = named.contains(number);
     read.add(
         new CallSite(
             number,
-            named.frames(number),
-            named.name(number),
-            named.library(number),
+            isNamed ? named.frames(number) : List.of(),
+            isNamed ? named.name(number) : naming().name(List.of()),
+            isNamed ? named.library(number) : "",
             samples,
             SiteLayout.allocated(
                 sites, at, SiteLayout.OBJECTS, SiteLayout.OBJECTS_VARIANCE, interval),
@@ -208,13 +254,36 @@ final class RecordedCallSites {
 
   // ---- Names
 
-  /** Those of the sites just read that are new. */
-  private void nameNew(int count) {
+  private int readSites(int first, int most) {
+    return LibraryFunctions.mallometer_sites(Structs.address(sites), SiteLayout.BYTES, most, first);
+  }
+
+  /** The live bytes that a site without a name must hold to get one now. */
+  private double leastNamed() {
+    double[] unnamed = new double[SITES_AT_ONCE];
+    int found = 0;
+    for (int first = 0, count = SITES_AT_ONCE; count == SITES_AT_ONCE; first += count) {
+      count = readSites(first, SITES_AT_ONCE);
+      for (int at = 0; at < count * SiteLayout.BYTES; at += SiteLayout.BYTES) {
+        if (!named.contains(sites.getInt(at + SiteLayout.NUMBER))) {
+          unnamed = found == unnamed.length ? Arrays.copyOf(unnamed, 2 * found) : unnamed;
+          unnamed[found++] = SiteLayout.liveBytes(sites, at);
+        }
+      }
+    }
+    Arrays.sort(unnamed, 0, found);
+    return found <= NAMED_AT_ONCE ? 0 : Math.nextUp(unnamed[found - NAMED_AT_ONCE]);
+  }
+
+  /** Those of the sites just read that are new and hold so many bytes. */
+  private void nameNew(int count, double least) {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       int number = sites.getInt(i * SiteLayout.BYTES + SiteLayout.NUMBER);
-      if (samples(i * SiteLayout.BYTES) > 0 && !named.contains(number)) {
+      if (samples(i * SiteLayout.BYTES) > 0
+          && !named.contains(number)
+          && (least == 0 || SiteLayout.liveBytes(sites, i * SiteLayout.BYTES) >= least)) {
         numbers.add(number);
         stacks.add(stack(number));
       }

@@ -178,10 +178,9 @@ final class ReportLayout {
   static String text(ByteBuffer struct, int offset, int length) {
     byte[] bytes = new byte[length];
     struct.get(offset, bytes);
-    int end = 0;
-    while (end < length && bytes[end] != 0) {
-      end++;
-    }
-    return new String(bytes, 0, end, StandardCharsets.UTF_8);
+    // Not by a loop here, which the JVM would compile for the first thousands of names.
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    int end = text.indexOf(0);
+    return end < 0 ? text : text.substring(0, end);
   }
 }

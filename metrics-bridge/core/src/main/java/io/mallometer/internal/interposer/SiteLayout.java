@@ -4,6 +4,7 @@ import io.mallometer.internal.symbol.RecordedMethod;
 import io.mallometer.internal.symbol.RecordedModule;
 import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
@@ -104,6 +105,11 @@ final class SiteLayout {
         live, Math.max(0, difference(sites, site, variance)) + since * share, samples);
   }
 
+  /** The bytes that are live, without what rounding leaves below nothing. */
+  static double liveBytes(ByteBuffer sites, int site) {
+    return Math.max(0, difference(sites, site, SIZE));
+  }
+
   private static double difference(ByteBuffer sites, int site, int offset) {
     return sites.getDouble(site + ALLOCATED + offset) - sites.getDouble(site + FREED + offset);
   }
@@ -124,9 +130,11 @@ final class SiteLayout {
   static RecordedMethod method(ByteBuffer method) {
     int count = Math.min(METHOD_MOST_LINES, Math.max(0, method.getInt(METHOD_LINE_COUNT)));
     int[] lines = new int[2 * count];
-    for (int i = 0; i < lines.length; i++) {
-      lines[i] = method.getInt(METHOD_LINES + i * Integer.BYTES);
-    }
+    method
+        .slice(METHOD_LINES, lines.length * Integer.BYTES)
+        .order(ByteOrder.nativeOrder())
+        .asIntBuffer()
+        .get(lines);
     return new RecordedMethod(
         className(ReportLayout.text(method, METHOD_CLASS, METHOD_CLASS_BYTES)),
         ReportLayout.text(method, METHOD_NAME, METHOD_NAME_BYTES),

@@ -34,12 +34,23 @@ final class Structs {
   static ByteBuffer keepInstead(ByteBuffer kept, int bytes) {
     ByteBuffer instead = keep(bytes);
     if (LOADED_FOR_GOOD) {
-      Native.free(address(kept));
+      if (DirectCalls.linked()) {
+        DirectCalls.free(kept);
+      } else {
+        Native.free(address(kept));
+      }
     }
     return instead;
   }
 
   private static ByteBuffer mallocked(int bytes) {
+    if (DirectCalls.linked()) {
+      @Nullable ByteBuffer allocated = DirectCalls.allocate(bytes);
+      if (allocated == null) {
+        throw new OutOfMemoryError("malloc");
+      }
+      return allocated.order(ByteOrder.nativeOrder());
+    }
     long address = Native.malloc(Math.max(1, bytes));
     if (address == 0) {
       throw new OutOfMemoryError("malloc");
@@ -51,7 +62,9 @@ final class Structs {
 
   /** Where it is. */
   static long address(ByteBuffer direct) {
-    return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
+    return DirectCalls.linked()
+        ? DirectCalls.address(direct)
+        : Pointer.nativeValue(Native.getDirectBufferPointer(direct));
   }
 
   /**

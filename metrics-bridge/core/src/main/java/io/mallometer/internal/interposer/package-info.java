@@ -1,6 +1,6 @@
 /**
- * The way to the native library: is it there and if not, why; the calls, through JNA; the decoding
- * of what they return; and the unpacking of the library that the jar carries.
+ * The way to the native library: is it there and if not, why; the calls; the decoding of what they
+ * return; and the unpacking of the library that the jar carries.
  *
  * <p>The only package that knows JNA or a byte offset of {@code mallometer.h}.
  */

@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,7 @@ public final class ApplicationVersion {
   static final String VARIABLE = "OTEL_RESOURCE_ATTRIBUTES";
 
   private static final String KEY = "service.version";
-  private static final Pattern NOT_SHOWN = Pattern.compile("[\\p{C}\\p{Z}&&[^ ]]");
+  private static final String NOT_SHOWN = "[\\p{C}\\p{Z}&&[^ ]]";
 
   private ApplicationVersion() {}
 
@@ -42,13 +41,15 @@ public final class ApplicationVersion {
   }
 
   static Optional<String> of(Map<String, String> environment, String command, String classPath) {
-    return ofAttributes(environment.getOrDefault(VARIABLE, ""))
-        .or(() -> jar(command, classPath).flatMap(ApplicationVersion::ofJar));
+    String attributes = environment.getOrDefault(VARIABLE, "");
+    Optional<String> stated = attributes.isEmpty() ? Optional.empty() : ofAttributes(attributes);
+    Optional<File> jar = stated.isPresent() ? Optional.empty() : jar(command, classPath);
+    return jar.isPresent() ? ofJar(jar.get()) : stated;
   }
 
   /** A version as it may be shown: no control characters, at most 64 others; empty if blank. */
   public static Optional<String> clean(String version) {
-    String clean = NOT_SHOWN.matcher(version).replaceAll("").strip();
+    String clean = version.replaceAll(NOT_SHOWN, "").strip();
     if (clean.length() > LONGEST) {
       boolean halved = Character.isHighSurrogate(clean.charAt(LONGEST - 1));
       clean = clean.substring(0, halved ? LONGEST - 1 : LONGEST);
@@ -95,9 +96,11 @@ public final class ApplicationVersion {
   static Optional<String> ofJar(File file) {
     try (JarFile jar = new JarFile(file, false)) {
       @Nullable Manifest manifest = jar.getManifest();
-      return Optional.ofNullable(manifest)
-          .map(known -> known.getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION))
-          .flatMap(ApplicationVersion::clean);
+      @Nullable String version =
+          manifest == null
+              ? null
+              : manifest.getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION);
+      return version == null ? Optional.empty() : clean(version);
     } catch (IOException | RuntimeException e) {
       return Optional.empty();
     }

@@ -26,14 +26,20 @@ public final class Checkpoints {
 
   private Checkpoints() {}
 
+  /** Whether this JVM takes checkpoints. */
+  public static boolean possible() {
+    return CORE.isPresent();
+  }
+
   /**
    * Has one function called before each checkpoint and the other one after it: after the restore,
    * and also if no checkpoint came about. Does nothing on a JVM without CRaC. What a function
    * throws is a warning in the log and keeps no checkpoint from being taken.
    */
   public static void around(Runnable before, Runnable after) {
-    CORE.ifPresent(
-        core -> guarded("register for checkpoints", () -> register(core, before, after)));
+    if (CORE.isPresent()) {
+      guarded("register for checkpoints", () -> register(CORE.get(), before, after));
+    }
   }
 
   /** Not the application's class loader: a library may have classes of these names. */

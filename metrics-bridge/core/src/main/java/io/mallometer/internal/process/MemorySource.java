@@ -1,8 +1,10 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -34,7 +36,14 @@ public interface MemorySource {
   /** This process, where there is a {@code /proc}. */
   static MemorySource ofThisProcess() {
     return new ProcessMemorySource(
-        new ProcessFiles(), System::nanoTime, ProcessMemorySource::processorNanos);
+        new ProcessFiles(),
+        SystemTime.NANOS,
+        new LongSupplier() {
+          @Override
+          public long getAsLong() {
+            return ProcessMemorySource.processorNanos();
+          }
+        });
   }
 
   /** Nothing to read. */

@@ -206,7 +206,7 @@ final class ElfImage {
     return "";
   }
 
-  /** Adds the functions of all symbol tables. */
+  /** Adds the functions of all symbol tables, as far as they are asked for. */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
       addSections(table);
@@ -273,17 +273,25 @@ final class ElfImage {
         break;
       }
       for (int at = 0; at < read * SYMBOL_BYTES; at += SYMBOL_BYTES) {
-        boolean defined = fields.getShort(at + 6) != 0;
-        if (defined) {
-          table.add(
-              Byte.toUnsignedInt(fields.get(at + 4)),
-              fields.getLong(at + 8),
-              fields.getLong(at + 16),
-              Integer.toUnsignedLong(fields.getInt(at)));
-        }
+        addSymbol(fields, at, table);
       }
     }
     table.name(bytes, strings, stringsBytes);
+  }
+
+  /**
+   * A method for each, because the JVM compiles that long before it compiles the loop around it.
+   */
+  private static void addSymbol(ByteBuffer fields, int at, SymbolTable.Builder table) {
+    int info = Byte.toUnsignedInt(fields.get(at + 4));
+    boolean defined = fields.getShort(at + 6) != 0;
+    if (defined && SymbolTable.Builder.isFunction(info)) {
+      table.add(
+          info,
+          fields.getLong(at + 8),
+          fields.getLong(at + 16),
+          Integer.toUnsignedLong(fields.getInt(at)));
+    }
   }
 
   /** The dynamic section does not tell how many symbols there are, but hash tables list all. */

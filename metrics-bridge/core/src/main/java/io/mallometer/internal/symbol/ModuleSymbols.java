@@ -1,6 +1,5 @@
 package io.mallometer.internal.symbol;
 
-import java.lang.ref.SoftReference;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -8,9 +7,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library names and symbol tables of modules, read when they are first asked for. Tables give
- * way when the heap is short, and the least recently used ones when all together are too large;
- * then they are read again when they are needed.
+ * The library names of modules, read when they are first asked for, and the symbols of addresses.
+ * For addresses that are asked for together a module's symbols are gone through once, and those
+ * kept in which one of them lies: a JVM has a hundred thousand, of which its stacks lead through a
+ * few hundred. The latest are kept, and give way when all together are too large.
  *
  * <p>A file is believed only if it is the object that is mapped: it has the recorded build id, or
  * where there is none, the program headers that are in memory. A library may have been replaced by
@@ -25,11 +25,11 @@ final class ModuleSymbols {
   private static final int MOST_NAMES_BYTES = 24 << 20;
   private static final long MOST_BYTES = 32L << 20;
 
-  private static final SymbolTable EMPTY = new SymbolTable.Builder(0).build();
+  private static final long[] NOTHING = {};
+  private static final SymbolTable EMPTY = new SymbolTable.Builder(0, NOTHING).build();
 
   /** What is known of a module. */
-  private record Entry(
-      String library, boolean named, SoftReference<SymbolTable> table, long bytes) {}
+  private record Entry(String library, boolean named, SymbolTable table) {}
 
   private final ModuleImages images;
   private final long mostBytes;
@@ -47,31 +47,47 @@ final class ModuleSymbols {
   /** The name of a module's library. */
   String library(RecordedModule module) {
     Entry entry = entries.get(module);
-    return entry == null ? load(module, null).library() : entry.library();
+    return entry == null ? load(module, null, NOTHING).library() : entry.library();
+  }
+
+  /**
+   * Looks for the functions of addresses that {@link #symbol} will be asked for.
+   *
+   * @param addresses in the module, in ascending order
+   */
+  void lookUp(RecordedModule module, long[] addresses) {
+    long[] asked = new long[addresses.length];
+    for (int i = 0; i < asked.length; i++) {
+      asked[i] = addresses[i] - module.bias();
+    }
+    load(module, entries.get(module), asked);
   }
 
   /** The function in which an address of a module lies. */
   Optional<SymbolTable.Symbol> symbol(RecordedModule module, long address) {
     Entry entry = entries.get(module);
-    SymbolTable table = entry == null ? null : entry.table().get();
-    if (table == null) {
-      table = load(module, entry).table().get();
-    }
-    return table == null ? Optional.empty() : table.at(address - module.bias());
+    long asked = address - module.bias();
+    return entry == null || !entry.table().answers(asked)
+        ? load(module, entry, new long[] {asked}).table().at(asked)
+        : entry.table().at(asked);
   }
 
   /** What the tables take of the heap, about. */
   long bytes() {
-    return entries.values().stream().mapToLong(Entry::bytes).sum();
+    long bytes = 0;
+    for (Entry entry : entries.values()) {
+      bytes += entry.table().bytes();
+    }
+    return bytes;
   }
 
-  private Entry load(RecordedModule module, @Nullable Entry previous) {
-    Entry read = read(module);
+  private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
+    Entry read = read(module, asked);
     // A library that has been unloaded since keeps the name that it gave itself.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read
-            : new Entry(previous.library(), true, read.table(), read.bytes());
+            : new Entry(previous.library(), true, read.table());
     entries.put(module, entry);
     shrink();
     return entry;
@@ -86,17 +102,17 @@ final class ModuleSymbols {
       if (!eldest.hasNext()) {
         return;
       }
-      bytes -= entry.getValue().bytes();
+      bytes -= entry.getValue().table().bytes() - EMPTY.bytes();
       if (entries.size() > MOST_MODULES) {
         eldest.remove();
       } else {
         Entry old = entry.getValue();
-        entry.setValue(new Entry(old.library(), old.named(), new SoftReference<>(null), 0));
+        entry.setValue(new Entry(old.library(), old.named(), EMPTY));
       }
     }
   }
 
-  private Entry read(RecordedModule module) {
+  private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
     // An executable may be known by the file only.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
@@ -104,27 +120,35 @@ final class ModuleSymbols {
     try {
       ElfImage mapped =
           memory.isPresent() ? ElfImage.ofMemory(memory.get(), module).orElse(null) : null;
-      return read(module, file, path, mapped);
+      return read(module, file, path, mapped, asked);
     } finally {
       memory.ifPresent(Bytes::close);
     }
   }
 
   private Entry read(
-      RecordedModule module, Optional<String> file, String path, @Nullable ElfImage mapped) {
-    Entry read = ofFile(module, file, path, mapped);
+      RecordedModule module,
+      Optional<String> file,
+      String path,
+      @Nullable ElfImage mapped,
+      long[] asked) {
+    Entry read = ofFile(module, file, path, mapped, asked);
     if (read == null) {
-      read = ofFile(module, images.mappedFile(module), path, mapped);
+      read = ofFile(module, images.mappedFile(module), path, mapped, asked);
     }
-    if (read == null) {
-      read = mapped == null ? unread(path) : entry(mapped, path);
+    if (read == null && mapped != null) {
+      read = entry(mapped, path, new SymbolTable.Builder(MOST_NAMES_BYTES, asked), asked);
     }
-    return read;
+    return read == null ? unread(path) : read;
   }
 
   /** Null if there is no such file, it is not what is mapped, or it has no functions. */
   private @Nullable Entry ofFile(
-      RecordedModule module, Optional<String> file, String path, @Nullable ElfImage mapped) {
+      RecordedModule module,
+      Optional<String> file,
+      String path,
+      @Nullable ElfImage mapped,
+      long[] asked) {
     Optional<Bytes> opened = file.isPresent() ? images.open(file.get()) : Optional.empty();
     if (opened.isEmpty()) {
       return null;
@@ -134,8 +158,9 @@ final class ModuleSymbols {
       if (image.isEmpty() || !isOf(module, image.get(), mapped)) {
         return null;
       }
-      Entry entry = entry(image.get(), path);
-      return entry.table().get() == EMPTY ? null : entry;
+      SymbolTable.Builder functions = new SymbolTable.Builder(MOST_NAMES_BYTES, asked);
+      Entry entry = entry(image.get(), path, functions, asked);
+      return asked.length > 0 && functions.isEmpty() ? null : entry;
     } finally {
       opened.ifPresent(Bytes::close);
     }
@@ -147,21 +172,21 @@ final class ModuleSymbols {
         : file.buildId().equals(module.buildId());
   }
 
-  private static Entry entry(ElfImage image, String path) {
-    SymbolTable.Builder builder = new SymbolTable.Builder(MOST_NAMES_BYTES);
-    image.addFunctionsTo(builder);
-    SymbolTable built = builder.build();
-    SymbolTable table = built.size() == 0 ? EMPTY : built;
+  private static Entry entry(
+      ElfImage image, String path, SymbolTable.Builder functions, long[] asked) {
+    if (asked.length > 0) {
+      image.addFunctionsTo(functions);
+    }
     Optional<String> soname = image.soname();
     return new Entry(
         LibraryName.of(soname, path),
         soname.isPresent(),
-        new SoftReference<>(table),
-        table.bytes());
+        asked.length > 0 ? functions.build() : EMPTY);
   }
 
+  /** Nothing is found there, whatever is asked for. */
   private static Entry unread(String path) {
     return new Entry(
-        LibraryName.of(Optional.empty(), path), false, new SoftReference<>(EMPTY), EMPTY.bytes());
+        LibraryName.of(Optional.empty(), path), false, new SymbolTable.Builder(0).build());
   }
 }

@@ -3,9 +3,11 @@ package io.mallometer.internal.symbol;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of a module by their addresses, 12 bytes each and their names. Immutable.
+ * The functions of a module by their addresses, 12 bytes each and their names: those in which
+ * addresses lie that were asked for, or all. Immutable.
  *
  * <p>Of several symbols at one address the one is kept that people know: exported before local,
  * with a size before without, fewer underscores in front, then the shorter one.
@@ -23,7 +25,21 @@ final class SymbolTable {
   private final int[] nameStarts;
   private final byte[] names;
 
-  private SymbolTable(int[] starts, int[] sizes, int[] nameStarts, byte[] names) {
+  /** Which addresses were asked for, in ascending order; null for all. */
+  private final long @Nullable [] asked;
+
+  /** Of each, where the function begins that begins last before it, in this table or not. */
+  private final long[] nearest;
+
+  private SymbolTable(
+      int[] starts,
+      int[] sizes,
+      int[] nameStarts,
+      byte[] names,
+      long @Nullable [] asked,
+      long[] nearest) {
+    this.asked = asked;
+    this.nearest = nearest;
     this.starts = starts;
     this.sizes = sizes;
     this.nameStarts = nameStarts;
@@ -37,23 +53,32 @@ final class SymbolTable {
 
   /** What this takes of the heap, about. */
   long bytes() {
-    return 12L * starts.length + names.length + 128;
+    return 12L * starts.length + names.length + 16L * nearest.length + 128;
+  }
+
+  /** Whether {@link #at} knows the function of an address, or that there is none. */
+  boolean answers(long address) {
+    return asked == null || Arrays.binarySearch(asked, address) >= 0;
   }
 
   /** The function in which an address lies; one without a size reaches to the next. */
   Optional<Symbol> at(long address) {
-    if (address < 0 || address > Integer.MAX_VALUE) {
+    if (address < 0 || address > Integer.MAX_VALUE || !answers(address)) {
       return Optional.empty();
     }
     int found = Arrays.binarySearch(starts, (int) address);
     int nearest = found >= 0 ? found : -found - 2;
     for (int i = nearest; i >= 0 && i > nearest - MOST_STEPS_BACK; i--) {
-      boolean sizeless = sizes[i] == 0 && i == nearest;
+      boolean sizeless = sizes[i] == 0 && i == nearest && isNearest(starts[i], address);
       if (sizeless || address - starts[i] < sizes[i]) {
         return Optional.of(new Symbol(name(nameStarts[i]), starts[i]));
       }
     }
     return Optional.empty();
+  }
+
+  private boolean isNearest(int start, long address) {
+    return asked == null || nearest[Arrays.binarySearch(asked, address)] == start;
   }
 
   private String name(int start) {
@@ -82,6 +107,14 @@ final class SymbolTable {
     private static final int MOST_WINDOWS = 4_096;
 
     private final int mostNamesBytes;
+    private final long @Nullable [] asked;
+
+    /**
+     * As in the table, of the functions between an address that was asked for and the one before.
+     */
+    private final long[] nearest;
+
+    private boolean hasFunctions;
     private int[] starts = new int[256];
     private int[] sizes = new int[256];
 
@@ -109,21 +142,42 @@ final class SymbolTable {
      * @param mostNamesBytes functions whose names do not fit are left out
      */
     Builder(int mostNamesBytes) {
-      this.mostNamesBytes = mostNamesBytes;
+      this(mostNamesBytes, null);
     }
 
+    /**
+     * The same, of the functions in which certain addresses lie.
+     *
+     * @param asked the addresses, in ascending order; null for all functions
+     */
+    Builder(int mostNamesBytes, long @Nullable [] asked) {
+      this.mostNamesBytes = mostNamesBytes;
+      this.asked = asked;
+      this.nearest = new long[asked == null ? 0 : asked.length];
+    }
+
+    /** Whether there was no function, asked for or not. */
     boolean isEmpty() {
-      return count == 0;
+      return !hasFunctions;
+    }
+
+    /** Whether a symbol of this kind can be a function. */
+    static boolean isFunction(int info) {
+      int type = info & 0xf;
+      return type == FUNCTION || type == INDIRECT_FUNCTION;
     }
 
     /** Adds a symbol if it is a function, with the offset of its name in the strings. */
     void add(int info, long address, long size, long name) {
-      int type = info & 0xf;
-      if (type != FUNCTION && type != INDIRECT_FUNCTION
+      if (!isFunction(info)
           || address <= 0
           || address > Integer.MAX_VALUE
           || name == 0
           || count == MOST_FUNCTIONS) {
+        return;
+      }
+      hasFunctions = true;
+      if (asked != null && !isAskedFor(asked, address, size)) {
         return;
       }
       if (count == starts.length) {
@@ -134,6 +188,18 @@ final class SymbolTable {
       nameOffsets[count] = (int) name;
       bindings[count] = (byte) (info >> 4);
       count++;
+    }
+
+    /** Whether an address that was asked for may lie in a function. */
+    private boolean isAskedFor(long[] addresses, long start, long size) {
+      int found = Arrays.binarySearch(addresses, start);
+      int first = found < 0 ? -found - 1 : found;
+      if (first == addresses.length) {
+        return false;
+      }
+      boolean near = start >= nearest[first];
+      nearest[first] = near ? start : nearest[first];
+      return size == 0 ? near : addresses[first] - start < size;
     }
 
     private void grow(int length) {
@@ -244,7 +310,11 @@ final class SymbolTable {
         System.arraycopy(names, nameStarts[chosen[i]], keptNames, at, nameLength);
         at += nameLength + 1;
       }
-      return new SymbolTable(keptStarts, keptSizes, keptNameStarts, keptNames);
+      long[] known = nearest.clone();
+      for (int i = 1; i < known.length; i++) {
+        known[i] = Math.max(known[i], known[i - 1]);
+      }
+      return new SymbolTable(keptStarts, keptSizes, keptNameStarts, keptNames, asked, known);
     }
 
     private int better(int one, int other) {

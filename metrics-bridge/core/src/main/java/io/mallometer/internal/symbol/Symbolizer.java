@@ -27,6 +27,8 @@ public final class Symbolizer {
 
   private static final int STACKS_AT_ONCE = 64;
 
+  private static final int LOOKED_UP_AT_LEAST = 4_096;
+
   private final Modules modules;
   private final IntFunction<Optional<RecordedMethod>> methods;
   private final ModuleSymbols symbols;
@@ -65,13 +67,11 @@ public final class Symbolizer {
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
+    forgetIfChanged();
+    lookUp(stacks);
     for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
       List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
-      if (known.count() > MOST_FRAMES || modules.changes() != changes) {
-        changes = modules.changes();
-        known = new FrameTable();
-        names.clear();
-      }
+      forgetIfChanged();
       for (long recorded : unknown(some)) {
         if (!isKnown(recorded)) {
           known.put(recorded, name(recorded));
@@ -82,6 +82,64 @@ public final class Symbolizer {
       }
     }
     return named;
+  }
+
+  private void forgetIfChanged() {
+    if (known.count() > MOST_FRAMES || modules.changes() != changes) {
+      changes = modules.changes();
+      known = new FrameTable();
+      names.clear();
+    }
+  }
+
+  /** Looks for the functions of all new native frames at once, module by module. */
+  private void lookUp(List<long[]> stacks) {
+    long[] addresses = new long[LOOKED_UP_AT_LEAST];
+    int count = 0;
+    for (long[] stack : stacks) {
+      for (long recorded : stack) {
+        if (!RecordedFrame.isJava(recorded) && !isKnown(recorded)) {
+          if (count == addresses.length) {
+            count = distinct(addresses, count);
+            addresses = Arrays.copyOf(addresses, Math.max(addresses.length, 2 * count));
+          }
+          addresses[count++] = recorded - 1;
+        }
+      }
+    }
+    lookUp(addresses, distinct(addresses, count));
+  }
+
+  private void lookUp(long[] addresses, int count) {
+    int first = 0;
+    while (first < count) {
+      @Nullable RecordedModule module = modules.at(addresses[first]).orElse(null);
+      int end = first + 1;
+      while (end < count && module != null && isIn(module, addresses[end])) {
+        end++;
+      }
+      if (module != null) {
+        symbols.lookUp(module, Arrays.copyOfRange(addresses, first, end));
+      }
+      first = end;
+    }
+  }
+
+  /** As the modules say, of which a later one may lie where another did. */
+  private boolean isIn(RecordedModule module, long address) {
+    return module.equals(modules.at(address).orElse(null));
+  }
+
+  /** Sorts the first so many numbers, and leaves out what is there twice. Returns how many stay. */
+  private static int distinct(long[] numbers, int count) {
+    Arrays.sort(numbers, 0, count);
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      if (kept == 0 || numbers[i] != numbers[kept - 1]) {
+        numbers[kept++] = numbers[i];
+      }
+    }
+    return kept;
   }
 
   private long[] unknown(List<long[]> stacks) {
@@ -108,11 +166,6 @@ public final class Symbolizer {
     return RecordedFrame.isJava(recorded)
         ? java(recorded)
         : nativeCode(recorded, modules.at(recorded - 1).orElse(null));
-  }
-
-  /** What the symbol tables take of the heap, about. */
-  public synchronized long tableBytes() {
-    return symbols.bytes();
   }
 
   private StackFrame java(long recorded) {

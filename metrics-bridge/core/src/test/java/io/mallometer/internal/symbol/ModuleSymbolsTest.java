@@ -56,13 +56,31 @@ class ModuleSymbolsTest {
   }
 
   @Test
-  void aModuleIsReadOnce() {
+  void aModuleIsReadOnceForAllAddressesThatAreLookedUpTogether() {
     ModuleSymbols symbols = new ModuleSymbols(images);
+    long start = module(1).bias() + inflate;
 
+    symbols.lookUp(module(1), new long[] {start - 1, start, start + 1});
+    assertThat(opened).hasValue(1);
     assertThat(symbols.library(module(1))).isEqualTo("libz.so.1");
     assertThat(name(symbols, 1)).isEqualTo("inflate");
-    assertThat(symbols.library(module(1))).isEqualTo("libz.so.1");
+    assertThat(symbols.symbol(module(1), start + 1).map(SymbolTable.Symbol::name))
+        .contains("inflate");
+    assertThat(symbols.symbol(module(1), start - 1).map(SymbolTable.Symbol::name))
+        .isNotEqualTo(Optional.of("inflate"));
     assertThat(opened).hasValue(1);
+
+    assertThat(symbols.symbol(module(1), start + 2).map(SymbolTable.Symbol::name))
+        .contains("inflate");
+    assertThat(opened).hasValue(2);
+  }
+
+  /** A library has thousands of functions; a table of all would take a hundred times as much. */
+  @Test
+  void onlyFunctionsThatAreAskedForAreKept() {
+    ModuleSymbols symbols = new ModuleSymbols(images);
+    assertThat(name(symbols, 1)).isEqualTo("inflate");
+    assertThat(symbols.bytes()).isLessThan(500);
   }
 
   @Test
@@ -86,18 +104,18 @@ class ModuleSymbolsTest {
   @Test
   void tablesTakeNoMoreThanTheyMayAndAreReadAgain() {
     ModuleSymbols one = new ModuleSymbols(images);
-    one.library(module(1));
-    long most = one.bytes() * 5;
+    name(one, 1);
+    long most = one.bytes() * 1_024;
     ModuleSymbols symbols = new ModuleSymbols(images, most);
 
     for (int number = 0; number < 2_000; number++) {
-      assertThat(symbols.library(module(number))).isEqualTo("libz.so.1");
+      assertThat(name(symbols, number)).isEqualTo("inflate");
       assertThat(symbols.bytes()).isLessThanOrEqualTo(most);
     }
     opened.set(0);
     assertThat(name(symbols, 1_999)).isEqualTo("inflate");
     assertThat(opened).hasValue(0);
-    assertThat(name(symbols, 1_500)).isEqualTo("inflate");
+    assertThat(name(symbols, 500)).isEqualTo("inflate");
     assertThat(opened).hasValue(1);
   }
 

@@ -100,6 +100,30 @@ class SymbolTableTest {
     assertThat(table.at(0x2000)).isEmpty();
   }
 
+  @Test
+  void ofAddressesThatAreAskedForTheFunctionsAreTheSame() {
+    SymbolTable.Builder asking =
+        new SymbolTable.Builder(1 << 16, new long[] {0x0fff, 0x1018, 0x1020, 0x2080, 0x3008});
+    String text = "\0outer\0inner\0assembled\0small\0far\0";
+    asking.add(GLOBAL, 0x4000, 0x10, text.indexOf("far"));
+    asking.add(GLOBAL, 0x1000, 0x100, text.indexOf("outer"));
+    asking.add(LOCAL, 0x1010, 0x10, text.indexOf("inner"));
+    asking.add(GLOBAL, 0x2000, 0, text.indexOf("assembled"));
+    asking.add(GLOBAL, 0x3000, 0x8, text.indexOf("small"));
+    asking.name(bytes(text), 0, text.length());
+    SymbolTable table = asking.build();
+
+    assertThat(name(table, 0x0fff)).isEqualTo("none");
+    assertThat(name(table, 0x1018)).isEqualTo("inner");
+    assertThat(name(table, 0x1020)).isEqualTo("outer");
+    assertThat(name(table, 0x2080)).isEqualTo("assembled");
+    // The function without a size ends where another begins, though that ends, too.
+    assertThat(name(table, 0x3008)).isEqualTo("none");
+    assertThat(table.size()).isEqualTo(3);
+    assertThat(table.answers(0x1018)).isTrue();
+    assertThat(table.answers(0x1019)).isFalse();
+  }
+
   private void add(int info, long address, long size, String name) {
     builder.add(info, address, size, names.length());
     names.append(name).append('\0');

@@ -1,0 +1,93 @@
+package io.mallometer.internal.interposer;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of the preloaded library by native methods that it has itself, {@code
+ * interposer/src/jvm/java_calls.c}. They spare the bridge JNA, which takes a JVM as long to load as
+ * all the rest of the bridge's start.
+ *
+ * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet an
+ * older library or one whose file was replaced, use JNA.
+ */
+final class DirectCalls {
+
+  /** In the order of the library's table, to which names are only appended. */
+  private static final List<String> FUNCTIONS =
+      List.of(
+          "mallometer_abi_version",
+          "mallometer_snapshot",
+          "mallometer_thread_snapshot",
+          "mallometer_self",
+          "mallometer_events",
+          "mallometer_allocator",
+          "mallometer_jvm_attach",
+          "mallometer_method_name",
+          "mallometer_sites",
+          "mallometer_site_stack",
+          "mallometer_modules",
+          "mallometer_objects",
+          "mallometer_leaks_start",
+          "mallometer_leaks_stop",
+          "mallometer_leaks",
+          "mallometer_evidence",
+          "mallometer_watch",
+          "mallometer_accesses",
+          "mallometer_search_start",
+          "mallometer_search",
+          "mallometer_configure",
+          "mallometer_record",
+          "mallometer_recording",
+          "mallometer_trim",
+          "mallometer_attach",
+          "mallometer_attach_check",
+          "mallometer_detach");
+
+  private static volatile boolean linked;
+
+  private DirectCalls() {}
+
+  /**
+   * Whether the library's native methods can be called from here on.
+   *
+   * @param library the file that is mapped into this process; empty if it is not there any more
+   */
+  static boolean link(Optional<String> library) {
+    if (!linked && library.isPresent()) {
+      try {
+        System.load(Path.of(library.get()).toAbsolutePath().toString());
+        linked = function(0) != 0;
+      } catch (RuntimeException | LinkageError e) {
+        return false;
+      }
+    }
+    return linked;
+  }
+
+  static boolean linked() {
+    return linked;
+  }
+
+  /** The address of a function; 0 if the library does not have it. */
+  static long function(String name) {
+    return function(FUNCTIONS.indexOf(name));
+  }
+
+  private static native long function(int number);
+
+  /** Calls a function with as many of the arguments as it has; returns its result. */
+  static native int call(long function, long a, long b, long c, long d, long e);
+
+  /** Zeroed memory that no collection gives back; null if there is none. */
+  static native @Nullable ByteBuffer allocate(int bytes);
+
+  /** Where a direct buffer is. */
+  static native long address(ByteBuffer direct);
+
+  /** Gives back what {@link #allocate} returned. */
+  static native void free(ByteBuffer allocated);
+}

@@ -1,0 +1,40 @@
+package io.mallometer.internal.interposer;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * When this process started, as proc(5) tells it: for the JDK's own answer a JVM loads a pool of
+ * threads, or its management interface.
+ */
+public final class ProcessStart {
+
+  /** USER_HZ of Linux, and how many nanoseconds such a tick has. */
+  private static final long TICK_NANOS = 10_000_000L;
+
+  /** Of {@code /proc/self/stat}, counted from behind the parenthesis of the second field. */
+  private static final int START_TICKS = 19;
+
+  private ProcessStart() {}
+
+  /** Empty where {@code /proc} cannot be read. */
+  public static Optional<Instant> instant() {
+    return of(
+        ProcFiles.text("/proc/self/stat").orElse(""),
+        ProcFiles.text("/proc/uptime").orElse(""),
+        Instant.now());
+  }
+
+  /** The same of texts that were read at a time. */
+  static Optional<Instant> of(String stat, String uptime, Instant now) {
+    try {
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
+      // Seconds with two decimals, so hundredths, as ticks are.
+      long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
+      long running = Math.max(0, ticks - Long.parseLong(fields[START_TICKS]));
+      return Optional.of(now.minusNanos(running * TICK_NANOS));
+    } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      return Optional.empty();
+    }
+  }
+}
