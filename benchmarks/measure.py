@@ -201,8 +201,11 @@ class Target:
     measured: float
     unit: str = ""
 
+    def is_met(self):
+        return self.measured <= self.limit
+
     def row(self):
-        verdict = "met" if self.measured <= self.limit else "MISSED"
+        verdict = "met" if self.is_met() else "MISSED"
         return [self.promise, f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
 
 
@@ -215,6 +218,10 @@ def progress(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def load():
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def describe_machine():
     model = "unknown processor"
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
@@ -224,4 +231,4 @@ def describe_machine():
     libc = " ".join(platform.libc_ver())
     today = datetime.date.today().isoformat()
     system = f"{os.cpu_count()} processors, Linux {platform.release()}, {libc}"
-    return f"{today}, {model}, {system}, load {os.getloadavg()[0]:.1f} at the start"
+    return f"{today}, {model}, {system}, load {load()} at the start"
