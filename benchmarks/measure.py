@@ -194,24 +194,25 @@ def print_table(title, header, rows):
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What DESIGN promises of a figure, and what was measured."""
+    """The most that a figure may be, and what was measured. Where a gate is missed, the command fails."""
 
     promise: str
     limit: float
     measured: float
     unit: str = ""
+    gate: bool = False
 
     def is_met(self):
         return self.measured <= self.limit
 
     def row(self):
         verdict = "met" if self.is_met() else "MISSED"
-        return [self.promise, f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
+        return [self.promise, "gate" if self.gate else "aim", f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
 
 
 def print_targets(targets):
     if targets:
-        print_table("Targets", ["figure", "at most", "measured", ""], [target.row() for target in targets])
+        print_table("Targets", ["figure", "", "at most", "measured", ""], [target.row() for target in targets])
 
 
 def progress(text):

@@ -304,11 +304,11 @@ def gates(version, ratios):
     """What the method must show of itself."""
     found = []
     if SAME in ratios:
-        found.append(Target(f"JDK {version}, {SAME}, distance from 1 (gate)", 0.005, abs(ratios[SAME]["all"].mid - 1)))
+        found.append(Target(f"JDK {version}, {SAME}, distance from 1", 0.005, abs(ratios[SAME]["all"].mid - 1), gate=True))
     if PLANTED in ratios:
         planted = ratios[PLANTED]["all"]
-        found.append(Target(f"JDK {version}, {PLANTED}, distance from 1.01 (gate)", 0.005, abs(planted.mid - 1.01)))
-        found.append(Target(f"JDK {version}, {PLANTED}, 1 over the lower end (gate)", 1, 1 / planted.low))
+        found.append(Target(f"JDK {version}, {PLANTED}, distance from 1.01", 0.005, abs(planted.mid - 1.01), gate=True))
+        found.append(Target(f"JDK {version}, {PLANTED}, 1 over the lower end", 1, 1 / planted.low, gate=True))
     return found
 
 

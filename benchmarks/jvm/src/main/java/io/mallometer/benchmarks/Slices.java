@@ -17,8 +17,9 @@ import java.util.TreeMap;
  * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
  * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
  * core with a busy neighbour works at half of its speed for some tenths of a second: of two turns
- * in succession both are slow, of two slices one. In each turn one part of the load runs; a seeded
- * coin decides which state is first. Pairs of all kinds take turns, too.
+ * in succession both are slow, of two slices one. In each turn one part of the load runs; the state
+ * that is first alternates, and a seeded coin decides how that begins. Pairs of all kinds take
+ * turns, too.
  *
  * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
  * reading the clock: a known cost, which the method must find.
@@ -144,9 +145,10 @@ public final class Slices {
     for (int pair = 0; pair < number("pairs"); pair++) {
       Collections.shuffle(kinds, coin);
       for (Kind kind : kinds) {
+        boolean firstOrder = coin.nextBoolean();
         for (int i = 0; i < number("turns") * parts.size(); i++) {
           Part part = parts.get(i % parts.size());
-          boolean measuredFirst = coin.nextBoolean();
+          boolean measuredFirst = firstOrder == (i / parts.size() % 2 == 0);
           Turn first = turnIn(measuredFirst ? kind.measured : kind.reference, part);
           Turn second = turnIn(measuredFirst ? kind.reference : kind.measured, part);
           print(kind, pair, part, measuredFirst ? first : second, measuredFirst ? second : first);
