@@ -194,25 +194,33 @@ def print_table(title, header, rows):
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What DESIGN promises of a figure, and what was measured."""
+    """The most that a figure may be, and what was measured. Where a gate is missed, the command fails."""
 
     promise: str
     limit: float
     measured: float
     unit: str = ""
+    gate: bool = False
+
+    def is_met(self):
+        return self.measured <= self.limit
 
     def row(self):
-        verdict = "met" if self.measured <= self.limit else "MISSED"
-        return [self.promise, f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
+        verdict = "met" if self.is_met() else "MISSED"
+        return [self.promise, "gate" if self.gate else "aim", f"{self.limit:g}{self.unit}", f"{self.measured:.4g}{self.unit}", verdict]
 
 
 def print_targets(targets):
     if targets:
-        print_table("Targets", ["figure", "at most", "measured", ""], [target.row() for target in targets])
+        print_table("Targets", ["figure", "", "at most", "measured", ""], [target.row() for target in targets])
 
 
 def progress(text):
     print(text, file=sys.stderr, flush=True)
+
+
+def load():
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 def describe_machine():
@@ -224,4 +232,4 @@ def describe_machine():
     libc = " ".join(platform.libc_ver())
     today = datetime.date.today().isoformat()
     system = f"{os.cpu_count()} processors, Linux {platform.release()}, {libc}"
-    return f"{today}, {model}, {system}, load {os.getloadavg()[0]:.1f} at the start"
+    return f"{today}, {model}, {system}, load {load()} at the start"

@@ -1,104 +1,165 @@
-"""What mallometer costs a JVM that works in native libraries, beside NMT and async-profiler.
+"""What mallometer costs a JVM that works in native libraries, beside NMT, async-profiler, jemalloc's profiler and heaptrack.
 
-The work is fixed, so the CPU time of the process (user and system, all threads) is the measure. `whole` is the process
-from start to exit, `elapsed` the time it takes, which is also that of the neighbours. The parts are measured from inside,
-after a warm-up, for the thread that does the work; `unsafe` is nothing but Unsafe.allocateMemory and freeMemory. Peak RSS
-is what the kernel says of the process just before its end. Of the long runs a table says which threads took the time.
+The full run takes 35 minutes for each JDK on an idle machine, of which --no-processes leaves out 15; --quick takes 4.
+
+One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the processor time of
+the thread that works is compared (slices.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
+`forward only` in `bin/bench native` is what that costs. What HotSpot's compilers and collector take is not the thread's: the
+column `process` has it. Threads that wake every 5 to 15 s are not in any slice: their share is taken over the last seconds,
+in which everything is on.
+
+The method checks itself in the same way: off against off must be within 0.5 %, and a planted cost of 1 % must be found within
+0.5 % and be told from nothing. The command fails if it does not.
+
+Tools that cannot be switched while the JVM runs are compared by process, which tells no less than some percent apart.
 """
 
 import argparse
 import dataclasses
+import math
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import measure
+import slices
 from measure import Target, Unavailable
 
 AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
+JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+HEAPTRACK = "/usr/lib/heaptrack/libheaptrack_preload.so"
 
-# Repetitions that take about half a second each. The last is to be a small part of the whole, as it is in life.
+# Repetitions that take about 10 ms each. Unsafe alone is to be a small part of the whole, as it is in life.
 PARTS = {
-    "sqlite": 40_000,
-    "zstd": 3_000,
-    "rocksdb": 80_000,
-    "deflate": 1_500,
-    "direct": 60_000,
-    "unsafe": 3_000_000,
+    "sqlite": 2_000,
+    "zstd": 150,
+    "rocksdb": 4_000,
+    "deflate": 75,
+    "direct": 3_000,
+    "unsafe": 150_000,
 }
-WHOLE = "whole"
-ELAPSED = "elapsed"
-PEAK = "peak RSS"
+TURN_MILLISECONDS, LONG_TURN_MILLISECONDS = 10, 200
+# In each state.
+SLICE_MILLISECONDS = 500
+WARM_SECONDS = 6
+TAIL_SECONDS = 60
+QUICK_TAIL_SECONDS = 20
+PAIRS, QUICK_PAIRS = 100, 30
+PROCESSES = 10
+# Slices of a process, without a switch.
+PROCESS_PAIRS = 10
+# The serial collector and a fixed heap: as little as possible that depends on the moment.
+OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
+OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
 # By the beginnings of their names.
 THREADS = {
-    "the work": ("java", "main", "DestroyJavaVM"),
+    "the work": ("java",),
     "collections": ("VM Thread", "GC "),
     "compilers": ("C1 ", "C2 "),
     "mallometer's own": ("mallometer",),
     "others": ("",),
 }
-MEBIBYTE = 1 << 20
-# The serial collector and a fixed heap: as little as possible that depends on the moment.
-OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
-OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
 
-REFERENCE = "plain"
-CONTROL = "plain, again"
-MALLOMETER = "mallometer"
-WITH_AGENT = "mallometer with its agent: Java frames, polls, leaks"
-WITHOUT_LEAKS = "mallometer with its agent, no leak detection"
-# The agent's first readings come after five seconds, which is more than the work takes.
-LONG = (REFERENCE, WITH_AGENT, WITHOUT_LEAKS, CONTROL)
-LONG_TIMES = 5
+SAME, PLANTED = "off against off", "planted cost of 1 %"
+COUNTING = "library, no samples"
+LIBRARY = "library"
+EVERYTHING = "everything"
+REFERENCE, CONTROL = "plain", "plain, again"
 
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
     name: str
-    # Both return what they add; raise Unavailable.
+    # Name of a comparison -> its two states; empty: nothing is switched.
+    kinds: dict = dataclasses.field(default_factory=dict)
+    tool: str = "none"
+    # All return what they add; raise Unavailable.
     options: object = lambda: ()
     environment: object = dict
+    path: object = str
     # What the standard error must say, or the row would be of something else.
     evidence: str = ""
     # A file that must not be empty afterwards.
     output: str = ""
-
-
-def async_profiler(mode):
-    return lambda: [f"-agentpath:{measure.async_profiler()}=start,nativemem={mode},file=profile.jfr"]
+    # Milliseconds. What has to warm up each time that it is switched on needs longer ones.
+    turn: int = TURN_MILLISECONDS
+    quick: bool = False
 
 
 def variants(library):
     def preload():
         path = measure.existing(library, "none: built from interposer/")
-        return {"LD_PRELOAD": path, "MALLOMETER_LOG": "info", "MALLOMETER_ONLY": "java"}
+        # The sampler's account runs on while counting is off, half of the time: half the target is the usual one.
+        return {"LD_PRELOAD": path, "MALLOMETER_LOG": "info", "MALLOMETER_ONLY": "java",
+                "MALLOMETER_OVERHEAD_TARGET": "0.25%"}
 
     def agent():
-        path = measure.existing(AGENT, "none: built by bin/bench")
-        return [f"-javaagent:{path}"]
+        return [f"-javaagent:{measure.existing(AGENT, 'none: built by bin/bench')}"]
+
+    def preloaded(name, quick, kinds, options=tuple, **more):
+        return Variant(name, kinds, "mallometer", options, lambda: preload() | more, evidence="counting", quick=quick)
+
+    def profiler(mode):
+        name = f"async-profiler {mode}"
+        return Variant(name, {name: (mode.replace(",", "+"), "off")}, "async-profiler",
+                       path=measure.async_profiler, output="profile.jfr", turn=LONG_TURN_MILLISECONDS)
+
+    def jemalloc():
+        path = measure.existing(JEMALLOC, "libjemalloc2")
+        return {"LD_PRELOAD": path, "MALLOC_CONF": "prof:true,prof_active:false,lg_prof_sample:19"}
+
+    no_leaks = "everything but leak detection"
+    profile = "jemalloc, its profiler"
+    return [
+        preloaded("the method itself", True,
+                  {SAME: ("off", "off"), PLANTED: ("planted", "off"), COUNTING: ("counting", "off")}),
+        preloaded(LIBRARY, True, {LIBRARY: ("on", "off")}),
+        preloaded(EVERYTHING, True, {EVERYTHING: ("on", "off")}, agent),
+        preloaded(no_leaks, False, {no_leaks: ("on", "off")}, agent, MALLOMETER_LEAKS="off"),
+        profiler("nativemem=512k"),
+        profiler("nativemem=512k,nofree"),
+        Variant(profile, {profile: ("on", "off")}, "jemalloc", environment=jemalloc),
+    ]
+
+
+def processes(library):
+    """Variants that are compared by process, with fixed amounts of work."""
 
     def tracking(level):
         return lambda: [f"-XX:NativeMemoryTracking={level}"]
 
+    def heaptrack():
+        path = measure.existing(HEAPTRACK, "heaptrack")
+        return {"LD_PRELOAD": path, "DUMP_HEAPTRACK_OUTPUT": "/dev/null"}
+
+    ours = next(variant for variant in variants(library) if variant.name == EVERYTHING)
+    usual = {"MALLOMETER_OVERHEAD_TARGET": "0.5%"}
     return [
         Variant(REFERENCE),
-        Variant(MALLOMETER, environment=preload, evidence="counting"),
-        Variant(WITH_AGENT, agent, preload, evidence="counting"),
-        Variant(WITHOUT_LEAKS, agent, lambda: preload() | {"MALLOMETER_LEAKS": "off"}, evidence="counting"),
         Variant(CONTROL),
-        Variant("NMT summary", tracking("summary")),
-        Variant("NMT detail", tracking("detail")),
-        Variant("async-profiler nativemem=512k", async_profiler("512k"), output="profile.jfr"),
-        Variant("async-profiler nativemem=512k,nofree", async_profiler("512k,nofree"), output="profile.jfr"),
+        Variant(EVERYTHING, options=ours.options, environment=lambda: ours.environment() | usual, evidence="counting"),
+        Variant("NMT summary", options=tracking("summary")),
+        Variant("NMT detail", options=tracking("detail")),
+        Variant("heaptrack, output discarded", environment=heaptrack),
     ]
 
 
 # ---- One run --------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Result:
+    """What a JVM printed: turns of each kind by thread and by process, seconds of threads of the tail."""
+
+    times: dict = dataclasses.field(default_factory=dict)
+    of_process: dict = dataclasses.field(default_factory=dict)
+    tail: dict = dataclasses.field(default_factory=dict)
+    # Of the whole process.
+    threads: dict = dataclasses.field(default_factory=dict)
 
 
 def build():
@@ -106,155 +167,211 @@ def build():
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def run_load(variant, version, home, scale, directory):
-    """One JVM. Returns CPU seconds of the whole process and of each part."""
-    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
-    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
-    command += ["io.mallometer.benchmarks.NativeLoad"]
-    command += [f"{part}={round(amount * scale)}" for part, amount in PARTS.items()]
-    began, before = time.monotonic(), measure.children_cpu_seconds()
-    threads = measure.ThreadTimes()
-    output, errors = measure.run(command, variant.environment(), directory, threads=threads)
-    result = {WHOLE: measure.children_cpu_seconds() - before, ELAPSED: time.monotonic() - began}
-    result |= dict.fromkeys(THREADS, 0)
-    for name, seconds in threads.seconds.items():
-        result[group_of(name)] += seconds
-    if variant.evidence not in errors:
-        raise Unavailable(f"its standard error does not say {variant.evidence!r}")
-    if variant.output:
-        written = pathlib.Path(directory, variant.output)
-        if not written.exists() or written.stat().st_size == 0:
-            raise Unavailable(f"it wrote no {variant.output}")
-        written.unlink()
-    for line in output.splitlines():
-        part, _, nanoseconds = line.partition(" ")
-        if part in PARTS:  # profilers print there too
-            result[part] = int(nanoseconds) / 1e9
-        elif part == "peak":
-            result[PEAK] = int(nanoseconds) / MEBIBYTE
-    return result
-
-
 def group_of(thread):
     return next(group for group, names in THREADS.items() if thread.startswith(names))
 
 
-def run_all(chosen, jdks, rounds, scale):
-    """(JDK, variant) -> column -> CPU seconds, one a round; and variant -> why it was not measured."""
-    samples, missing = {}, {}
-    for number in range(rounds):
-        measure.progress(f"round {number + 1} of {rounds}")
-        for version, home in jdks.items():
-            for variant in chosen:
-                if (version, variant.name) in missing:
+def in_groups(threads):
+    seconds = dict.fromkeys(THREADS, 0.0)
+    for name, spent in threads:
+        seconds[group_of(name)] += spent
+    return seconds
+
+
+def run_slices(variant, version, home, parts, pairs, tail, directory):
+    kinds = list((variant.kinds or {"steady": ("on", "on")}).items())
+    words = {
+        "tool": variant.tool,
+        "path": variant.path(),
+        # Names of kinds are numbers on the way.
+        "kinds": ",".join(f"{number}:{states[0]}:{states[1]}" for number, (_, states) in enumerate(kinds)),
+        "parts": ",".join(f"{part}:{PARTS[part]}" for part in parts),
+        "pairs": pairs,
+        "turns": max(1, round(SLICE_MILLISECONDS / variant.turn / len(parts))),
+        "turn": variant.turn if variant.kinds else 0,
+        "warm": WARM_SECONDS,
+        "tail": tail,
+    }
+    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
+    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
+    command += ["io.mallometer.benchmarks.Slices", *(f"{name}={value}" for name, value in words.items())]
+    threads = measure.ThreadTimes()
+    output, errors = measure.run(command, variant.environment(), directory, timeout=7200, threads=threads)
+    if variant.evidence not in errors:
+        raise Unavailable(f"its standard error does not say {variant.evidence!r}")
+    written = pathlib.Path(directory, variant.output)
+    if variant.output and (not written.exists() or written.stat().st_size == 0):
+        raise Unavailable(f"it wrote no {variant.output}")
+    result = read(output, [name for name, _ in kinds], variant)
+    result.threads = in_groups(threads.seconds.items())
+    return result
+
+
+def read(output, kinds, variant):
+    result, tail = Result(), []
+    for line in output.splitlines():
+        words = line.split()
+        if words[:1] == ["turn"]:  # profilers print there, too
+            kind, pair, part = kinds[int(words[1])], int(words[2]), words[3]
+            time, reference, all_time, all_reference, events, without = map(int, words[4:])
+            check_events(variant, variant.kinds.get(kind), events, without)
+            result.times.setdefault(kind, []).append(slices.Turn(pair, part, time, reference))
+            result.of_process.setdefault(kind, []).append(slices.Turn(pair, part, all_time, all_reference))
+        elif words[:2] == ["thread", "tail"]:
+            tail.append((line.split(maxsplit=4)[4], int(words[2]) / 1e9))
+    result.tail = in_groups(tail)
+    return result
+
+
+def check_events(variant, states, *counted):
+    """A row is refused if the library counted while it was off, or did not while it was on."""
+    if variant.tool == "mallometer":
+        for state, events in zip(states, counted):
+            if (events > 0) != (state in ("on", "counting")):
+                raise Unavailable(f"the library counted {events} events in a turn while {state}")
+
+
+# ---- All runs -------------------------------------------------------------------------------------------
+
+
+def run_comparisons(chosen, version, home, arguments):
+    """Rows of the table, and ratio by name of the comparison."""
+    rows, ratios = [], {}
+    tail = QUICK_TAIL_SECONDS if arguments.quick else TAIL_SECONDS
+    for variant in chosen:
+        measure.progress(f"JDK {version}: {variant.name}")
+        with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+            try:
+                result = run_slices(variant, version, home, arguments.part, arguments.pairs,
+                                    tail if variant.name == EVERYTHING else 0, directory)
+            except Unavailable as reason:
+                rows.append([variant.name, f"not available: {reason}"])
+                continue
+        for kind, turns in result.times.items():
+            parts = slices.by_part(turns)
+            ratios[kind] = {"all": slices.ratio(turns)}
+            ratios[kind] |= {part: slices.ratio(of_part) for part, of_part in parts.items()}
+            own = result.tail["mallometer's own"]
+            share = own / result.tail["the work"] if own else 0
+            ratios[kind]["share"] = share
+            rows.append([kind, ratios[kind]["all"], slices.ratio(turns, slices.of_sums),
+                         slices.ratio(result.of_process[kind]), f"{share:.1%}" if share else "",
+                         *(ratios[kind][part] for part in arguments.part)])
+    return rows, ratios
+
+
+def run_processes(chosen, version, home, arguments):
+    """Variant -> logarithms of ratios of its time to plain's, and its threads' seconds, one a round; and why not."""
+    ratios, threads, missing = {}, {}, {}
+    for number in range(arguments.processes):
+        measure.progress(f"JDK {version}: processes, round {number + 1} of {arguments.processes}")
+        plain = None
+        for variant in chosen:
+            if variant.name in missing:
+                continue
+            with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+                try:
+                    result = run_slices(variant, version, home, arguments.part, PROCESS_PAIRS, 0, directory)
+                except Unavailable as reason:
+                    missing[variant.name] = str(reason)
                     continue
-                with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
-                    try:
-                        result = run_load(variant, version, home, scale, directory)
-                    except Unavailable as reason:
-                        missing[version, variant.name] = str(reason)
-                        continue
-                for column, seconds in result.items():
-                    samples.setdefault((version, variant.name), {}).setdefault(column, []).append(seconds)
-    return samples, missing
+            turns = result.times["steady"]
+            usual = sum(slices.interquartile_mean([time for turn in of_part for time in (turn.time, turn.reference)])
+                        for of_part in slices.by_part(turns).values())
+            plain = plain or usual
+            ratios.setdefault(variant.name, []).append(math.log(usual / plain))
+            threads.setdefault(variant.name, []).append(result.threads)
+    return ratios, threads, missing
 
 
-# ---- Tables ---------------------------------------------------------------------------------------------
-
-
-def ratio(samples, version, name, column):
-    reference = samples[version, REFERENCE][column]
-    return measure.spread([a / b for a, b in zip(samples[version, name][column], reference)])
-
-
-def print_jdk(title, version, chosen, samples, missing):
-    columns = [WHOLE, ELAPSED, *PARTS, PEAK]
+def print_processes(title, chosen, ratios, threads, missing):
     rows = []
     for variant in chosen:
-        if (version, variant.name) in missing:
-            rows.append([variant.name, f"not available: {missing[version, variant.name]}"] + [""] * len(columns[1:]))
-        elif variant.name == REFERENCE:
-            plain = {column: measure.spread(samples[version, REFERENCE][column]).median for column in columns}
-            rows.append([variant.name, *(f"{plain[column]:.2f} s" for column in columns[:-1]), f"{plain[PEAK]:.0f} MiB"])
-        else:
-            rows.append([variant.name, *(ratio(samples, version, variant.name, column) for column in columns)])
-    measure.print_table(title, ["CPU time, ratio to plain", *columns], rows)
-
-
-def print_threads(title, version, chosen, samples):
-    rows = []
-    for variant in chosen:
-        if (version, variant.name) in samples:
-            columns = samples[version, variant.name]
-            rows.append([variant.name, *(f"{measure.spread(columns[group]).median:.2f}" for group in THREADS)])
-    measure.print_table(title, ["threads, seconds of CPU time", *THREADS], rows)
-
-
-def targets(jdks, samples):
-    found = []
-    for version in jdks:
-        if (version, MALLOMETER) not in samples or (version, CONTROL) not in samples:
+        if variant.name in missing:
+            rows.append([variant.name, f"not available: {missing[variant.name]}"])
             continue
-        whole = ratio(samples, version, MALLOMETER, WHOLE)
-        # Within noise: no farther from 1 than the farther quartile of plain over plain.
-        control = ratio(samples, version, CONTROL, WHOLE)
-        noise = max(control.high - 1, 1 - control.low)
-        found.append(Target(f"JDK {version}, whole (1 + noise)", round(1 + noise, 3), whole.median, " x"))
-        if (version, WITH_AGENT) in samples:
-            agent = ratio(samples, version, WITH_AGENT, WHOLE)
-            found.append(Target(f"JDK {version}, whole, with the agent and its start", 1.02, agent.median, " x"))
-        unsafe = ratio(samples, version, MALLOMETER, "unsafe")
-        found.append(Target(f"JDK {version}, unsafe", 1.10, unsafe.median, " x"))
+        of_all = threads[variant.name]
+        medians = (measure.spread([one[group] for one in of_all]).median for group in THREADS)
+        rows.append([variant.name, slices.ratio_of_runs(ratios[variant.name]), *(f"{one:.2f} s" for one in medians)])
+    measure.print_table(title, ["by process", "the work, warm", *THREADS], padded(rows, 2 + len(THREADS)))
+
+
+def padded(rows, columns):
+    return [row + [""] * (columns - len(row)) for row in rows]
+
+
+def gates(version, ratios):
+    """What the method must show of itself."""
+    found = []
+    if SAME in ratios:
+        found.append(Target(f"JDK {version}, {SAME}, distance from 1", 0.005, abs(ratios[SAME]["all"].mid - 1), gate=True))
+    if PLANTED in ratios:
+        planted = ratios[PLANTED]["all"]
+        found.append(Target(f"JDK {version}, {PLANTED}, distance from 1.01", 0.005, abs(planted.mid - 1.01), gate=True))
+        found.append(Target(f"JDK {version}, {PLANTED}, 1 over the lower end", 1, 1 / planted.low, gate=True))
     return found
 
 
-def long_targets(jdks, samples, times):
+def aims(version, ratios):
     found = []
-    for version in jdks:
-        if (version, WITH_AGENT) not in samples:
-            continue
-        name = f"JDK {version}, {times:g} times the work, everything by default"
-        found.append(Target(f"{name}, time", 1.03, ratio(samples, version, WITH_AGENT, WHOLE).median, " x"))
-        pairs = zip(samples[version, WITH_AGENT][PEAK], samples[version, REFERENCE][PEAK])
-        more = measure.spread([ours - 1.05 * plain for ours, plain in pairs]).median
-        found.append(Target(f"{name}, peak RSS above 1.05 x plain", 24, more, " MiB"))
+    for name, limit in ((LIBRARY, 1.01), (EVERYTHING, 1.02)):
+        if name in ratios:
+            upper = ratios[name]["all"].high + ratios[name]["share"]
+            found.append(Target(f"JDK {version}, {name} with its threads, upper end", limit, upper, " x"))
+    if "unsafe" in ratios.get(LIBRARY, ()):
+        found.append(Target(f"JDK {version}, Unsafe alone, {LIBRARY}", 1.10, ratios[LIBRARY]["unsafe"].mid, " x"))
     return found
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="bin/bench jvm", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="3 rounds of a third of the work")
-    parser.add_argument("--times", type=float, default=LONG_TIMES, help=f"how long the long runs are ({LONG_TIMES})")
-    parser.add_argument("--rounds", type=int, help="rounds to run (9; 3 with --quick)")
+    parser = argparse.ArgumentParser(prog="bin/bench jvm", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="30 pairs of slices, mallometer only: 4 minutes a JDK")
+    parser.add_argument("--pairs", type=int, help=f"pairs of slices of half a second ({PAIRS}; {QUICK_PAIRS} with --quick)")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help=f"rounds by process ({PROCESSES}; 0: none)")
+    parser.add_argument("--no-processes", action="store_const", const=0, dest="processes", help="the same as 0")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this part of the load (repeatable)")
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
     parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.pairs = arguments.pairs or (QUICK_PAIRS if arguments.quick else PAIRS)
+    arguments.part = arguments.part or list(PARTS)
+    if arguments.quick:
+        arguments.processes = 0
+    return arguments
 
 
 def main():
     arguments = parse_arguments()
-    rounds = arguments.rounds or (3 if arguments.quick else 9)
     jdks = measure.find_jdks(arguments.jdk or (17, 25))
     if not jdks:
         sys.exit("bin/bench jvm: no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
-    chosen = [variant for variant in variants(arguments.library.resolve())
-              if variant.name == REFERENCE or any(part in variant.name for part in arguments.variant or [""])]
+    library = arguments.library.resolve()
+
+    def is_chosen(variant):
+        return any(part in variant.name for part in arguments.variant or [""])
+
+    switched = [variant for variant in variants(library)
+                if is_chosen(variant) and (variant.quick or not arguments.quick)]
+    by_process = [variant for variant in processes(library) if variant.name == REFERENCE or is_chosen(variant)]
     build()
     print(f"## bin/bench jvm\n\n{measure.describe_machine()}")
-    scale = 1 / 3 if arguments.quick else 1
-    samples, missing = run_all(chosen, jdks, rounds, scale)
-    long = [variant for variant in chosen if variant.name in LONG]
-    long_rounds = max(1, rounds // 2)
-    long_samples, long_missing = run_all(long, jdks, long_rounds, scale * arguments.times)
-    for version in jdks:
-        title = f"JDK {version}: median of {rounds} paired ratios (quartiles)"
-        print_jdk(title, version, chosen, samples, missing)
-        title = f"JDK {version}, {arguments.times:g} times the work: median of {long_rounds} paired ratios (quartiles)"
-        print_jdk(title, version, long, long_samples, long_missing)
-        title = f"JDK {version}, {arguments.times:g} times the work: median of {long_rounds} runs"
-        print_threads(title, version, long, long_samples)
-    measure.print_targets(targets(jdks, samples) + long_targets(jdks, long_samples, arguments.times))
+    must, may = [], []
+    for version, home in jdks.items():
+        rows, ratios = run_comparisons(switched, version, home, arguments)
+        header = ["on against off", "all", "all, by sums", "process", "its threads", *arguments.part]
+        title = f"JDK {version}: processor time, {arguments.pairs} pairs of slices (95 % interval)"
+        measure.print_table(title, header, padded(rows, len(header)))
+        if arguments.processes > 0:
+            title = f"JDK {version}: {arguments.processes} rounds of processes"
+            print_processes(title, by_process, *run_processes(by_process, version, home, arguments))
+        must += gates(version, ratios)
+        may += aims(version, ratios)
+    measure.print_targets(must + may)
+    print(f"\nload {measure.load()} at the end")
+    if not all(gate.is_met() for gate in must):
+        sys.exit("bin/bench jvm: the method does not find what is known; its figures cannot be trusted")
 
 
 if __name__ == "__main__":

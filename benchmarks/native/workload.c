@@ -5,14 +5,20 @@
  *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: what programs look like.
  *   threads   `pairs` in two threads, half of the work in each: shared counters would show here.
  *   realloc   one buffer doubled from 16 bytes to 16 KiB, over and over.
+ *   realloc1m one buffer grown from 16 bytes to 1 MiB in steps of 1.5, over and over.
  *   churn     threads that live for 32 objects: what a thread's start and end cost.
  *   deep      malloc and free of 64 bytes, eight calls deep: what a stack costs.
  *   blocks    malloc and free of 256 KiB: requests that no thread cache holds.
  *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
+ *   sweep     malloc, a byte touched, and free, of every power of two from 16 bytes to 64 MiB; each size is timed.
  *
- * Prints, for the timed part only, the process's CPU time (all threads, user and system: what helpers in the
- * background consume belongs to the bill), then the growth of the resident set where the workload keeps objects, and
- * what libmallometer says about itself, so that nobody measures a library that was off.
+ * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
+ * warm-up, they are timed again after it, in blocks: caches, thresholds and budgets are then in their steady state.
+ *
+ * Prints, for the timed parts only, the process's CPU time (all threads, user and system: what helpers in the
+ * background consume belongs to the bill), then the growth of the resident set where the workload keeps objects, the
+ * picoseconds of each size of the latest sweep, and what libmallometer says about itself, so that a library that was
+ * off is not measured.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -29,6 +35,13 @@
 #define CHAIN_END 16384
 #define OBJECTS_PER_THREAD 32
 #define MILLION 1000000
+#define LONG_CHAIN_END 1048576
+#define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
+#define SWEEP_PASSES 9
+/* From this size on glibc maps each object: 100 times as slow, so a hundredth of the operations are enough. */
+#define SWEEP_MAPPED 33554432
+#define STEADY_MILLISECONDS 300
+#define MOST_BLOCKS 1000
 
 /* The same short warm-up for every length, so that the difference of two lengths is work alone. */
 #define WARM_UP 2000
@@ -68,12 +81,12 @@ static void pairs(long operations) {
 }
 
 /* Calls that leave frame pointers behind, as code that is to be profiled is compiled. */
-#define DEEPER(function, next)                                                                          \
-  __attribute__((noinline, noclone, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls"))) \
-  static void *function(size_t size) {                                                                  \
-    void *object = next(size);                                                                          \
-    __asm__ volatile("" : : "r"(object) : "memory");                                                    \
-    return object;                                                                                      \
+#define DEEPER(function, next)                                                                                     \
+  __attribute__((noinline, noclone, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls"))) static void * \
+  function(size_t size) {                                                                                          \
+    void *object = next(size);                                                                                     \
+    __asm__ volatile("" : : "r"(object) : "memory");                                                               \
+    return object;                                                                                                 \
   }
 DEEPER(eighth, malloc)
 DEEPER(seventh, eighth)
@@ -132,6 +145,18 @@ static void realloc_chain(long operations) {
   }
 }
 
+static void long_realloc_chain(long operations) {
+  while (operations > 0) {
+    size_t size = CHAIN_START;
+    void *buffer = allocated(malloc(size));
+    while (size < LONG_CHAIN_END && operations-- > 0) {
+      size += size / 2;
+      buffer = allocated(realloc(buffer, size));
+    }
+    free(buffer);
+  }
+}
+
 static void *short_life(void *unused) {
   void *objects[OBJECTS_PER_THREAD];
   for (int i = 0; i < OBJECTS_PER_THREAD; i++) objects[i] = allocated(malloc(32 + 16 * (size_t)i));
@@ -143,12 +168,41 @@ static void thread_churn(long operations) {
   for (long i = 0; i < operations; i++) run_threads(1, short_life, NULL);
 }
 
-static void blocks(long operations) {
+static void touched(size_t size, long operations) {
   for (long i = 0; i < operations; i++) {
-    char *block = allocated(malloc(256 * 1024));
+    char *block = allocated(malloc(size));
     *(volatile char *)block = 1;
     free(block);
   }
+}
+
+static void blocks(long operations) { touched(256 * 1024, operations); }
+
+static uint64_t sweep_ps[SWEEP_SIZES];
+
+static int by_value(const void *one, const void *other) {
+  uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+  return (a > b) - (a < b);
+}
+
+static uint64_t median(uint64_t *values, size_t count) {
+  qsort(values, count, sizeof *values, by_value);
+  return values[count / 2];
+}
+
+/* In several passes, of which the median counts: a disturbance hits one pass of several sizes. */
+static void sweep(long operations) {
+  uint64_t ps[SWEEP_SIZES][SWEEP_PASSES];
+  for (int pass = 0; pass < SWEEP_PASSES; pass++) {
+    for (int i = 0; i < SWEEP_SIZES; i++) {
+      size_t size = (size_t)16 << i;
+      long times = operations / SWEEP_SIZES / SWEEP_PASSES / (size < SWEEP_MAPPED ? 1 : 100) + 1;
+      uint64_t start = process_cpu_ns();
+      touched(size, times);
+      ps[i][pass] = (process_cpu_ns() - start) * 1000 / (uint64_t)times;
+    }
+  }
+  for (int i = 0; i < SWEEP_SIZES; i++) sweep_ps[i] = median(ps[i], SWEEP_PASSES);
 }
 
 /* ---- The million: memory as well as time -------------------------------------------------------------- */
@@ -185,12 +239,19 @@ static const struct pattern {
   const char *name;
   void (*run)(long operations);
   long warm_up;
+  /* Not to be divided into blocks. */
+  int is_whole;
 } patterns[] = {
-    {"pairs", pairs, WARM_UP},         {"mixed", mixed, WARM_UP},
-    {"deep", deep, WARM_UP},
-    {"threads", two_threads, WARM_UP}, {"realloc", realloc_chain, WARM_UP},
-    {"churn", thread_churn, 10},       {"blocks", blocks, WARM_UP},
-    {"million", million, 0},
+    {"pairs", pairs, WARM_UP, 0},
+    {"mixed", mixed, WARM_UP, 0},
+    {"deep", deep, WARM_UP, 0},
+    {"threads", two_threads, WARM_UP, 0},
+    {"realloc", realloc_chain, WARM_UP, 0},
+    {"churn", thread_churn, 10, 0},
+    {"blocks", blocks, WARM_UP, 0},
+    {"million", million, 0, 1},
+    {"realloc1m", long_realloc_chain, WARM_UP, 0},
+    {"sweep", sweep, WARM_UP, 1},
 };
 
 static const struct pattern *pattern_named(const char *name) {
@@ -212,15 +273,44 @@ static void print_mallometer(void) {
          (unsigned long long)mallometer_allocations(&counters));
 }
 
-int main(int count, char *arguments[]) {
-  const struct pattern *pattern = count == 3 ? pattern_named(arguments[1]) : NULL;
-  long operations = pattern ? strtol(arguments[2], NULL, 10) : 0;
-  if (operations <= 0) exit_with("usage: workload NAME OPERATIONS; the names are in the source");
-  pattern->run(pattern->warm_up);
+static uint64_t elapsed_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t timed(const struct pattern *pattern, long operations) {
   uint64_t start = process_cpu_ns();
   pattern->run(operations);
-  uint64_t spent = process_cpu_ns() - start;
-  printf("cpu_ns=%llu operations=%ld grown_bytes=%ld", (unsigned long long)spent, operations, grown_bytes);
+  return process_cpu_ns() - start;
+}
+
+/* The median of blocks of operations, so that a neighbour on the same core spoils some of them and not the figure. */
+static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
+  static uint64_t spent[MOST_BLOCKS];
+  long block = pattern->is_whole ? operations : operations / 20 + 1;
+  uint64_t start = elapsed_ms();
+  size_t count = 0;
+  while (elapsed_ms() - start < warm_up_ms) pattern->run(block);
+  do {
+    spent[count++] = timed(pattern, block);
+  } while (count < MOST_BLOCKS && elapsed_ms() - start < warm_up_ms + STEADY_MILLISECONDS);
+  return (uint64_t)((double)median(spent, count) * (double)operations / (double)block);
+}
+
+int main(int count, char *arguments[]) {
+  const struct pattern *pattern = count >= 3 ? pattern_named(arguments[1]) : NULL;
+  long operations = pattern ? strtol(arguments[2], NULL, 10) : 0;
+  if (operations <= 0) exit_with("usage: workload NAME OPERATIONS [MILLISECONDS]; the names are in the source");
+  pattern->run(pattern->warm_up);
+  printf("operations=%ld first_ns=%llu", operations, (unsigned long long)timed(pattern, operations));
+  if (count > 3) {
+    printf(" steady_ns=%llu", (unsigned long long)steady(pattern, operations, strtoull(arguments[3], NULL, 10)));
+  }
+  printf(" grown_bytes=%ld", grown_bytes);
+  for (int i = 0; i < SWEEP_SIZES && sweep_ps[i]; i++) {
+    printf(" ps_%zu=%llu", (size_t)16 << i, (unsigned long long)sweep_ps[i]);
+  }
   print_mallometer();
   return 0;
 }

@@ -2,16 +2,11 @@ package io.mallometer.benchmarks;
 
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.github.luben.zstd.ZstdDecompressCtx;
-import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -28,16 +23,11 @@ import org.rocksdb.RocksMemEnv;
 import org.rocksdb.WriteOptions;
 
 /**
- * A fixed amount of work in the native libraries that Java services really load, so that the CPU
- * time which the process takes for it can be compared from one way of starting the JVM to another.
- *
- * <p>Arguments are {@code part=amount}; a part that is not named does not run. For each part a line
- * {@code part nanoseconds} gives the CPU time of the thread that did the work; what other threads
- * did meanwhile (JIT compiler, garbage collector, profilers) shows in the total of the process,
- * which the caller measures. A last line {@code peak bytes} is the resident set's. Random numbers
- * have fixed seeds, and the work touches no disk.
+ * Work in the native libraries that Java services load. The amount of a part is the number of
+ * repetitions of its smallest unit. Random numbers have fixed seeds, so equal amounts are equal
+ * work. The work touches no disk.
  */
-public final class NativeLoad {
+final class NativeLoad {
   private static final Map<String, Part> PARTS =
       Map.of(
           "sqlite", NativeLoad::sqlite,
@@ -47,40 +37,24 @@ public final class NativeLoad {
           "direct", NativeLoad::directBuffers,
           "unsafe", NativeLoad::unsafe);
 
-  /** A part's work; the amount is the number of repetitions of its smallest unit. */
-  private interface Part {
+  /** A part's work. */
+  interface Part {
     void run(int amount) throws Exception;
   }
 
   private NativeLoad() {}
 
-  /** Runs the parts in the order of the arguments. */
-  public static void main(String[] arguments) throws Exception {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    for (String argument : arguments) {
-      String[] nameAndAmount = argument.split("=");
-      Part part = PARTS.get(nameAndAmount[0]);
-      if (part == null || nameAndAmount.length != 2) {
-        throw new IllegalArgumentException(argument + " is not PART=AMOUNT of " + PARTS.keySet());
-      }
-      int amount = Integer.parseInt(nameAndAmount[1]);
-      part.run(amount / 10 + 1);
-      long before = threads.getCurrentThreadCpuTime();
-      part.run(amount);
-      long spent = threads.getCurrentThreadCpuTime() - before;
-      System.out.println(nameAndAmount[0] + " " + spent);
+  /**
+   * Returns a part by its name.
+   *
+   * @throws IllegalArgumentException if there is no part of that name
+   */
+  static Part part(String name) {
+    Part part = PARTS.get(name);
+    if (part == null) {
+      throw new IllegalArgumentException(name + " is not one of " + PARTS.keySet());
     }
-    System.out.println("peak " + peakResidentBytes());
-  }
-
-  /** Of the whole process so far, as the kernel says it. */
-  private static long peakResidentBytes() throws IOException {
-    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-      if (line.startsWith("VmHWM:")) {
-        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
-      }
-    }
-    throw new IOException("/proc/self/status has no VmHWM");
+    return part;
   }
 
   /** One row inserted and one read back, by statements prepared anew for every hundred. */

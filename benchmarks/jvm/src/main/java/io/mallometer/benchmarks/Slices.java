@@ -1,0 +1,198 @@
+package io.mallometer.benchmarks;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/**
+ * Runs slices of fixed work in one warm JVM and switches a tool between them.
+ *
+ * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
+ * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
+ * core with a busy neighbour works at half of its speed for some tenths of a second: of two turns
+ * in succession both are slow, of two slices one. In each turn one part of the load runs; the state
+ * that is first alternates, and a seeded coin decides how that begins. Pairs of all kinds take
+ * turns, too.
+ *
+ * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
+ * reading the clock: a known cost, which the method must find.
+ *
+ * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code
+ * name:measured:reference,...}), {@code parts} ({@code name:amount,...}), {@code pairs} of slices,
+ * {@code turns} of each part in a slice, {@code turn} (milliseconds to which the amounts are scaled
+ * on average; 0: they are left alone), {@code warm} and {@code tail} (seconds), {@code seed}.
+ * Output, each a line, in nanoseconds of processor time:
+ *
+ * <pre>
+ * turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS REFERENCE_EVENTS
+ * thread STAGE TIME NUMBER NAME
+ * peak BYTES
+ * </pre>
+ *
+ * <p>{@code TIME} is that of the thread that works, {@code PROCESS} that of all threads. Stage
+ * {@code tail} is work in the measured state of the last kind without a change of state.
+ */
+public final class Slices {
+  private static final String PLANTED = "planted";
+  private static final int PLANTED_PART = 100;
+  private static final int ROUNDS_OF_SCALING = 9;
+  private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+  private final ProcessClock process = new ProcessClock();
+  private final Map<String, String> arguments;
+  private final Switch tool;
+  private final List<Kind> kinds = new ArrayList<>();
+  private final List<Part> parts = new ArrayList<>();
+
+  /** States of the two slices of a pair. */
+  private record Kind(String name, String measured, String reference) {}
+
+  /** Work of one turn, and nanoseconds that it takes. */
+  private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
+
+  /** What a turn took: nanoseconds of the thread and of the process, and events that were seen. */
+  private record Turn(long time, long all, long events) {}
+
+  private Slices(Map<String, String> arguments) {
+    this.arguments = arguments;
+    tool = Switch.of(arguments.get("tool"), arguments.getOrDefault("path", ""));
+    for (String kind : arguments.get("kinds").split(",")) {
+      String[] names = kind.split(":");
+      kinds.add(new Kind(names[0], names[1], names[2]));
+    }
+    for (String part : arguments.get("parts").split(",")) {
+      String[] words = part.split(":");
+      parts.add(new Part(words[0], NativeLoad.part(words[0]), Integer.parseInt(words[1]), 0));
+    }
+  }
+
+  /** Runs as the arguments say. */
+  public static void main(String[] words) throws Exception {
+    Map<String, String> arguments = new TreeMap<>();
+    for (String word : words) {
+      String[] nameAndValue = word.split("=", 2);
+      arguments.put(nameAndValue[0], nameAndValue[1]);
+    }
+    new Slices(arguments).run();
+  }
+
+  private void run() throws Exception {
+    String last = kinds.get(kinds.size() - 1).measured;
+    warmUp();
+    scale();
+    Map<String, Long> begin = ProcessClock.ofThreads();
+    runPairs();
+    printThreads("pairs", begin);
+    tool.to(last);
+    begin = ProcessClock.ofThreads();
+    for (long end = System.nanoTime() + seconds("tail"); System.nanoTime() < end; ) {
+      for (Part part : parts) {
+        turn(part, last);
+      }
+    }
+    printThreads("tail", begin);
+    System.out.println("peak " + ProcessClock.peakResidentBytes());
+  }
+
+  private long number(String name) {
+    return Long.parseLong(arguments.getOrDefault(name, "0"));
+  }
+
+  private long seconds(String name) {
+    return number(name) * 1_000_000_000;
+  }
+
+  private void warmUp() throws Exception {
+    long end = System.nanoTime() + seconds("warm");
+    for (int i = 0; System.nanoTime() < end; i++) {
+      Kind kind = kinds.get(i / 2 % kinds.size());
+      enter(i % 2 == 0 ? kind.measured : kind.reference);
+      for (Part part : parts) {
+        turn(part, kind.reference);
+      }
+    }
+  }
+
+  /** Scales the amounts of all parts by one factor. */
+  private void scale() throws Exception {
+    enter(kinds.get(0).reference);
+    long[] usual = new long[parts.size()];
+    for (int i = 0; i < usual.length; i++) {
+      long[] times = new long[ROUNDS_OF_SCALING];
+      for (int round = 0; round < times.length; round++) {
+        times[round] = turn(parts.get(i), "").time;
+      }
+      Arrays.sort(times);
+      usual[i] = times[times.length / 2];
+    }
+    double sum = Arrays.stream(usual).sum();
+    double factor = number("turn") == 0 ? 1 : number("turn") * 1e6 * usual.length / sum;
+    for (int i = 0; i < usual.length; i++) {
+      Part part = parts.get(i);
+      int amount = (int) Math.max(1, part.amount * factor);
+      parts.set(i, new Part(part.name, part.work, amount, (long) (usual[i] * factor)));
+    }
+  }
+
+  private void runPairs() throws Exception {
+    Random coin = new Random(number("seed"));
+    for (int pair = 0; pair < number("pairs"); pair++) {
+      Collections.shuffle(kinds, coin);
+      for (Kind kind : kinds) {
+        boolean firstOrder = coin.nextBoolean();
+        for (int i = 0; i < number("turns") * parts.size(); i++) {
+          Part part = parts.get(i % parts.size());
+          boolean measuredFirst = firstOrder == (i / parts.size() % 2 == 0);
+          Turn first = turnIn(measuredFirst ? kind.measured : kind.reference, part);
+          Turn second = turnIn(measuredFirst ? kind.reference : kind.measured, part);
+          print(kind, pair, part, measuredFirst ? first : second, measuredFirst ? second : first);
+        }
+      }
+    }
+  }
+
+  private static void print(Kind kind, int pair, Part part, Turn measured, Turn reference) {
+    String times = measured.time + " " + reference.time + " " + measured.all + " " + reference.all;
+    String events = measured.events + " " + reference.events;
+    System.out.println(String.join(" ", "turn", kind.name, "" + pair, part.name, times, events));
+  }
+
+  private Turn turnIn(String state, Part part) throws Exception {
+    enter(state);
+    return turn(part, state);
+  }
+
+  private void enter(String state) {
+    tool.to(state.equals(PLANTED) ? "off" : state);
+  }
+
+  private Turn turn(Part part, String state) throws Exception {
+    long events = tool.events();
+    long all = process.nanoseconds();
+    long begin = threads.getCurrentThreadCpuTime();
+    part.work.run(part.amount);
+    long end = threads.getCurrentThreadCpuTime();
+    if (state.equals(PLANTED)) {
+      long enough = end + part.usual / PLANTED_PART;
+      while (end < enough) {
+        end = threads.getCurrentThreadCpuTime();
+      }
+    }
+    return new Turn(end - begin, process.nanoseconds() - all, tool.events() - events);
+  }
+
+  private static void printThreads(String stage, Map<String, Long> begin) throws IOException {
+    ProcessClock.ofThreads()
+        .forEach(
+            (thread, end) -> {
+              long spent = end - begin.getOrDefault(thread, 0L);
+              System.out.println("thread " + stage + " " + spent + " " + thread);
+            });
+  }
+}
