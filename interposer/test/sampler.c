@@ -59,13 +59,20 @@ static struct origin origin_of(unsigned site) {
 }
 
 /* True if the allocation was sampled. */
-static bool allocate(unsigned site, size_t size) {
-  struct origin origin = origin_of(site);
-  if (!filter_visits(block, filter_bucket(origin, size_class(size)))) return false;
+static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
-  sampler_visit(block, NULL, size, size, (struct move){0}, origin);
+  size_t class = size_class(requested);
+  if (requested > LARGEST_FAST_REQUEST) {
+    if (!large_filter_visits(of_thread, large_tag(origin, class))) return false;
+    sampler_visit_large(of_thread, NULL, requested, bytes, (struct move){0}, origin);
+  } else {
+    if (!filter_visits(of_thread, filter_bucket(origin, class))) return false;
+    sampler_visit(of_thread, NULL, requested, bytes, (struct move){0}, origin);
+  }
   return sampler_totals().samples != before;
 }
+
+static bool allocate(unsigned site, size_t size) { return allocate_in(block, origin_of(site), size, size); }
 
 static uint64_t state = 88172645463325252u;
 
@@ -358,11 +365,7 @@ static bool allocate_as(const struct recorded_kind *kind) {
   of_thread->index = kind->thread;
   uint64_t *random = &thread_sampling(of_thread)->random;
   if (!*random) *random = random_bits();
-  size_t requested = requested_of(kind);
-  if (!filter_visits(of_thread, filter_bucket(kind->origin, size_class(requested)))) return false;
-  uint64_t before = sampler_totals().samples;
-  sampler_visit(of_thread, NULL, requested, kind->size, (struct move){0}, kind->origin);
-  return sampler_totals().samples != before;
+  return allocate_in(of_thread, kind->origin, requested_of(kind), kind->size);
 }
 
 static unsigned char *read_file(const char *path, size_t *length) {
