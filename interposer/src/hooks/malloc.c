@@ -4,8 +4,9 @@
  * What a program calls is a jump to where `entry` points, by the route that is open (hooks/route.h). The counted
  * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
  * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
- * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is above
- * 32 KiB or zero, when the peak must hear of the thread, and when the sampler's countdown ends.
+ * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is zero, when the
+ * peak must hear of the thread, and when the sampler's countdown ends. Requests above 32 KiB take the same steps on a
+ * route of their own, which keeps the call paths of large requests apart.
  *
  * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
  * anyway; the slow path keeps errno where it calls anything else. docs/cost.md accounts for each instruction.
