@@ -72,6 +72,9 @@ static void every_function(void) {
   CHECK(!realloc(object, too_much));
   free(object);
   free(calloc(5, 50));
+  free(calloc(3, 50000));
+  object = realloc(malloc(200000), 300000);
+  free(realloc(object, 30));
   free(memalign(128, 100));
   free(valloc(5));
   CHECK_EQUAL(posix_memalign(&object, 64, 300), 0);

@@ -224,16 +224,16 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 
 enum { TIMES = 20000 };
 
+/* An insertion is refused while another thread is in the middle of a removal, however long that is interrupted. */
 static void *inserts_and_removes(void *number) {
-  uintptr_t inserted = 0;
-  for (unsigned i = 0; i < TIMES; i++) {
-    const void *object = object_of_hash((uintptr_t)number);
+  const void *object = object_of_hash((uintptr_t)number);
+  for (unsigned inserted = 0; inserted < TIMES;) {
     if (!insert(object)) continue;
     CHECK(may_be_sampled(object));
     CHECK(live_sample_remove(object).site == 1);
     inserted++;
   }
-  return (void *)inserted;
+  return NULL;
 }
 
 CASE(threads_find_their_samples_of_one_hash) {
@@ -244,8 +244,7 @@ CASE(threads_find_their_samples_of_one_hash) {
     CHECK(pthread_create(&threads[i], NULL, inserts_and_removes, (void *)(i + 1)) == 0);
   }
   for (unsigned i = 0; i < THREADS; i++) {
-    void *inserted;
-    CHECK(pthread_join(threads[i], &inserted) == 0 && (uintptr_t)inserted > 0);
+    CHECK(pthread_join(threads[i], NULL) == 0);
   }
   CHECK(!may_be_sampled(object_of_hash(0)));
 }

@@ -59,13 +59,20 @@ static struct origin origin_of(unsigned site) {
 }
 
 /* True if the allocation was sampled. */
-static bool allocate(unsigned site, size_t size) {
-  struct origin origin = origin_of(site);
-  if (!filter_visits(block, filter_bucket(origin, size_class(size)))) return false;
+static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
-  sampler_visit(block, NULL, size, size, (struct move){0}, origin);
+  size_t class = size_class(requested);
+  if (requested > LARGEST_FAST_REQUEST) {
+    if (!large_filter_visits(of_thread, large_tag(origin, class))) return false;
+    sampler_visit_large(of_thread, NULL, requested, bytes, (struct move){0}, origin);
+  } else {
+    if (!filter_visits(of_thread, filter_bucket(origin, class))) return false;
+    sampler_visit(of_thread, NULL, requested, bytes, (struct move){0}, origin);
+  }
   return sampler_totals().samples != before;
 }
+
+static bool allocate(unsigned site, size_t size) { return allocate_in(block, origin_of(site), size, size); }
 
 static uint64_t state = 88172645463325252u;
 
@@ -186,6 +193,76 @@ static void estimates_have_no_bias(void) {
     CHECK(fabs(mean) < 5 * standard_error + 0.0001);
     CHECK(deviation < 0.2);
   }
+}
+
+/* ---- Large requests ----------------------------------------------------------------------------------- */
+
+/* Another site whose path has the same entry. */
+static unsigned site_beside(unsigned site, size_t size) {
+  unsigned other = site;
+  do other++;
+  while (large_path(block, large_tag(origin_of(other), size_class(size))) !=
+         large_path(block, large_tag(origin_of(site), size_class(size))));
+  return other;
+}
+
+/* One drives out the other: at random, now and then, in runs. */
+static bool is_the_other(unsigned pattern, unsigned i) {
+  return pattern == 0 ? random_bits() & 1 : pattern == 1 ? i % 500 == 499 : i / 100 % 2;
+}
+
+/* Each of the two by itself. */
+static void two_large_paths_with_one_entry_have_no_bias(void) {
+  enum { RUNS = 400, EVENTS = 20000, SIZE = 40000 };
+  for (unsigned pattern = 0; pattern < 3; pattern++) {
+    double sum[2] = {0}, sum_of_squares[2] = {0};
+    for (unsigned run = 0; run < RUNS; run++) {
+      start_again((size_t)4 << 20);
+      unsigned sites[2] = {3, site_beside(3, SIZE)};
+      double truth[2] = {0};
+      struct sums seen[2] = {{0}};
+      for (unsigned i = 0; i < EVENTS; i++) {
+        unsigned which = is_the_other(pattern, i);
+        sums = &seen[which];
+        truth[which] += SIZE;
+        allocate(sites[which], SIZE);
+      }
+      sums = NULL;
+      for (unsigned which = 0; which < 2; which++) {
+        double error = seen[which].bytes / truth[which] - 1;
+        sum[which] += error;
+        sum_of_squares[which] += error * error;
+      }
+    }
+    for (unsigned which = 0; which < 2; which++) {
+      double mean = sum[which] / RUNS, deviation = sqrt(sum_of_squares[which] / RUNS - mean * mean);
+      printf("large pattern %u, path %u: mean error %+.5f, deviation of one run %.4f\n", pattern, which, mean,
+             deviation);
+      CHECK(fabs(mean) < 5 * deviation / sqrt(RUNS) + 0.0001);
+    }
+  }
+}
+
+static bool visits_large(unsigned site, size_t size) {
+  if (!large_filter_visits(block, large_tag(origin_of(site), size_class(size)))) return false;
+  sampler_visit_large(block, NULL, size, size, (struct move){0}, origin_of(site));
+  return true;
+}
+
+static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
+  enum { SIZE = 40000 };
+  for (size_t of = 0; of < 2; of++) {
+    unsigned visits = 0, other = site_beside(3, SIZE);
+    start_again(of ? (size_t)64 << 20 : 0);
+    for (unsigned i = 0; i < 100000; i++) visits += visits_large(3, SIZE);
+    CHECK(visits < 100000 / 50);
+    uint64_t before = sampler_totals().samples;
+    CHECK(visits_large(other, SIZE));
+    CHECK_EQUAL(sampler_totals().samples - before, of);
+  }
+  /* The interval is another: so are all paths. */
+  sampler_configure(65536);
+  CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
 
 /* ---- Intervals ---------------------------------------------------------------------------------------- */
@@ -359,11 +436,7 @@ static bool allocate_as(const struct recorded_kind *kind) {
   of_thread->index = kind->thread;
   uint64_t *random = &thread_sampling(of_thread)->random;
   if (!*random) *random = random_bits();
-  size_t requested = requested_of(kind);
-  if (!filter_visits(of_thread, filter_bucket(kind->origin, size_class(requested)))) return false;
-  uint64_t before = sampler_totals().samples;
-  sampler_visit(of_thread, NULL, requested, kind->size, (struct move){0}, kind->origin);
-  return sampler_totals().samples != before;
+  return allocate_in(of_thread, kind->origin, requested_of(kind), kind->size);
 }
 
 static unsigned char *read_file(const char *path, size_t *length) {
@@ -536,6 +609,8 @@ int main(int argc, char **argv) {
   interval_one_takes_everything();
   interval_zero_takes_nothing();
   estimates_have_no_bias();
+  a_hot_large_path_is_visited_seldom_and_a_new_one_at_once();
+  two_large_paths_with_one_entry_have_no_bias();
   intervals_hold_what_they_promise();
   a_full_table_leaves_sizes();
   rare_sites_are_found_among_hot_ones();

@@ -9,7 +9,7 @@
 
 #define ENTRIES 64u
 
-static uint64_t largest;
+uint64_t largest_requested;
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
@@ -28,14 +28,14 @@ void record_huge_request(size_t requested, const uint64_t *frames, uint32_t coun
   __atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
-void record_largest_request(size_t requested) {
-  uint64_t known = __atomic_load_n(&largest, __ATOMIC_RELAXED);
-  while (requested > known &&
-         !__atomic_compare_exchange_n(&largest, &known, requested, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+void raise_largest_request(size_t requested) {
+  uint64_t known = __atomic_load_n(&largest_requested, __ATOMIC_RELAXED);
+  while (requested > known && !__atomic_compare_exchange_n(&largest_requested, &known, requested, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }
 
-uint64_t largest_request(void) { return __atomic_load_n(&largest, __ATOMIC_RELAXED); }
+uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __ATOMIC_RELAXED); }
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 

@@ -1,6 +1,6 @@
 /*
  * Requests that deserve to be known one by one: the largest so far, and a ring of the latest ones above a threshold
- * with size, time and thread. Written on the slow path, which every request above LARGEST_FAST_REQUEST takes.
+ * with size, time and thread. Requests up to LARGEST_FAST_REQUEST are not told.
  *
  * The ring has no lock. A writer takes a number, marks its entry as being written, fills it and marks it with the
  * number; a reader that finds the same mark before and after its copy has a whole entry. A reader that was overtaken
@@ -14,9 +14,19 @@
 
 #include "mallometer.h"
 #include "platform/rows.h"
+#include "platform/visibility.h"
+
+extern HIDDEN uint64_t largest_requested;
+
+/* record_largest_request()'s rare part. */
+void raise_largest_request(size_t requested);
 
 /* A successful request of more than LARGEST_FAST_REQUEST. */
-void record_largest_request(size_t requested);
+static inline void record_largest_request(size_t requested) {
+  if (__builtin_expect(requested > __atomic_load_n(&largest_requested, __ATOMIC_RELAXED), 0)) {
+    raise_largest_request(requested);
+  }
+}
 
 /* One above the threshold, with what is known of its stack: return addresses, innermost first; NULL if nothing is. Does
  * not change errno. */

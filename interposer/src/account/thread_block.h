@@ -31,10 +31,12 @@
 /* By how much a thread's live bytes may grow after it told the peak, and before it tells it again. */
 #define HEADROOM_BYTES 65536
 
-/* A larger request always takes the slow path, which alone knows the open size classes and the largest request. */
+/* A larger request takes a route of its own, which knows the open size class and the largest request. */
 #define LARGEST_FAST_REQUEST 32768u
 
-#define FILTER_BUCKETS 256u /* of the sampler, for each thread (sample/sampler.h) */
+/* Of the sampler, for each thread (sample/sampler.h). */
+#define FILTER_BUCKETS 256u
+#define LARGE_PATHS 32u
 
 #ifndef MAXIMUM_BLOCKS /* tests build a library with few */
 #define MAXIMUM_BLOCKS 65536u
@@ -79,6 +81,13 @@ struct thread_record {
   bool owned;
 };
 
+/* A call path of large allocations. */
+struct large_path {
+  uint32_t tag;
+  /* As of a bucket. */
+  uint8_t left, level;
+};
+
 /* What the sampler keeps of a thread beside its filters. Owner only. */
 struct thread_sampling {
   /* State of its random numbers. */
@@ -100,10 +109,12 @@ struct slab {
   uint8_t unused[2048];
   uint8_t filters[BLOCKS_IN_SLAB][FILTER_BUCKETS];
   uint8_t levels[BLOCKS_IN_SLAB][FILTER_BUCKETS];
+  struct large_path large_paths[BLOCKS_IN_SLAB][LARGE_PATHS];
   struct thread_sampling samplings[BLOCKS_IN_SLAB];
   struct thread_record records[BLOCKS_IN_SLAB];
 };
 _Static_assert(FILTER_BUCKETS == sizeof(struct thread_block), "so that the distance is the same for all blocks");
+_Static_assert(LARGE_PATHS * sizeof(struct large_path) == sizeof(struct thread_block), "as well");
 
 static inline uint8_t *thread_filter(struct thread_block *block) {
   return (uint8_t *)block + offsetof(struct slab, filters);
@@ -111,6 +122,10 @@ static inline uint8_t *thread_filter(struct thread_block *block) {
 
 static inline uint8_t *thread_levels(struct thread_block *block) {
   return (uint8_t *)block + offsetof(struct slab, levels);
+}
+
+static inline struct large_path *thread_large_paths(struct thread_block *block) {
+  return (struct large_path *)((uint8_t *)block + offsetof(struct slab, large_paths));
 }
 
 static inline struct thread_sampling *thread_sampling(struct thread_block *block) {

@@ -80,8 +80,10 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   }
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
   if (requested > huge_threshold) count_huge(requested, origin);
-  if (!block || requested > LARGEST_FAST_REQUEST) {
-    return sampler_visit_always(block, object, requested, unit_size, move, origin);
+  if (!block) return sampler_visit_always(NULL, object, requested, unit_size, move, origin);
+  if (requested > LARGEST_FAST_REQUEST) {
+    if (!large_filter_visits(block, large_tag(origin, class))) return object;
+    return sampler_visit_large(block, object, requested, unit_size, move, origin);
   }
   if (!filter_visits(block, filter_bucket(origin, class))) return object;
   return sampler_visit(block, object, requested, unit_size, move, origin);
@@ -121,6 +123,10 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 /* Fresh from the allocator: nothing is in it, or zeros. */
 static void *count_fresh(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
+}
+
+void *complete_new_allocation(void *object, size_t requested, struct origin origin) {
+  return count_fresh(object, requested, USUAL_ALIGNMENT, origin);
 }
 
 void *complete_allocation(void *object, size_t requested, struct origin origin) {

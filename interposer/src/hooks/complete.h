@@ -26,6 +26,9 @@ size_t complete_usable_size(void *object);
 /* Counts what the allocator returned for a request, an object or NULL, and returns it. */
 void *complete_allocation(void *object, size_t requested, struct origin origin);
 
+/* The same where the object has nothing in it, or zeros. */
+void *complete_new_allocation(void *object, size_t requested, struct origin origin);
+
 /* Counts that an object of this size was freed. */
 void complete_count_free(size_t unit_size);
 

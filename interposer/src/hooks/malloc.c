@@ -4,8 +4,9 @@
  * What a program calls is a jump to where `entry` points, by the route that is open (hooks/route.h). The counted
  * route comes first and is meant to be read top to bottom: the allocator's own call, one comparison against the
  * thread's headroom, four additions to lines that belong to this thread (three for a free), and one step of a countdown
- * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is above
- * 32 KiB or zero, when the peak must hear of the thread, and when the sampler's countdown ends.
+ * that picks what the sampler looks at. It is left when the thread has no block yet, when the request is zero, when the
+ * peak must hear of the thread, and when the sampler's countdown ends. Requests above 32 KiB take the same steps on a
+ * route of their own, which keeps the call paths of large requests apart.
  *
  * Nothing here allocates, locks, enters the loader or changes errno, except through the allocator that is called
  * anyway; the slow path keeps errno where it calls anything else. docs/cost.md accounts for each instruction.
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account/huge_requests.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
@@ -41,6 +43,10 @@
 
 static OUT_OF_LINE void doubtful_free(void *object);
 static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
+
+static void *large_malloc(size_t size, struct origin origin);
+static void *large_calloc(size_t bytes, struct origin origin);
+static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
@@ -81,7 +87,7 @@ INLINE void *count_usual_outcome(void *object, size_t doubled) {
 
 INLINE void *counted_malloc_of(size_t size) {
   size_t doubled = doubled_size(size);
-  if (unlikely(!is_usual(doubled))) return complete_malloc(size, ORIGIN);
+  if (unlikely(!is_usual(doubled))) return large_malloc(size, ORIGIN);
   return count_usual_outcome(next.malloc(size), doubled);
 }
 
@@ -114,14 +120,15 @@ static void *counted_calloc(size_t count, size_t size) {
   size_t bytes;
   if (unlikely(__builtin_mul_overflow(count, size, &bytes))) return complete_calloc(count, size, ORIGIN);
   size_t doubled = doubled_size(bytes);
-  if (unlikely(!is_usual(doubled))) return complete_calloc(count, size, ORIGIN);
+  if (unlikely(!is_usual(doubled))) return large_calloc(bytes, ORIGIN);
   return count_usual_outcome(next.calloc(count, size), doubled);
 }
 
 INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   size_t doubled = doubled_size(size);
-  if (unlikely((uintptr_t)object < low_range_end || !is_usual(doubled))) return complete_realloc(object, size, ORIGIN);
+  if (unlikely((uintptr_t)object < low_range_end)) return complete_realloc(object, size, ORIGIN);
   if (tracked && may_be_sampled(object)) return complete_realloc(object, size, ORIGIN);
+  if (unlikely(!is_usual(doubled))) return large_realloc(object, size, ORIGIN);
   size_t old_size = glibc_usable_size(object);
   void *moved = next.realloc(object, size);
   keep_only(&doubled);
@@ -146,7 +153,7 @@ static void *tracked_realloc(void *object, size_t size) { return counted_realloc
 
 /* A size that wraps must not be taken for its remainder when the operator tries again. */
 INLINE void *counted_new_of(size_t size) {
-  if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return complete_malloc(size, ORIGIN);
+  if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
   return count_usual_outcome(next.malloc(size), doubled_size(size));
 }
 
@@ -165,6 +172,63 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
                        origin);
+}
+
+/* ---- The counted route of large requests -------------------------------------------------------------- */
+
+/* Whether the request is huge; 0 belongs to the complete path too. */
+INLINE bool is_huge(size_t size) { return size - 1 >= huge_threshold; }
+
+static OUT_OF_LINE void *large_sampled(void *object, size_t size, size_t content, struct origin origin) {
+  return sampler_visit_large(own_block(), object, size, glibc_usable_size(object),
+                             (struct move){_Alignof(max_align_t), content}, origin);
+}
+
+/* Counts an allocation for which there was headroom. `content`: the first bytes that hold something. */
+INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
+                                    size_t content, struct origin origin) {
+  size_t class = size_class(size);
+  counter_add(&block->events.allocated_bytes, usable_size);
+  counter_add(&block->events.requested_doubled, doubled_size(size));
+  counter_add(&block->events.allocations[class], 1);
+  record_largest_request(size);
+  if (large_filter_visits(block, large_tag(origin, class))) return large_sampled(object, size, content, origin);
+  return object;
+}
+
+INLINE void *count_large_outcome(void *object, size_t size, struct origin origin) {
+  if (unlikely(!object)) return complete_allocation(NULL, size, origin);
+  struct thread_block *block = own_block();
+  size_t usable_size = glibc_usable_size(object);
+  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_new_allocation(object, size, origin);
+  return count_large_allocation(block, object, usable_size, size, 0, origin);
+}
+
+static OUT_OF_LINE void *large_malloc(size_t size, struct origin origin) {
+  if (unlikely(is_huge(size))) return complete_malloc(size, origin);
+  return count_large_outcome(next.malloc(size), size, origin);
+}
+
+static OUT_OF_LINE void *large_calloc(size_t bytes, struct origin origin) {
+  if (unlikely(is_huge(bytes))) return complete_calloc(1, bytes, origin);
+  return count_large_outcome(next.calloc(1, bytes), bytes, origin);
+}
+
+/* The object is no live sample; it may be small. */
+static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin origin) {
+  if (unlikely(is_huge(size))) return complete_realloc(object, size, origin);
+  size_t old_size = glibc_usable_size(object);
+  void *moved = next.realloc(object, size);
+  if (unlikely(!moved)) return complete_allocation(NULL, size, origin);
+  struct thread_block *block = own_block();
+  size_t usable_size = glibc_usable_size(moved);
+  if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
+    complete_count_free(old_size);
+    return complete_allocation(moved, size, origin);
+  }
+  counter_add(&block->events.freed_bytes, old_size);
+  counter_add(&block->events.frees, 1);
+  return count_large_allocation(block, moved, usable_size, size, size, origin);
 }
 
 /* ---- The complete route ------------------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credi
 static uint64_t unit_ps = USUAL_UNIT_PS; /* what a unit of work takes, in picoseconds */
 static size_t interval = DEFAULT_SAMPLE_INTERVAL;
 static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
+uint32_t interval_number;
 static uint64_t samples;
 static uint64_t estimated_bytes;
 static uint64_t unknown_paths;
@@ -45,6 +46,7 @@ void sampler_configure(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
   __atomic_store_n(&interval, bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&interval_number, 1, __ATOMIC_RELAXED);
 }
 
 size_t sampler_interval(void) { return __atomic_load_n(&interval, __ATOMIC_RELAXED); }
@@ -295,20 +297,19 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-__attribute__((noinline)) static void visit(struct sample *allocation) {
-  struct thread_block *block = allocation->block;
-  bill_visit(block);
-  size_t bucket = filter_bucket(allocation->origin, size_class(allocation->requested));
-  uint8_t *left = &thread_filter(block)[bucket], *level_of_left = &thread_levels(block)[bucket];
+/* How the counter was drawn by which the allocation comes here, and where the next is put. */
+__attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
+                                            uint8_t *level_of_left) {
+  bill_visit(allocation->block);
   if (sampler_interval() == 1) {
     take_every(allocation, left);
     return;
   }
-  unsigned level = *level_of_left & LEVEL_MASK;
-  uint64_t bits = sampler_random(block);
+  unsigned level = drawn & LEVEL_MASK;
+  uint64_t bits = sampler_random(allocation->block);
   if (sampler_interval() == 0) {
     level = HIGHEST_LEVEL;
-  } else if (!(*level_of_left & UNFINISHED)) {
+  } else if (!(drawn & UNFINISHED)) {
     level = towards(consider((uint32_t)(bits >> 32), (double)(1u << level), allocation), level, (uint32_t)bits);
   }
   draw_counter((uint32_t)bits, level, left, level_of_left);
@@ -317,8 +318,29 @@ __attribute__((noinline)) static void visit(struct sample *allocation) {
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin) {
   struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
+  size_t bucket = filter_bucket(origin, size_class(requested));
+  uint8_t *level_of_left = &thread_levels(block)[bucket];
   floating_point of_program = floating_point_enter();
-  visit(&allocation);
+  visit(&allocation, *level_of_left, &thread_filter(block)[bucket], level_of_left);
+  floating_point_leave(of_program);
+  return allocation.object;
+}
+
+/* A path that was not there is visited always: level 0. Without samples nothing is drawn, and so nothing counts. */
+void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                          struct origin origin) {
+  uint32_t tag = large_tag(origin, size_class(requested));
+  struct large_path *path = large_path(block, tag);
+  uint8_t drawn = path->tag == tag ? path->level : 0;
+  path->tag = tag;
+  if (!sampler_interval()) {
+    path->level = UNFINISHED;
+    path->left = UINT8_MAX;
+    return object;
+  }
+  struct sample allocation = {block, object, requested, bytes, move, origin, .work = 0};
+  floating_point of_program = floating_point_enter();
+  visit(&allocation, drawn, &path->left, &path->level);
   floating_point_leave(of_program);
   return allocation.object;
 }

@@ -26,6 +26,12 @@
  * its path is a busy one. Visits are billed too, but nothing is lower for them: they are at most one in 128 of the
  * allocations of hot code whatever is sampled.
  *
+ * Requests above 32 KiB are seldom enough for a look at their call path. Each thread keeps 32 of these paths, each with
+ * a counter of its own; an allocation whose path is not among them is visited, and its path takes the place of the one
+ * that had it. So a rare path is not kept waiting by a hot one. That leaves estimates without bias: which allocation
+ * drives a path out does not depend on how the counter of that path was drawn, and what is left of the counter is never
+ * used.
+ *
  * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
  * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
  */
@@ -37,6 +43,7 @@
 #include <stdint.h>
 
 #include "account/thread_block.h"
+#include "platform/visibility.h"
 #include "sample/move.h"
 #include "sample/origin.h"
 
@@ -69,6 +76,25 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
   return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct slab, filters)), 0);
 }
 
+/* How often the interval was set: all paths of large allocations are new then. */
+extern HIDDEN uint32_t interval_number;
+
+/* The same of a large allocation; `tag` is that of its call path. */
+static inline uint32_t large_tag(struct origin origin, size_t size_class) {
+  uint64_t path = (uintptr_t)origin.caller * 32 + size_class + (uintptr_t)origin.stack * 0x9e3779b97f4a7c15u;
+  return (uint32_t)(path * 0x9e3779b97f4a7c15u >> 32) ^ __atomic_load_n(&interval_number, __ATOMIC_RELAXED);
+}
+
+static inline struct large_path *large_path(struct thread_block *block, uint32_t tag) {
+  return &thread_large_paths(block)[tag / (UINT32_MAX / LARGE_PATHS + 1)];
+}
+
+static inline bool large_filter_visits(struct thread_block *block, uint32_t tag) {
+  struct large_path *path = large_path(block, tag);
+  if (__builtin_expect(path->tag != tag, 0)) return true;
+  return __builtin_expect(LOCAL_DEC_WAS_ZERO(path, (size_t)0, offsetof(struct large_path, left)), 0);
+}
+
 /*
  * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the
  * unit of the accounting. Returns where the object is now. This and the next allocate nothing, lock nothing, keep
@@ -76,6 +102,10 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
+
+/* The same, because of large_filter_visits(). */
+void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
+                          struct origin origin);
 
 /* Visits an allocation whatever its counter says. All that come here must be of a kind that always does; `block` may be
  * NULL. */
