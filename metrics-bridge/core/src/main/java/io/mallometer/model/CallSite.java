@@ -20,8 +20,9 @@ import java.util.stream.Stream;
  * @param allocatedBytes their bytes, in the unit of {@link SelfReport#byteUnit()}
  * @param liveObjects those of them that have not been freed
  * @param liveBytes their bytes
- * @param bytesPerSecond bytes allocated for each second between the last two readings; {@code NaN}
- *     at the first
+ * @param bytesPerSecond bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30
+ *     and 60 minutes in which 30 samples were taken, else over the longest that is known; {@code
+ *     NaN} at the first reading
  * @param ages how old the live objects are
  */
 public record CallSite(

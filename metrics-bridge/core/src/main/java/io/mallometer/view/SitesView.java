@@ -83,7 +83,7 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * @param liveObjects objects in use
    * @param allocatedBytes bytes allocated since counting began
    * @param allocatedObjects objects allocated since then
-   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param bytesPerSecond bytes allocated for each second, lately
    * @param medianAgeSeconds the age that half of the live bytes exceed
    * @param ninetyPercentAgeSeconds the age that a tenth of them exceeds
    * @param oldestAgeSeconds the age of the oldest that was seen
