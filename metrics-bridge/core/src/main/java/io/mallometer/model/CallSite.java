@@ -23,6 +23,7 @@ import java.util.stream.Stream;
  * @param bytesPerSecond bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30
  *     and 60 minutes in which 30 samples were taken, else over the longest that is known; {@code
  *     NaN} at the first reading
+ * @param rateSeconds how long ago that time began; {@code NaN} where the rate is unknown
  * @param ages how old the live objects are
  */
 public record CallSite(
@@ -36,6 +37,7 @@ public record CallSite(
     Estimate liveObjects,
     Estimate liveBytes,
     double bytesPerSecond,
+    double rateSeconds,
     Ages ages)
     implements SiteFigures {
 
@@ -53,8 +55,8 @@ public record CallSite(
     frames = List.copyOf(frames);
   }
 
-  /** This site with a rate. */
-  public CallSite withBytesPerSecond(double rate) {
+  /** This site with a rate over a time. */
+  public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
         number,
         frames,
@@ -65,7 +67,8 @@ public record CallSite(
         allocatedBytes,
         liveObjects,
         liveBytes,
-        rate,
+        bytesPerSecond,
+        seconds,
         ages);
   }
 

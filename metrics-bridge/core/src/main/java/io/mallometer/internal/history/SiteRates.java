@@ -74,6 +74,6 @@ final class SiteRates {
 
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
-    return site.withBytesPerSecond(Math.max(0, site.allocatedBytes().value() - before) / seconds);
+    return site.withRate(Math.max(0, site.allocatedBytes().value() - before) / seconds, seconds);
   }
 }

@@ -23,6 +23,7 @@ class SiteRatesTest {
 
   private final SiteHistory history = new SiteHistory();
   private double rate;
+  private double over;
 
   @Test
   void aSlowSteadyLeakNeverLooksAsIfItHadEnded() {
@@ -45,6 +46,7 @@ class SiteRatesTest {
       read(seconds, burst.applyAsLong(seconds));
     }
     assertThat(rate).isEqualTo(40 * BYTES);
+    assertThat(over).isEqualTo(30);
   }
 
   @Test
@@ -67,6 +69,7 @@ class SiteRatesTest {
     assertThat(rate).isEqualTo(2 * BYTES / 10);
     read(20 * MINUTE, 5);
     assertThat(rate).isEqualTo(3 * BYTES / (20 * MINUTE));
+    assertThat(over).isEqualTo(20 * MINUTE);
   }
 
   @Test
@@ -88,6 +91,7 @@ class SiteRatesTest {
     CallSites rated = history.withRates(read, nanos(seconds));
     history.add(rated, nanos(seconds));
     rate = rated.sites().get(0).bytesPerSecond();
+    over = rated.sites().get(0).rateSeconds();
   }
 
   private static CallSite site(long samples) {
@@ -102,6 +106,7 @@ class SiteRatesTest {
         new Estimate(samples * BYTES, 0, samples),
         site.liveObjects(),
         site.liveBytes(),
+        Double.NaN,
         Double.NaN,
         site.ages());
   }
