@@ -52,6 +52,7 @@ public final class SitesByHand {
         estimate(liveBytes / 10),
         estimate(liveBytes),
         Double.NaN,
+        Double.NaN,
         new CallSite.Ages(10, 60, 3_600));
   }
 

@@ -41,8 +41,7 @@ public interface CallSitesMXBean extends Described.OfCallSites {
    * @param liveObjects objects in use
    * @param allocatedBytes bytes allocated since the process started
    * @param allocatedObjects objects allocated since then
-   * @param bytesPerSecond bytes allocated for each second between the last two readings; null if
-   *     unknown
+   * @param bytesPerSecond bytes allocated for each second, lately; null if unknown
    * @param medianAgeSeconds the age that half of the live bytes exceed; null if nothing is live
    */
   record Site(
@@ -67,8 +66,7 @@ public interface CallSitesMXBean extends Described.OfCallSites {
    * @param liveObjects objects in use
    * @param allocatedBytes bytes allocated since the process started
    * @param allocatedObjects objects allocated since then
-   * @param bytesPerSecond bytes allocated for each second between the last two readings; null if
-   *     unknown
+   * @param bytesPerSecond bytes allocated for each second, lately; null if unknown
    */
   record Group(
       String key,

@@ -20,8 +20,10 @@ import java.util.stream.Stream;
  * @param allocatedBytes their bytes, in the unit of {@link SelfReport#byteUnit()}
  * @param liveObjects those of them that have not been freed
  * @param liveBytes their bytes
- * @param bytesPerSecond bytes allocated for each second between the last two readings; {@code NaN}
- *     at the first
+ * @param bytesPerSecond bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30
+ *     and 60 minutes in which 30 samples were taken, else over the longest that is known; {@code
+ *     NaN} at the first reading
+ * @param rateSeconds how long ago that time began; {@code NaN} where the rate is unknown
  * @param ages how old the live objects are
  */
 public record CallSite(
@@ -35,6 +37,7 @@ public record CallSite(
     Estimate liveObjects,
     Estimate liveBytes,
     double bytesPerSecond,
+    double rateSeconds,
     Ages ages)
     implements SiteFigures {
 
@@ -52,8 +55,8 @@ public record CallSite(
     frames = List.copyOf(frames);
   }
 
-  /** This site with a rate. */
-  public CallSite withBytesPerSecond(double rate) {
+  /** This site with a rate over a time. */
+  public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
         number,
         frames,
@@ -64,7 +67,8 @@ public record CallSite(
         allocatedBytes,
         liveObjects,
         liveBytes,
-        rate,
+        bytesPerSecond,
+        seconds,
         ages);
   }
 

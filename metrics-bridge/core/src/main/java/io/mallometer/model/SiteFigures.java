@@ -15,6 +15,6 @@ public sealed interface SiteFigures permits CallSite, SiteGroup {
   /** Their bytes. */
   Estimate liveBytes();
 
-  /** Bytes allocated for each second between the last two readings; {@code NaN} if unknown. */
+  /** Bytes allocated for each second, lately; {@code NaN} if unknown. */
   double bytesPerSecond();
 }

@@ -10,8 +10,8 @@ package io.mallometer.model;
  * @param allocatedBytes their bytes
  * @param liveObjects those of them that have not been freed
  * @param liveBytes their bytes
- * @param bytesPerSecond bytes allocated for each second between the last two readings; {@code NaN}
- *     if that of any site is unknown
+ * @param bytesPerSecond bytes allocated for each second, lately; {@code NaN} if that of any site is
+ *     unknown
  */
 public record SiteGroup(
     String key,

@@ -13,7 +13,7 @@ public enum SiteOrder {
   ALLOCATED("allocated", figures -> figures.allocatedBytes().value()),
   /** Objects allocated since the process started. */
   ALLOCATED_OBJECTS("allocated-objects", figures -> figures.allocatedObjects().value()),
-  /** Bytes allocated for each second between the last two readings. */
+  /** Bytes allocated for each second, lately. */
   RATE("rate", SiteFigures::bytesPerSecond);
 
   private final String id;

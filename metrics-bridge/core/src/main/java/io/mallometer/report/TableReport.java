@@ -70,6 +70,7 @@ final class TableReport implements Report {
     write(site.liveObjects(), json.name("liveObjects"));
     write(site.liveBytes(), json.name("liveBytes"));
     json.name("bytesPerSecond").value(site.bytesPerSecond());
+    json.name("rateSeconds").value(site.rateSeconds());
     write(site.ages(), json.name("ageSeconds"));
     json.name("frames").beginArray();
     for (StackFrame frame : site.frames()) {

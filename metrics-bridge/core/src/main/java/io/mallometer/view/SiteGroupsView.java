@@ -28,7 +28,7 @@ public record SiteGroupsView(
    * @param liveObjects objects in use
    * @param allocatedBytes bytes allocated since counting began
    * @param allocatedObjects objects allocated since then
-   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param bytesPerSecond bytes allocated for each second, lately
    */
   public record Group(
       String key,

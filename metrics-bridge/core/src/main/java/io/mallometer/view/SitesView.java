@@ -83,7 +83,8 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
    * @param liveObjects objects in use
    * @param allocatedBytes bytes allocated since counting began
    * @param allocatedObjects objects allocated since then
-   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param bytesPerSecond bytes allocated for each second, lately
+   * @param rateSeconds the time over which that was, which is as long as its samples need
    * @param medianAgeSeconds the age that half of the live bytes exceed
    * @param ninetyPercentAgeSeconds the age that a tenth of them exceeds
    * @param oldestAgeSeconds the age of the oldest that was seen
@@ -99,6 +100,7 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
       Estimate allocatedBytes,
       Estimate allocatedObjects,
       double bytesPerSecond,
+      double rateSeconds,
       double medianAgeSeconds,
       double ninetyPercentAgeSeconds,
       double oldestAgeSeconds,
@@ -115,6 +117,7 @@ public record SitesView(Reading reading, int matching, List<Site> sites) impleme
           site.allocatedBytes(),
           site.allocatedObjects(),
           site.bytesPerSecond(),
+          site.rateSeconds(),
           site.ages().median(),
           site.ages().ninetyPercent(),
           site.ages().oldest(),

@@ -28,7 +28,7 @@ public record TrendsView(List<Long> times, List<Group> libraries, List<Group> si
    * @param name what they have in common
    * @param liveBytes bytes in use
    * @param liveObjects objects in use
-   * @param bytesPerSecond bytes allocated for each second between the last two readings
+   * @param bytesPerSecond bytes allocated for each second, lately
    * @param growthBytes by how much the live bytes grew from the first time to the last
    * @param history live bytes at each time
    * @param stacks those that hold most

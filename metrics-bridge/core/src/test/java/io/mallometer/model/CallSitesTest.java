@@ -102,8 +102,8 @@ class CallSitesTest {
 
   @Test
   void sitesAreSortedByAnyFigureAndTheUnknownComesLast() {
-    CallSite slow = SitesByHand.site(1, "a.B.c", "x", 900).withBytesPerSecond(1);
-    CallSite fast = SitesByHand.site(2, "a.B.d", "x", 100).withBytesPerSecond(9);
+    CallSite slow = SitesByHand.site(1, "a.B.c", "x", 900).withRate(1, 60);
+    CallSite fast = SitesByHand.site(2, "a.B.d", "x", 100).withRate(9, 60);
     CallSite unknown = SitesByHand.site(3, "a.B.e", "x", 500);
     CallSites sites = SitesByHand.reading(slow, fast, unknown);
 
@@ -133,6 +133,7 @@ class CallSitesTest {
         Estimate.ZERO,
         Estimate.ZERO,
         Estimate.ZERO,
+        Double.NaN,
         Double.NaN,
         CallSite.Ages.UNKNOWN);
   }

@@ -76,6 +76,7 @@ class CollapsedReportTest {
         site.liveObjects(),
         new Estimate(bytes, 0, 1),
         site.bytesPerSecond(),
+        site.rateSeconds(),
         site.ages());
   }
 }

@@ -53,6 +53,7 @@ final class ExampleSites {
         exact(liveObjects),
         exact(liveBytes),
         1024.5,
+        60,
         liveObjects > 0 ? AGES : CallSite.Ages.UNKNOWN);
   }
 

@@ -32,6 +32,7 @@ class TableReportTest {
             new Estimate(24, 16, 4),
             new Estimate(3 << 20, 4e10, 4),
             0.0001,
+            3600,
             ExampleSites.AGES);
     CallSite unknown =
         new CallSite(
@@ -44,6 +45,7 @@ class TableReportTest {
             Estimate.ZERO,
             new Estimate(Double.NaN, Double.NaN, 0),
             new Estimate(Double.NaN, Double.NaN, 0),
+            Double.NaN,
             Double.NaN,
             CallSite.Ages.UNKNOWN);
     CallSites sites =

@@ -179,6 +179,7 @@ class EvidenceTest {
         site.liveObjects(),
         site.liveBytes(),
         site.bytesPerSecond(),
+        site.rateSeconds(),
         site.ages());
   }
 

@@ -1,6 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.internal.text.Words;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -159,15 +160,24 @@ final class OverviewText {
       return;
     }
     line("");
-    line("%s%s  call site", Text.right("live", FIGURE), Text.right("per second", FIGURE + 2));
+    line(
+        "%s%s%s  call site",
+        Text.right("live", FIGURE),
+        Text.right("per second", FIGURE + 2),
+        Text.right("over", FIGURE));
     for (Json site : sites.at("sites").list()) {
       line(
-          "%s%s  %s",
+          "%s%s%s  %s",
           Text.right(Words.bytes(site.at("liveBytes").estimate()), FIGURE),
           Text.right(Words.bytes(site.at("bytesPerSecond").number()), FIGURE + 2),
+          Text.right(over(site.at("rateSeconds").number()), FIGURE),
           site.at("name").text());
       stack(site);
     }
+  }
+
+  private static String over(double seconds) {
+    return Double.isNaN(seconds) ? "" : Words.duration(Duration.ofSeconds(Math.round(seconds)));
   }
 
   private void changes() {

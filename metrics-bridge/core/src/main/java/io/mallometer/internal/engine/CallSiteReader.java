@@ -64,11 +64,6 @@ public final class CallSiteReader {
   private boolean everAsked;
   private long askedAt;
 
-  /** Of the latest reading, by the number of the site; empty if that had none. */
-  private double[] allocatedBytes = {};
-
-  private long allocatedAt;
-
   private boolean everRead;
   private long readAt;
   private long nextByPace;
@@ -189,45 +184,9 @@ public final class CallSiteReader {
   }
 
   private void publish(CallSites read, long nanos) {
-    latest = allocatedBytes.length == 0 ? read : withRates(read, nanos - allocatedAt);
-    allocatedBytes = allocatedBytes(read);
-    allocatedAt = nanos;
+    latest = history.withRates(read, nanos);
     summary = summary(latest);
-    if (!latest.sites().isEmpty()) {
-      history.add(latest, nanos);
-    }
-  }
-
-  private static double[] allocatedBytes(CallSites read) {
-    int sites = 0;
-    for (CallSite site : read.sites()) {
-      sites = Math.max(sites, 1 + site.number());
-    }
-    double[] bytes = new double[sites];
-    for (CallSite site : read.sites()) {
-      bytes[site.number()] = site.allocatedBytes().value();
-    }
-    return bytes;
-  }
-
-  /** A site that the reading before did not have had allocated nothing by then. */
-  private CallSites withRates(CallSites read, long nanos) {
-    if (nanos <= 0) {
-      return read;
-    }
-    List<CallSite> sites = new ArrayList<>(read.sites().size());
-    for (CallSite site : read.sites()) {
-      sites.add(
-          Double.isNaN(site.bytesPerSecond())
-              ? site.withBytesPerSecond(rate(site, nanos / 1e9))
-              : site);
-    }
-    return read.with(sites);
-  }
-
-  private double rate(CallSite site, double seconds) {
-    double before = site.number() < allocatedBytes.length ? allocatedBytes[site.number()] : 0;
-    return Math.max(0, site.allocatedBytes().value() - before) / seconds;
+    history.add(latest, nanos);
   }
 
   private Optional<SiteSummary> summary(CallSites read) {

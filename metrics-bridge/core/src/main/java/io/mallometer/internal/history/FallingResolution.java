@@ -19,7 +19,8 @@ final class FallingResolution<T> {
   /** Points that are at least {@code step} apart, up to {@code age}. */
   record Span(Duration step, Duration age) {}
 
-  private record Dated<T>(long nanos, T point) {}
+  /** A point, and when it was added. */
+  record Dated<T>(long nanos, T point) {}
 
   private static final class Level<T> {
     final long stepNanos;
@@ -73,10 +74,19 @@ final class FallingResolution<T> {
   /** The points, oldest first, each moment once. */
   List<T> points() {
     List<T> points = new ArrayList<>();
+    for (Dated<T> dated : dated()) {
+      points.add(dated.point());
+    }
+    return List.copyOf(points);
+  }
+
+  /** The same with their times. */
+  List<Dated<T>> dated() {
+    List<Dated<T>> points = new ArrayList<>();
     for (int i = finestFirst.size() - 1; i >= 0; i--) {
       for (Dated<T> dated : finestFirst.get(i).points) {
         if (i == 0 || isBefore(dated, finestFirst.get(i - 1))) {
-          points.add(dated.point());
+          points.add(dated);
         }
       }
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Figures of the call sites at one moment: 16 bytes a site, in the order of their numbers. Of more
+ * Figures of the call sites at one moment: 20 bytes a site, in the order of their numbers. Of more
  * than {@value #MOST_SITES} sites, half of that are those with most live bytes and the rest those
  * with most allocated bytes.
  *
@@ -38,6 +38,7 @@ final class SiteMoment {
   private final float[] liveBytes;
   private final float[] liveObjects;
   private final float[] allocatedBytes;
+  private final int[] samples;
 
   private SiteMoment(Instant time, boolean complete, List<CallSite> kept) {
     this.time = time;
@@ -46,12 +47,14 @@ final class SiteMoment {
     this.liveBytes = new float[kept.size()];
     this.liveObjects = new float[kept.size()];
     this.allocatedBytes = new float[kept.size()];
+    this.samples = new int[kept.size()];
     for (int i = 0; i < numbers.length; i++) {
       CallSite site = kept.get(i);
       numbers[i] = site.number();
       liveBytes[i] = (float) site.liveBytes().value();
       liveObjects[i] = (float) site.liveObjects().value();
       allocatedBytes[i] = (float) site.allocatedBytes().value();
+      samples[i] = (int) Math.min(Integer.MAX_VALUE, site.samples());
     }
   }
 
@@ -88,6 +91,18 @@ final class SiteMoment {
   /** Bytes that a site had allocated since the process started, likewise. */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
+  }
+
+  /** The same with 0 for a site that was left out, which is too little, by what is small. */
+  double allocatedBytesOrNone(int number) {
+    double known = allocatedBytes(number);
+    return Double.isNaN(known) ? 0 : known;
+  }
+
+  /** Samples that had been taken of a site; 0 if it was not there or left out. */
+  int samples(int number) {
+    int index = Arrays.binarySearch(numbers, number);
+    return index >= 0 ? samples[index] : 0;
   }
 
   private double figure(int number, float[] figures) {

@@ -249,6 +249,7 @@ final class RecordedCallSites {
             SiteLayout.live(sites, at, SiteLayout.SIZE, SiteLayout.SIZE_VARIANCE, interval)
                 .atMost(counted.liveBytes()),
             Double.NaN,
+            Double.NaN,
             ages.at(number)));
   }
 

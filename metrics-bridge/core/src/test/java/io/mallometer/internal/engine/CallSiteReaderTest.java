@@ -239,7 +239,7 @@ class CallSiteReaderTest {
 
   @Test
   void aRateThatTheSourceKnowsStays() {
-    CallSite site = SitesByHand.site(1, "a.B.c", "liba.so", 1_000).withBytesPerSecond(42);
+    CallSite site = SitesByHand.site(1, "a.B.c", "liba.so", 1_000).withRate(42, 60);
     library.knows(SitesByHand.reading(site));
     reader.callSites();
     elapse(Duration.ofSeconds(10));

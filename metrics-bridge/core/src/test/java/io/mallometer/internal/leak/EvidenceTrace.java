@@ -261,6 +261,7 @@ public final class EvidenceTrace {
               estimate(site.get("liveObjects")),
               estimate(site.get("liveBytes")),
               Double.NaN,
+              Double.NaN,
               CallSite.Ages.UNKNOWN);
       known.put(number, now);
       sites.add(now);

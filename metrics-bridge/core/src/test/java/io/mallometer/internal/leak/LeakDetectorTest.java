@@ -1033,6 +1033,7 @@ class LeakDetectorTest {
         live,
         live,
         Double.NaN,
+        Double.NaN,
         CallSite.Ages.UNKNOWN);
   }
 
@@ -1055,6 +1056,7 @@ class LeakDetectorTest {
             live,
             live,
             live,
+            Double.NaN,
             Double.NaN,
             CallSite.Ages.UNKNOWN));
   }

@@ -202,6 +202,7 @@ final class SimulatedProcess {
           objects,
           bytes,
           Double.NaN,
+          Double.NaN,
           CallSite.Ages.UNKNOWN);
     }
   }

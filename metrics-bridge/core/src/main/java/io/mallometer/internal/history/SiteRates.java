@@ -1,0 +1,79 @@
+package io.mallometer.internal.history;
+
+import io.mallometer.internal.history.FallingResolution.Dated;
+import io.mallometer.model.CallSite;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How fast call sites allocate: each over the shortest window in which enough samples were taken of
+ * it, else over the longest that is known. A slow leak of one sample a minute has 30 in half an
+ * hour; in the last seconds it has none, and would look as if it had ended. A site that has ended
+ * has a rate of 0 once the longest window holds none of its samples.
+ */
+final class SiteRates {
+
+  /** So many tell the rate to within 40 %, if they stand for as many bytes each. */
+  static final int ENOUGH_SAMPLES = 30;
+
+  private static final List<Duration> WINDOWS =
+      List.of(
+          Duration.ofSeconds(30),
+          Duration.ofMinutes(1),
+          Duration.ofMinutes(2),
+          Duration.ofMinutes(5),
+          Duration.ofMinutes(10),
+          Duration.ofMinutes(30),
+          Duration.ofHours(1));
+
+  /** Moments do not come at full steps: one that is so much younger than a window will do. */
+  private static final Duration EARLY = Duration.ofSeconds(3);
+
+  private final List<Dated<SiteMoment>> youngestFirst = new ArrayList<>();
+  private final long now;
+
+  /**
+   * Chooses a moment for each window.
+   *
+   * @param moments those that are kept, oldest first
+   * @param now when the sites were read, by the same clock
+   */
+  SiteRates(List<Dated<SiteMoment>> moments, long now) {
+    this.now = now;
+    int at = moments.size() - 1;
+    for (Duration window : WINDOWS) {
+      while (at > 0 && age(moments.get(at)) < window.minus(EARLY).toNanos()) {
+        at--;
+      }
+      if (at >= 0 && age(moments.get(at)) > 0 && !youngestFirst.contains(moments.get(at))) {
+        youngestFirst.add(moments.get(at));
+      }
+    }
+  }
+
+  private long age(Dated<SiteMoment> moment) {
+    return now - moment.nanos();
+  }
+
+  /** The site with its rate, unless it has one or no moment before is known. */
+  CallSite of(CallSite site) {
+    if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {
+      return site;
+    }
+    for (Dated<SiteMoment> moment : youngestFirst) {
+      SiteMoment then = moment.point();
+      double before = then.allocatedBytes(site.number());
+      if (!Double.isNaN(before) && site.samples() - then.samples(site.number()) >= ENOUGH_SAMPLES) {
+        return since(moment, before, site);
+      }
+    }
+    Dated<SiteMoment> oldest = youngestFirst.get(youngestFirst.size() - 1);
+    return since(oldest, oldest.point().allocatedBytesOrNone(site.number()), site);
+  }
+
+  private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
+    double seconds = age(moment) / 1e9;
+    return site.withRate(Math.max(0, site.allocatedBytes().value() - before) / seconds, seconds);
+  }
+}
