@@ -410,7 +410,7 @@ class AgentTest {
           application("")
               .java(jdk)
               .preload(LIBRARY)
-              .run(LoadsNativeCode.class, LIBRARY.toAbsolutePath().normalize().toString());
+              .run(LoadsNativeCode.class, jdk.resolve("lib/libprefs.so").toString());
 
       assertThat(result.output())
           .contains("counts native memory", "main ends")
