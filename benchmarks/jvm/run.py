@@ -1,6 +1,6 @@
 """What mallometer costs a JVM that works in native libraries, beside NMT, async-profiler, jemalloc's profiler and heaptrack.
 
-The full run takes 35 minutes for each JDK on an idle machine, of which --no-processes leaves out 15; --quick takes 4.
+The full run takes 35 minutes for each JDK on an idle machine, of which the ten rounds by process take 15; --quick takes 4.
 
 One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the processor time of
 the thread that works is compared (slices.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
@@ -242,7 +242,8 @@ def run_comparisons(chosen, version, home, arguments):
         measure.progress(f"JDK {version}: {variant.name}")
         with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
             try:
-                result = run_slices(variant, version, home, arguments.part, arguments.pairs,
+                pairs = arguments.pairs if variant.turn == TURN_MILLISECONDS else max(2, arguments.pairs // 4)
+                result = run_slices(variant, version, home, arguments.part, pairs,
                                     tail if variant.name == EVERYTHING else 0, directory)
             except Unavailable as reason:
                 rows.append([variant.name, f"not available: {reason}"])
@@ -329,7 +330,6 @@ def parse_arguments():
     parser.add_argument("--quick", action="store_true", help="30 pairs of slices, mallometer only: 4 minutes a JDK")
     parser.add_argument("--pairs", type=int, help=f"pairs of slices of half a second ({PAIRS}; {QUICK_PAIRS} with --quick)")
     parser.add_argument("--processes", type=int, default=PROCESSES, help=f"rounds by process ({PROCESSES}; 0: none)")
-    parser.add_argument("--no-processes", action="store_const", const=0, dest="processes", help="the same as 0")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part of the load (repeatable)")
     parser.add_argument("--jdk", type=int, action="append", help="only this version (repeatable; 17 and 25)")
     parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
