@@ -2,7 +2,7 @@
 # Checks what the built library needs and offers: no symbol version above GLIBC_2.28 (a preload that misses one keeps
 # every program in the container from starting), at most 64 bytes of static TLS (a late dlopen gets no more), the mark
 # without which glibc switches a process's shadow stacks off, and no exports but the interposed functions and
-# mallometer_*.
+# mallometer_* and the native methods of the bridge.
 set -eu
 library=$1
 failed=0
@@ -27,7 +27,8 @@ fi
 
 allowed='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc'
 allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlm?open"
-allowed="$allowed|_Zn[wa][a-zA-Z0-9_]+|_Zd[la][a-zA-Z0-9_]+|mallometer_[a-z_]+)\$"
+allowed="$allowed|_Zn[wa][a-zA-Z0-9_]+|_Zd[la][a-zA-Z0-9_]+|mallometer_[a-z_]+"
+allowed="$allowed|Java_io_mallometer_internal_interposer_DirectCalls_[a-z]+)\$"
 others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE "$allowed" || true)
 if [ -n "$others" ]; then
   echo "exports more than it should: $others"

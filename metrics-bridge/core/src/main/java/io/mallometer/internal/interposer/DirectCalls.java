@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of the preloaded library by native methods that it has itself, {@code
- * interposer/src/jvm/java_calls.c}. They spare the bridge JNA, which takes a JVM as long to load as
+ * interposer/src/control/java_calls.c}. They spare the bridge JNA, which takes a JVM as long to load as
  * all the rest of the bridge's start.
  *
  * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet an

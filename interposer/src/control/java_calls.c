@@ -9,9 +9,10 @@
 #include <dlfcn.h>
 #include <jni.h>
 #include <stdint.h>
-#include <stdlib.h>
 
+#include "allocator/next.h"
 #include "mallometer.h"
+#include "platform/glibc_versions.h"
 #include "platform/visibility.h"
 
 #define METHOD(name) Java_io_mallometer_internal_interposer_DirectCalls_##name
@@ -50,10 +51,10 @@ EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, 
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
 }
 
-/* Zeroed memory as a direct buffer; NULL if there is none. */
+/* Zeroed memory as a direct buffer; NULL if there is none. It is not the program's, and is not counted. */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
-  void *memory = calloc(1, (size_t)bytes);
+  void *memory = next.calloc(1, (size_t)bytes);
   return memory ? (*thread)->NewDirectByteBuffer(thread, memory, bytes) : NULL;
 }
 
@@ -66,5 +67,5 @@ EXPORT jlong METHOD(address)(JNIEnv *thread, jclass class, jobject buffer) {
 /* Gives back what `allocate` returned. */
 EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
-  free((*thread)->GetDirectBufferAddress(thread, buffer));
+  next.free((*thread)->GetDirectBufferAddress(thread, buffer));
 }
