@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of the preloaded library by native methods that it has itself, {@code
- * interposer/src/control/java_calls.c}. They spare the bridge JNA, which takes a JVM as long to load as
- * all the rest of the bridge's start.
+ * interposer/src/control/java_calls.c}. They spare the bridge JNA, which takes a JVM as long to
+ * load as all the rest of the bridge's start.
  *
  * <p>The JVM gives a library's native methods to one class loader. Others, and those that meet an
  * older library or one whose file was replaced, use JNA.
