@@ -79,16 +79,17 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   struct burst burst = {0};
   uint64_t now = SECOND;
   burst_spend(&burst, MILLISECOND - 1, now);
-  CHECK(burst_share(&burst, now) == 1);
+  CHECK(burst_share(&burst, now, PPM) == 1);
   burst_spend(&burst, 1, now + 5 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 5 * MILLISECOND) == 0.5);
+  CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 512);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1); /* 10 ms */
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 4096);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
   for (unsigned i = 0; i < 10; i++) burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND) == 1.0 / 4096); /* it does not wrap */
-  CHECK(burst_share(&burst, now + 22 * MILLISECOND) == 1);
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096); /* it does not wrap */
+  CHECK(burst_share(&burst, now + 22 * MILLISECOND, PPM) == 1);
   burst_spend(&burst, 10, now + 22 * MILLISECOND);
   CHECK_EQUAL(burst.spent_ns, 10);
 }

@@ -10,9 +10,9 @@
 #include <jni.h>
 #include <stdint.h>
 
-#include "allocator/next.h"
 #include "mallometer.h"
 #include "platform/glibc_versions.h"
+#include "platform/memory.h"
 #include "platform/visibility.h"
 
 #define METHOD(name) Java_io_mallometer_internal_interposer_DirectCalls_##name
@@ -51,10 +51,13 @@ EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, 
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
 }
 
-/* Zeroed memory as a direct buffer; NULL if there is none. It is not the program's, and is not counted. */
+/*
+ * Zeroed memory as a direct buffer; NULL if there is none. Whole pages of its own, since the library may be loaded
+ * where another allocator serves, and knows none then.
+ */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
-  void *memory = next.calloc(1, (size_t)bytes);
+  void *memory = memory_map(NULL, (size_t)bytes);
   return memory ? (*thread)->NewDirectByteBuffer(thread, memory, bytes) : NULL;
 }
 
@@ -67,5 +70,6 @@ EXPORT jlong METHOD(address)(JNIEnv *thread, jclass class, jobject buffer) {
 /* Gives back what `allocate` returned. */
 EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
-  next.free((*thread)->GetDirectBufferAddress(thread, buffer));
+  size_t bytes = (size_t)(*thread)->GetDirectBufferCapacity(thread, buffer);
+  memory_unmap((*thread)->GetDirectBufferAddress(thread, buffer), bytes);
 }

@@ -67,9 +67,10 @@ void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns) {
   burst->spent_ns += took_ns < most ? (uint32_t)took_ns : most;
 }
 
-double burst_share(const struct burst *burst, uint64_t now_ns) {
-  const uint32_t half = GOVERNOR_BURST_NS / 2;
+double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm) {
+  uint64_t of_target = (uint64_t)GOVERNOR_BURST_MS * target_ppm;
+  const uint64_t half = (of_target > GOVERNOR_BURST_NS ? of_target : GOVERNOR_BURST_NS) / 2;
   if (burst->spent_ns < half || in_ms(now_ns) - burst->begin_ms >= GOVERNOR_BURST_MS) return 1;
-  uint32_t halvings = 1 + (burst->spent_ns - half) / (half / 8);
-  return half_to_the(halvings < GOVERNOR_HALVINGS_OF_BURST ? halvings : GOVERNOR_HALVINGS_OF_BURST);
+  uint64_t halvings = 1 + (burst->spent_ns - half) / (half / 8);
+  return half_to_the(halvings < GOVERNOR_HALVINGS_OF_BURST ? (uint32_t)halvings : GOVERNOR_HALVINGS_OF_BURST);
 }

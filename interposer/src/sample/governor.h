@@ -15,7 +15,8 @@
  *
  * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: when it has
  * spent a millisecond within 20 ms, what comes then is halved for each further eighth of a millisecond, twelve times at
- * most, and what is due by size three times. The 20 ms begin with the first sample after the ones before have passed.
+ * most, and what is due by size three times. Where the target is above a tenth of a processor, its share of the 20 ms
+ * stands in place of the two milliseconds. The 20 ms begin with the first sample after the ones before have passed.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -64,7 +65,7 @@ struct governor_shares governor_shares(const struct governor *governor);
 /* Counts what a sample of the thread took that ends at `end_ns`. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* What is left of all probabilities in a thread. */
-double burst_share(const struct burst *burst, uint64_t now_ns);
+/* What is left of all probabilities in a thread, where samples may take so much of a processor. */
+double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

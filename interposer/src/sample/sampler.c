@@ -201,7 +201,7 @@ static bool is_governed(void) {
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   if (!is_governed()) return (struct governor_shares){1, 1, 1};
   struct governor_shares left = governor_shares(&governor);
-  double of_thread = block ? burst_share(&thread_sampling(block)->burst, now) : 1;
+  double of_thread = block ? burst_share(&thread_sampling(block)->burst, now, sampler_target()) : 1;
   double of_large = of_thread > LEAST_SHARE_OF_SIZES ? of_thread : LEAST_SHARE_OF_SIZES;
   return (struct governor_shares){left.of_busy, left.of_numbers * of_thread,
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
