@@ -74,8 +74,17 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     try {
       return client().send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException | InterruptedException e) {
-      throw new AssertionError(path, e);
+      throw new AssertionError(path + "\n" + allThreads(), e);
     }
+  }
+
+  /** What says why a request has no answer. */
+  private static String allThreads() {
+    StringBuilder dump = new StringBuilder();
+    Thread.getAllStackTraces()
+        .forEach(
+            (thread, stack) -> dump.append(thread).append(Arrays.toString(stack)).append('\n'));
+    return dump.toString();
   }
 
   /** Not before it asks: a process with an open selector cannot be relaunched. */
