@@ -56,7 +56,7 @@ static uintptr_t return_address(const struct registers *caller) {
   uintptr_t frame = caller->frame_pointer;
   if (!caller->pc || frame % sizeof frame != 0 || frame < caller->stack_pointer) return 0;
   if (!own_stack_holds(caller->stack_pointer, &own) || frame > own.end - 2 * sizeof frame) return 0;
-  return ((const uintptr_t *)frame)[1];
+  return without_signature(((const uintptr_t *)frame)[1]);
 }
 
 uint64_t foreign_call(const struct registers *caller, uint64_t outermost) {

@@ -48,12 +48,16 @@
  *   void registers_to_context(struct registers registers, ucontext_t *context)
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       Numbers of these registers in call frame information.
- *   RETURN_ADDRESS_OFFSET
- *       Where a function finds its return address, from its canonical frame address on.
+ *   uintptr_t without_signature(uintptr_t return_address)
+ *       As it was before the function signed it, where the processor does that, in bits that no address has.
  *   uintptr_t thread_pointer(void)
  *       An address that is the calling thread's own and lies as far from its stack in each thread of one kind.
- *   uintptr_t thread_control_block(void)
- *       Where glibc's struct pthread of the calling thread begins; 0 if that is not known.
+ *   uintptr_t thread_control_block(size_t bytes)
+ *       Where glibc's struct pthread of the calling thread begins, which has so many bytes (0: not known); 0 if that is
+ *       not known.
+ *   MOST_BEHIND_STACK
+ *       How far above that the mapping of a thread's stack ends at most: what lies there is the struct, and static
+ *       thread-local variables where they lie behind it.
  *
  * Words that the loader fills in (psABI of the processor, "Relocation Types"):
  *
@@ -84,6 +88,8 @@
 
 #if defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library without it */
 #include "platform/arch_x86_64.h"
+#elif defined(__aarch64__) && !defined(PORTABLE_PROCESSOR)
+#include "platform/arch_aarch64.h"
 #else
 #include "platform/arch_portable.h"
 #endif

@@ -77,11 +77,17 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 
 /* No processor has so many: no description of a frame is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
-enum { RETURN_ADDRESS_OFFSET = -8 };
+
+static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
 
-static inline uintptr_t thread_control_block(void) { return 0; }
+static inline uintptr_t thread_control_block(size_t bytes) {
+  (void)bytes;
+  return 0;
+}
+
+#define MOST_BEHIND_STACK 1
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 

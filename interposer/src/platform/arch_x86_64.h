@@ -110,20 +110,27 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 
 /* System V ABI, AMD64 supplement, figure "DWARF register number mapping". */
 enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 16 };
-enum { RETURN_ADDRESS_OFFSET = -8 };
+
+static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
 /* The control block lies behind the thread-local variables (variant II of Drepper, ELF handling for TLS), so they are
  * one. */
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
 
-static inline uintptr_t thread_control_block(void) { return thread_pointer(); }
+static inline uintptr_t thread_control_block(size_t bytes) {
+  (void)bytes;
+  return thread_pointer();
+}
+
+/* The struct, and what aligns it. */
+#define MOST_BEHIND_STACK 8192
 
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 
 #define RELOCATIONS_ARE_KNOWN true
-#define RELOCATION_OF_CALL 7    /* R_X86_64_JUMP_SLOT */
-#define RELOCATION_OF_DATA 6    /* R_X86_64_GLOB_DAT */
-#define RELOCATION_OF_ADDRESS 1 /* R_X86_64_64 */
+#define RELOCATION_OF_CALL 7               /* R_X86_64_JUMP_SLOT */
+#define RELOCATION_OF_DATA 6               /* R_X86_64_GLOB_DAT */
+#define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
 /* A direct jump (e9, or d5 with a 64-bit address) in place of an indirect one (ff 25), endbr64 before it or not. */

@@ -44,25 +44,25 @@ static void find_first_stack(void) {
 
 /* The C library's control block is larger than this in all versions since 2.17. */
 #define SEARCHED_BYTES 2048u
-/* It is the last thing on the stack, but for what aligns it. */
-#define LARGEST_CONTROL_BLOCK (2 * SMALLEST_PAGE)
 /* Below the second are only numbers, no pointers. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
 /* Whether there is a control block of that kind at all: another C library may stand in for glibc. */
 static bool is_glibc;
+/* As glibc tells debuggers. 0 where it does not. */
+static size_t control_block_bytes;
 /* Where in it the words are: the lowest address, the size, and the size of the guard pages in that; 0 until known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
   uintptr_t begin = words[0], bytes = words[1], guard = words[2], end = begin + bytes;
   if (bytes < SMALLEST_STACK || bytes > LARGEST_STACK || guard >= bytes || guard % SMALLEST_PAGE != 0) return false;
-  return begin < control_block && end >= control_block + SEARCHED_BYTES && end - control_block < LARGEST_CONTROL_BLOCK;
+  return begin < control_block && end >= control_block + SEARCHED_BYTES && end - control_block < MOST_BEHIND_STACK;
 }
 
 static bool find_own_stack(struct own_stack *own) {
-  uintptr_t control_block = thread_control_block();
+  uintptr_t control_block = thread_control_block(control_block_bytes);
   size_t known = __atomic_load_n(&place_of_words, __ATOMIC_RELAXED);
   if (!is_glibc || !control_block) return false;
   for (size_t place = known ? known : sizeof known; place + 3 * sizeof known <= SEARCHED_BYTES; place += sizeof known) {
@@ -77,7 +77,11 @@ static bool find_own_stack(struct own_stack *own) {
   return false;
 }
 
-static void know_control_blocks(void) { is_glibc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version") != NULL; }
+static void know_control_blocks(void) {
+  is_glibc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version") != NULL;
+  const uint32_t *bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+  if (bytes) control_block_bytes = *bytes;
+}
 
 /* ---- Either -------------------------------------------------------------------------------------------- */
 

@@ -314,6 +314,8 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
       read_block(r);
       set_saved(m, number, LOST, 0);
       break;
+    case 0x2d: /* AARCH64_negate_ra_state: a signed return address is known by its bits (without_signature) */
+      break;
     case 0x2e: /* GNU_args_size */
       read_uleb(r);
       break;
@@ -367,7 +369,7 @@ static bool read_common(struct machine *m, struct reader *r) {
       read_byte(&details);
     } else if (*c == 'S') {
       m->signal_frame = true;
-    } else {
+    } else if (*c != 'B' && *c != 'G') { /* signed with the other key; with tagged memory */
       return false;
     }
   }
@@ -404,9 +406,10 @@ static bool is_of_32_bits(int64_t offset) { return offset >= INT32_MIN && offset
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule) {
   struct row row;
   if (!row_at(pc, object, &row)) return false;
-  if (row.return_address.where != AT_FRAME || row.return_address.offset != RETURN_ADDRESS_OFFSET) return false;
+  if (row.return_address.where != AT_FRAME || row.return_address.offset >= 0) return false;
   if (row.cfa_register != DWARF_STACK_POINTER && row.cfa_register != DWARF_FRAME_POINTER) return false;
   if (!is_of_32_bits(row.cfa_offset) || !is_of_32_bits(row.frame_pointer.offset)) return false;
+  if (!is_of_32_bits(row.return_address.offset)) return false;
   if (row.frame_pointer.where == LOST) return false;
   rule->base = row.cfa_register == DWARF_STACK_POINTER ? BASE_STACK_POINTER
                : row.cfa_is_loaded                     ? BASE_AT_FRAME_POINTER
@@ -416,5 +419,6 @@ bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct fram
                                                               : SAVED_NOWHERE;
   rule->cfa_offset = (int32_t)row.cfa_offset;
   rule->saved_offset = (int32_t)row.frame_pointer.offset;
+  rule->return_offset = (int32_t)row.return_address.offset;
   return true;
 }

@@ -13,7 +13,7 @@
 
 #include "platform/loaded_objects.h"
 
-/* The canonical frame address is the stack pointer before the call; the return address lies just below it. */
+/* The canonical frame address is the stack pointer before the call; the return address lies below it. */
 enum frame_base {
   /* A register plus `cfa_offset`. */
   BASE_STACK_POINTER,
@@ -36,6 +36,8 @@ struct frame_rule {
   enum saved_frame_pointer saved;
   int32_t cfa_offset;
   int32_t saved_offset;
+  /* Where the return address is, from the canonical frame address on: negative. */
+  int32_t return_offset;
 };
 
 /* The rule for the instruction at `pc`, which lies in `object`. False if there is none, or the stack ends here. */

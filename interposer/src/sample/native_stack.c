@@ -67,27 +67,36 @@ static struct {
   uint64_t rule;
 } remembered[REMEMBERED_RULES];
 
-#define OFFSET_BITS 29
+#define FRAME_BITS 25 /* of the canonical frame address's offset */
+#define SAVED_BITS 17 /* of each of the others */
 /* There is none: the stack ends here, as nearly every one does at a known place. */
 #define NO_RULE ((uint64_t)1 << 62)
 
+static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
+
+static int32_t unpack_offset(uint64_t packed, unsigned bits) {
+  return (int32_t)((uint32_t)packed << (32 - bits)) >> (32 - bits);
+}
+
+static bool fits(int32_t offset, unsigned bits) { return offset == unpack_offset(pack_offset(offset, bits), bits); }
+
+static bool can_be_packed(const struct frame_rule *rule) {
+  return fits(rule->cfa_offset, FRAME_BITS) && fits(rule->saved_offset, SAVED_BITS) &&
+         fits(rule->return_offset, SAVED_BITS);
+}
+
 static uint64_t pack(const struct frame_rule *rule) {
-  const uint64_t mask = ((uint64_t)1 << OFFSET_BITS) - 1;
-  return (uint64_t)1 << 63 | (uint64_t)rule->base << 60 | (uint64_t)rule->saved << 58 |
-         ((uint64_t)(uint32_t)rule->cfa_offset & mask) << OFFSET_BITS | ((uint64_t)(uint32_t)rule->saved_offset & mask);
+  return (uint64_t)1 << 63 | (uint64_t)rule->base << 61 | (uint64_t)rule->saved << 59 |
+         pack_offset(rule->cfa_offset, FRAME_BITS) << 2 * SAVED_BITS |
+         pack_offset(rule->saved_offset, SAVED_BITS) << SAVED_BITS | pack_offset(rule->return_offset, SAVED_BITS);
 }
-
-static int32_t unpack_offset(uint64_t bits) {
-  return (int32_t)((uint32_t)bits << (32 - OFFSET_BITS)) >> (32 - OFFSET_BITS);
-}
-
-static bool can_be_packed(int32_t offset) { return offset == unpack_offset((uint64_t)(uint32_t)offset); }
 
 static void unpack(uint64_t packed, struct frame_rule *rule) {
-  rule->base = (enum frame_base)(packed >> 60 & 3);
-  rule->saved = (enum saved_frame_pointer)(packed >> 58 & 3);
-  rule->cfa_offset = unpack_offset(packed >> OFFSET_BITS);
-  rule->saved_offset = unpack_offset(packed);
+  rule->base = (enum frame_base)(packed >> 61 & 3);
+  rule->saved = (enum saved_frame_pointer)(packed >> 59 & 3);
+  rule->cfa_offset = unpack_offset(packed >> 2 * SAVED_BITS, FRAME_BITS);
+  rule->saved_offset = unpack_offset(packed >> SAVED_BITS, SAVED_BITS);
+  rule->return_offset = unpack_offset(packed, SAVED_BITS);
 }
 
 static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
@@ -103,7 +112,7 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
   }
   *work += WORK_RULE;
   bool found = frame_rule_at(pc, object, rule);
-  if (found && (!can_be_packed(rule->cfa_offset) || !can_be_packed(rule->saved_offset))) return true;
+  if (found && !can_be_packed(rule)) return true;
   packed = found ? pack(rule) : NO_RULE;
   __atomic_store_n(place_of_key, key ^ packed, __ATOMIC_RELAXED);
   __atomic_store_n(place_of_rule, packed, __ATOMIC_RELAXED);
@@ -129,8 +138,9 @@ static bool leave_frame(struct readable *stack, struct registers *r, const struc
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
   uintptr_t frame = base + (uintptr_t)(intptr_t)rule.cfa_offset;
   if (rule.base == BASE_AT_FRAME_POINTER && !read_word(stack, frame, &frame)) return false;
-  if (frame <= r->stack_pointer || !read_word(stack, frame + (uintptr_t)(intptr_t)RETURN_ADDRESS_OFFSET, &r->pc))
+  if (frame <= r->stack_pointer || !read_word(stack, frame + (uintptr_t)(intptr_t)rule.return_offset, &r->pc))
     return false;
+  r->pc = without_signature(r->pc);
   uintptr_t saved_at =
       (rule.saved == SAVED_AT_FRAME ? frame : r->frame_pointer) + (uintptr_t)(intptr_t)rule.saved_offset;
   if (rule.saved != SAVED_NOWHERE && !read_word(stack, saved_at, &r->frame_pointer)) return false;
@@ -161,6 +171,7 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
     uintptr_t frame = r.frame_pointer;
     if (frame < r.stack_pointer || !read_word(stack, frame, &r.frame_pointer)) break;
     if (!read_word(stack, frame + sizeof frame, &r.pc)) break;
+    r.pc = without_signature(r.pc);
     r.stack_pointer = frame + 2 * sizeof frame;
   }
   return count;

@@ -1,0 +1,166 @@
+/* aarch64. What each of these has to do is said in arch.h. */
+#ifndef MALLOMETER_PLATFORM_ARCH_AARCH64_H
+#define MALLOMETER_PLATFORM_ARCH_AARCH64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* ---- Words that one thread writes ---------------------------------------------------------------------- */
+
+/*
+ * Load exclusive and store exclusive. The return from any exception clears the processor's exclusive monitor (Arm
+ * Architecture Reference Manual, B2.9), so the store fails after a signal, or any other interruption, in between, and
+ * the sum is made anew: nothing that a signal handler counts is lost. No other thread writes the line, so that is the
+ * only reason to go round. The instructions are part of every Armv8; the single instruction of Armv8.1 would need a
+ * question to the processor first, and some processors execute it far from the cache.
+ */
+static inline void local_add(uint64_t *word, uint64_t amount) {
+  uint64_t sum;
+  uint32_t failed;
+  __asm__ volatile("1:\tldxr %0, %2\n\tadd %0, %0, %3\n\tstlxr %w1, %0, %2\n\tcbnz %w1, 1b"
+                   : "=&r"(sum), "=&r"(failed), "+Q"(*word)
+                   : "rI"(amount)
+                   : "memory");
+}
+
+static inline bool local_add_negative(int64_t *word, int64_t amount) {
+  int64_t sum;
+  uint32_t failed;
+  __asm__ volatile("1:\tldxr %0, %2\n\tadd %0, %0, %3\n\tstxr %w1, %0, %2\n\tcbnz %w1, 1b"
+                   : "=&r"(sum), "=&r"(failed), "+Q"(*word)
+                   : "rI"(amount));
+  return sum < 0;
+}
+
+static inline bool local_sub_negative(int64_t *word, int64_t amount) { return local_add_negative(word, -amount); }
+
+static inline bool local_dec_was_zero(uint8_t *byte) {
+  uint32_t less, failed;
+  __asm__ volatile("1:\tldxrb %w0, %2\n\tsub %w0, %w0, #1\n\tstxrb %w1, %w0, %2\n\tcbnz %w1, 1b"
+                   : "=&r"(less), "=&r"(failed), "+Q"(*byte));
+  return less >> 31;
+}
+
+#define LOCAL_DEC_WAS_ZERO(base, index, offset) local_dec_was_zero((uint8_t *)(base) + (offset) + (index))
+
+/* The compiler would rather keep the variable's address in a register across a call, which has to be saved for that. */
+#define OWN_VALUE(variable)                                                                                            \
+  __extension__({                                                                                                      \
+    __typeof__(variable) own_value;                                                                                    \
+    uintptr_t distance;                                                                                                \
+    __asm__ volatile("mrs %0, tpidr_el0\n\tadrp %1, :gottprel:" #variable "\n\tldr %1, [%1, :gottprel_lo12:" #variable \
+                     "]\n\tldr %0, [%0, %1]"                                                                           \
+                     : "=&r"(own_value), "=&r"(distance));                                                             \
+    own_value;                                                                                                         \
+  })
+
+#define STAYS_RETURNED(value) ((void)0)
+
+static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
+
+static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
+  return __atomic_load_n(&bits[(number % 65536 ^ 32768) / 8], __ATOMIC_RELAXED) >> number % 8 & 1;
+}
+
+/* ---- Floating point ------------------------------------------------------------------------------------ */
+
+typedef uint64_t floating_point; /* FPCR, then FPSR */
+
+static inline floating_point floating_point_enter(void) {
+  uint64_t control, status;
+  __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr\n\tmsr fpcr, xzr" : "=r"(control), "=r"(status));
+  return control << 32 | (status & UINT32_MAX);
+}
+
+static inline void floating_point_leave(floating_point of_program) {
+  __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(of_program >> 32), "r"(of_program & UINT32_MAX));
+}
+
+/* ---- Registers and stacks ------------------------------------------------------------------------------ */
+
+/*
+ * The link register is not among them: a function that has called another has its return address on the stack, and one
+ * that was interrupted is looked at for watchpoints only, which this processor has not (platform/breakpoint.h).
+ */
+struct registers {
+  uintptr_t pc, stack_pointer, frame_pointer;
+};
+
+static inline struct registers registers_of_caller(const void *caller, const void *stack) {
+  struct registers of_caller = {(uintptr_t)caller, (uintptr_t)stack, 0};
+  __asm__ volatile("mov %0, x29" : "=r"(of_caller.frame_pointer));
+  return of_caller;
+}
+
+static inline __attribute__((always_inline)) struct registers registers_here(void) {
+  struct registers here;
+  __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
+                   : "=r"(here.pc), "=r"(here.stack_pointer), "=r"(here.frame_pointer));
+  return here;
+}
+
+static inline struct registers registers_of_context(const ucontext_t *context) {
+  const mcontext_t *r = &context->uc_mcontext;
+  return (struct registers){(uintptr_t)r->pc, (uintptr_t)r->sp, (uintptr_t)r->regs[29]};
+}
+
+static inline void registers_to_context(struct registers registers, ucontext_t *context) {
+  mcontext_t *r = &context->uc_mcontext;
+  r->pc = registers.pc;
+  r->sp = registers.stack_pointer;
+  r->regs[29] = registers.frame_pointer;
+}
+
+/* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
+enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
+
+/* XPACLRI, which processors without signatures pass over. */
+static inline uintptr_t without_signature(uintptr_t return_address) {
+  register uintptr_t link __asm__("x30") = return_address;
+  __asm__("hint #7" : "+r"(link));
+  return link;
+}
+
+static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
+
+/* The thread-local variables lie behind the control block (variant I of Drepper, ELF handling for TLS), which ends at
+ * the thread pointer. */
+static inline uintptr_t thread_control_block(size_t bytes) { return bytes ? thread_pointer() - bytes : 0; }
+
+#define MOST_BEHIND_STACK 65536
+
+/* ---- Words that the loader fills in -------------------------------------------------------------------- */
+
+#define RELOCATIONS_ARE_KNOWN true
+#define RELOCATION_OF_CALL 1026   /* R_AARCH64_JUMP_SLOT */
+#define RELOCATION_OF_DATA 1025   /* R_AARCH64_GLOB_DAT */
+#define RELOCATION_OF_ADDRESS 257 /* R_AARCH64_ABS64 */
+#define TAG_OF_CALL_ENTRY_BYTES 0
+
+static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
+  (void)entry, (void)entry_bytes;
+  return false;
+}
+
+/* ---- Numbers and names --------------------------------------------------------------------------------- */
+
+#define GLIBC_CHUNKS_ARE_KNOWN true
+#define WATCHPOINT_BYTES 8
+
+#define OLD_SYMBOL(function, version) __asm__(".symver " #function ", " #function "@" version)
+/* The first for this processor. */
+#define GLIBC_FIRST "GLIBC_2.17"
+#define GLIBC_OF_DLADDR1 GLIBC_FIRST
+#define GLIBC_OF_ALIGNED_ALLOC GLIBC_FIRST
+
+/* The first instruction is a landing pad for indirect branches. */
+#define DEFINE_PROGRAM_ENTRY(entry, main)                                                      \
+  __asm__(".text\n.globl " #entry "\n.hidden " #entry "\n.type " #entry ", %function\n" #entry \
+          ":\n"                                                                                \
+          "\thint #34\n\tmov x29, xzr\n\tmov x30, xzr\n\tmov x0, sp\n\tbl " #main              \
+          "\n\tbrk #1\n"                                                                       \
+          ".size " #entry ", .-" #entry "\n")
+
+#endif
