@@ -262,19 +262,35 @@ static NOINLINE void smashed(void) {
   _exit(0);
 }
 
-/* sub $8, %rsp; call *%rax; add $8, %rsp; ret: as a compiler at run time would write it, known to no table. */
+/* What calls the function with the size, as a compiler at run time would write it, known to no table. */
+typedef void *generated(void *(*function)(size_t), size_t size);
+
+static const unsigned char generated_code[] = {
+#if defined(__x86_64__)
+    0x48, 0x89, 0xf8,       /* mov %rdi, %rax */
+    0x48, 0x89, 0xf7,       /* mov %rsi, %rdi */
+    0x48, 0x83, 0xec, 0x08, /* sub $8, %rsp */
+    0xff, 0xd0,             /* call *%rax */
+    0x48, 0x83, 0xc4, 0x08, /* add $8, %rsp */
+    0xc3,                   /* ret */
+#elif defined(__aarch64__)
+    0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, #-16]! */
+    0xe2, 0x03, 0x00, 0xaa, /* mov x2, x0 */
+    0xe0, 0x03, 0x01, 0xaa, /* mov x0, x1 */
+    0x40, 0x00, 0x3f, 0xd6, /* blr x2 */
+    0xfd, 0x7b, 0xc1, 0xa8, /* ldp x29, x30, [sp], #16 */
+    0xc0, 0x03, 0x5f, 0xd6, /* ret */
+#endif
+};
+
 static NOINLINE void from_generated_code(void) {
-  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
   char *place = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(place != MAP_FAILED);
-  memcpy(place, code, sizeof code);
-  void *(*function)(size_t) = malloc;
-  void *object;
-  __asm__ volatile("call *%2"
-                   : "=a"(object)
-                   : "a"(function), "r"(place), "D"(LARGE)
-                   : "memory", "cc", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11");
-  free(use(object));
+  memcpy(place, generated_code, sizeof generated_code);
+  __builtin___clear_cache(place, place + sizeof generated_code);
+  generated *call;
+  memcpy(&call, &place, sizeof call);
+  free(use(call(malloc, LARGE)));
   latest_event();
   CHECK_EQUAL(event.frames, 0); /* who called is in no loaded object */
   munmap(place, 4096);
