@@ -34,7 +34,7 @@ check counted_malloc '^ret' 26 1
 check counted_free '^jmp +\*' 12 0
 check tracked_free '^jmp +\*' 16 0
 check tracked_realloc '^ret' 43 1
-check large_malloc '^ret' 61 1
+check large_malloc '^ret' 67 1
 # The program's return address must reach the loader: no call, and a jump at the end.
 for function in dlopen dlmopen javas_dlsym; do
   listing $function | awk '/^jmp +\*|^jmp .*<dlsym@plt>/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "$function is not a jump"; failed=1; }

@@ -197,44 +197,52 @@ static void estimates_have_no_bias(void) {
 
 /* ---- Large requests ----------------------------------------------------------------------------------- */
 
-/* Another site whose path has the same entry. */
+/* Another site whose path has the same set. */
 static unsigned site_beside(unsigned site, size_t size) {
   unsigned other = site;
   do other++;
-  while (large_path(block, large_tag(origin_of(other), size_class(size))) !=
-         large_path(block, large_tag(origin_of(site), size_class(size))));
+  while (large_path_set(block, large_tag(origin_of(other), size_class(size))) !=
+         large_path_set(block, large_tag(origin_of(site), size_class(size))));
   return other;
 }
 
-/* One drives out the other: at random, now and then, in runs. */
-static bool is_the_other(unsigned pattern, unsigned i) {
-  return pattern == 0 ? random_bits() & 1 : pattern == 1 ? i % 500 == 499 : i / 100 % 2;
+/* Two more than a set holds drive out each other: at random, one of them by the others now and then, in runs. */
+enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
+
+static unsigned rival(unsigned pattern, unsigned i) {
+  return pattern == 0 ? random_bits() % RIVALS : pattern == 1 ? (i % 50 == 49) * (i / 50 % RIVALS) : i / 100 % RIVALS;
 }
 
-/* Each of the two by itself. */
-static void two_large_paths_with_one_entry_have_no_bias(void) {
-  enum { RUNS = 400, EVENTS = 20000, SIZE = 40000 };
+static void find_rivals(unsigned sites[RIVALS], size_t size) {
+  sites[0] = 3;
+  for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
+}
+
+/* Each of them by itself. */
+static void large_paths_that_drive_out_each_other_have_no_bias(void) {
+  enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
-    double sum[2] = {0}, sum_of_squares[2] = {0};
+    double sum[RIVALS] = {0}, sum_of_squares[RIVALS] = {0};
     for (unsigned run = 0; run < RUNS; run++) {
       start_again((size_t)4 << 20);
-      unsigned sites[2] = {3, site_beside(3, SIZE)};
-      double truth[2] = {0};
-      struct sums seen[2] = {{0}};
+      unsigned sites[RIVALS];
+      find_rivals(sites, SIZE);
+      double truth[RIVALS] = {0};
+      struct sums seen[RIVALS] = {{0}};
       for (unsigned i = 0; i < EVENTS; i++) {
-        unsigned which = is_the_other(pattern, i);
+        unsigned which = rival(pattern, i);
         sums = &seen[which];
         truth[which] += SIZE;
         allocate(sites[which], SIZE);
       }
       sums = NULL;
-      for (unsigned which = 0; which < 2; which++) {
+      for (unsigned which = 0; which < RIVALS; which++) {
         double error = seen[which].bytes / truth[which] - 1;
         sum[which] += error;
         sum_of_squares[which] += error * error;
       }
     }
-    for (unsigned which = 0; which < 2; which++) {
+    for (unsigned which = 0; which < RIVALS; which++) {
       double mean = sum[which] / RUNS, deviation = sqrt(sum_of_squares[which] / RUNS - mean * mean);
       printf("large pattern %u, path %u: mean error %+.5f, deviation of one run %.4f\n", pattern, which, mean,
              deviation);
@@ -247,6 +255,15 @@ static bool visits_large(unsigned site, size_t size) {
   if (!large_filter_visits(block, large_tag(origin_of(site), size_class(size)))) return false;
   sampler_visit_large(block, NULL, size, size, (struct move){0}, origin_of(site));
   return true;
+}
+
+static void hot_large_paths_of_one_set_are_visited_seldom(void) {
+  enum { SIZE = 40000, EVENTS = 100000 };
+  unsigned sites[RIVALS], visits = 0;
+  start_again(0);
+  find_rivals(sites, SIZE);
+  for (unsigned i = 0; i < EVENTS; i++) visits += visits_large(sites[i % LARGE_PATHS_IN_SET], SIZE);
+  CHECK(visits < EVENTS / 50);
 }
 
 static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
@@ -610,7 +627,8 @@ int main(int argc, char **argv) {
   interval_zero_takes_nothing();
   estimates_have_no_bias();
   a_hot_large_path_is_visited_seldom_and_a_new_one_at_once();
-  two_large_paths_with_one_entry_have_no_bias();
+  large_paths_that_drive_out_each_other_have_no_bias();
+  hot_large_paths_of_one_set_are_visited_seldom();
   intervals_hold_what_they_promise();
   a_full_table_leaves_sizes();
   rare_sites_are_found_among_hot_ones();

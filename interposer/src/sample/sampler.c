@@ -331,7 +331,8 @@ void *sampler_visit_large(struct thread_block *block, void *object, size_t reque
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));
   struct large_path *path = large_path(block, tag);
-  uint8_t drawn = path->tag == tag ? path->level : 0;
+  uint8_t drawn = path ? path->level : 0;
+  if (!path) path = large_path_set(block, tag) + sampler_random(block) % LARGE_PATHS_IN_SET;
   path->tag = tag;
   if (!sampler_interval()) {
     path->level = UNFINISHED;

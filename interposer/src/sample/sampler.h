@@ -18,19 +18,19 @@
  * visited with the same probability v = 2^-level, whatever was visited before (a geometric distribution). The visit
  * knows the call path exactly and accepts it with probability p / v, so p is what was wanted even if call paths share a
  * counter, except that it cannot be more than v. Levels end at 7: a new call path that shares its counter with a hot
- * one is found with every 128th allocation, and a visit of 200 instructions costs less than two an allocation. They
+ * one is found with every 128th allocation, and a visit of 300 instructions costs less than three an allocation. They
  * rise slowly, so that its next allocations are found sooner.
  *
  * Where samples take more time than they may (governor.h), e, then k, then all p are lower by a common share. With an
  * interval of 1 nothing is left out, whatever it takes. An allocation of eight intervals is always looked at, unless
- * its path is a busy one. Visits are billed too, but nothing is lower for them: they are at most one in 128 of the
- * allocations of hot code whatever is sampled.
+ * its path is a busy one. Visits are billed too, but nothing is lower for them: of hot code they are some one in 110
+ * allocations whatever is sampled.
  *
- * Requests above 32 KiB are seldom enough for a look at their call path. Each thread keeps 32 of these paths, each with
- * a counter of its own; an allocation whose path is not among them is visited, and its path takes the place of the one
- * that had it. So a rare path is not kept waiting by a hot one. That leaves estimates without bias: which allocation
- * drives a path out does not depend on how the counter of that path was drawn, and what is left of the counter is never
- * used.
+ * Requests above 32 KiB are seldom enough for a look at their call path. Each thread keeps 32 of these paths in eight
+ * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path takes
+ * the place of one of the four there, by lot. So a rare path is not kept waiting by a hot one, and hot ones are visited
+ * often only where more than four meet in a set. That leaves estimates without bias: which path is driven out, and by
+ * which allocation, does not depend on how its counter was drawn, and what is left of the counter is never used.
  *
  * A sample of probability p stands for 1 / p allocations like it. That p depends on what came before does not matter:
  * for any p that was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
@@ -85,13 +85,25 @@ static inline uint32_t large_tag(struct origin origin, size_t size_class) {
   return (uint32_t)(path * 0x9e3779b97f4a7c15u >> 32) ^ __atomic_load_n(&interval_number, __ATOMIC_RELAXED);
 }
 
+enum { LARGE_PATHS_IN_SET = 4 };
+
+static inline struct large_path *large_path_set(struct thread_block *block, uint32_t tag) {
+  const uint32_t sets = LARGE_PATHS / LARGE_PATHS_IN_SET;
+  return thread_large_paths(block) + tag / (UINT32_MAX / sets + 1) * LARGE_PATHS_IN_SET;
+}
+
+/* NULL if it is not among them. */
 static inline struct large_path *large_path(struct thread_block *block, uint32_t tag) {
-  return &thread_large_paths(block)[tag / (UINT32_MAX / LARGE_PATHS + 1)];
+  struct large_path *set = large_path_set(block, tag);
+  for (unsigned i = 0; i < LARGE_PATHS_IN_SET; i++) {
+    if (set[i].tag == tag) return &set[i];
+  }
+  return NULL;
 }
 
 static inline bool large_filter_visits(struct thread_block *block, uint32_t tag) {
   struct large_path *path = large_path(block, tag);
-  if (__builtin_expect(path->tag != tag, 0)) return true;
+  if (__builtin_expect(!path, 0)) return true;
   return __builtin_expect(LOCAL_DEC_WAS_ZERO(path, (size_t)0, offsetof(struct large_path, left)), 0);
 }
 
