@@ -90,8 +90,8 @@ struct large_path {
 
 /* What the sampler keeps of a thread beside its filters. Owner only. */
 struct thread_sampling {
-  /* State of its random numbers. */
-  uint64_t random;
+  /* State of its random numbers. Each visit changes it, so threads share no line here. */
+  _Alignas(64) uint64_t random;
   struct burst burst;
   /* Visits that are not billed yet. */
   uint32_t visits;

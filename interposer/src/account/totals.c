@@ -15,7 +15,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* Each of n requests adds 2 * size - 1. Read in this order, since a request's class is counted last. */
+/* Each of n requests adds 2 * size - 1. Read in this order: one of 0 bytes, which takes 1 away, counts its class first.
+ */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {

@@ -52,13 +52,16 @@ EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, 
 }
 
 /*
- * Zeroed memory as a direct buffer; NULL if there is none. Whole pages of its own, since the library may be loaded
- * where another allocator serves, and knows none then.
+ * Zeroed memory as a direct buffer; NULL if there is none, or nothing is asked for. Whole pages of its own, since the
+ * library may be loaded where another allocator serves, and knows none then.
  */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
-  void *memory = memory_map(NULL, (size_t)bytes);
-  return memory ? (*thread)->NewDirectByteBuffer(thread, memory, bytes) : NULL;
+  void *memory = bytes > 0 ? memory_map(NULL, (size_t)bytes) : NULL;
+  if (!memory) return NULL;
+  jobject buffer = (*thread)->NewDirectByteBuffer(thread, memory, bytes);
+  if (!buffer) memory_unmap(memory, (size_t)bytes);
+  return buffer;
 }
 
 /* Where a direct buffer is. */

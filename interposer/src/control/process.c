@@ -30,6 +30,7 @@
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
 #include "sample/call_sites.h"
+#include "sample/live_samples.h"
 #include "sample/native_stack.h"
 #include "sample/sampler.h"
 
@@ -224,6 +225,7 @@ static void in_forked_child(void) {
   snapshot_forked();
   thread_blocks_forked();
   totals_forked();
+  live_samples_forked();
   black_box_forked();
   jvm_forked();
   observation_forked();

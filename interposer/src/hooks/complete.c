@@ -68,14 +68,14 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
   if (block) {
     thread_block_answer(block);
+    counter_add(&block->events.allocations[class], 1);
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_doubled, doubled_size(requested));
-    counter_add(&block->events.allocations[class], 1);
     if (!headroom_take(block, (int64_t)unit_size)) peak_flush(block);
   } else {
+    counter_add_shared(&shared_events.allocations[class], 1);
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
     counter_add_shared(&shared_events.requested_doubled, doubled_size(requested));
-    counter_add_shared(&shared_events.allocations[class], 1);
     peak_flush_shared();
   }
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);

@@ -95,6 +95,13 @@ static void filter_take(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
+/* A bit that stays set costs a look at the table. */
+void live_samples_forked(void) {
+  if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
+  for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)
+    *closed = 0;
+}
+
 /* By two hashes that have nothing in common: of frees that the filter lets through, the second stops nearly all. */
 static bool begins_to_live(uintptr_t address) {
   if (!filter_add(address)) return false;

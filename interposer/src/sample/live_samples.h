@@ -1,10 +1,10 @@
 /*
  * The sampled objects that are not freed yet, by address: whoever frees an object asks here whether it was a sample.
  *
- * A filter of one bit for each of 65,536 hashes answers nearly every free; 8 KiB of it leave most of a processor's first
- * cache to the program. Behind it is a table of 65,536 places with open addressing, each place with a count of the
- * samples that belong to it. Nothing is locked: an entry is claimed,
- * filled and published by its address. The memory is reserved with that of the call sites.
+ * A filter of one bit for each of 65,536 hashes answers nearly every free; 8 KiB of it leave most of a processor's
+ * first cache to the program. Behind it is a table of 65,536 places with open addressing, each place with a count of
+ * the samples that belong to it. Nothing is locked: an entry is claimed, filled and published by its address. The
+ * memory is reserved with that of the call sites.
  */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLES_H
@@ -35,7 +35,8 @@ static inline bool may_be_sampled(const void *object) {
 /* Whether it is one. The object is being freed: nobody else frees it meanwhile. */
 bool is_live_sample(const void *object);
 
-/* False if there is no room, or none just now. No sample has the object's address: what was there before has been removed. */
+/* False if there is no room, or none just now. No sample has the object's address: what was there before has been
+ * removed. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
 /*
@@ -48,6 +49,9 @@ struct live_sample live_sample_remove(const void *object);
 void live_samples_remove_all(void (*removed)(struct live_sample sample));
 
 uint32_t live_samples_count(void);
+
+/* In a forked child: what other threads were about when there were others is over. */
+void live_samples_forked(void);
 
 /* The object's as it is; NO_LIVE_SAMPLE if it is none. Others may free it meanwhile. */
 struct live_sample live_sample_look(const void *object);

@@ -16,9 +16,9 @@ import org.springframework.core.env.Environment;
 /**
  * Looks for the native library in parallel with the start of Spring Boot.
  *
- * <p>The first facade of a process costs up to a few hundred milliseconds: JNA unpacks and loads
- * its native part if the library is there, and the library is unpacked if it is not. All facades
- * share what the first one found. Opening one early, and closing it at once, saves the
+ * <p>The first facade of a process costs up to a few hundred milliseconds: if the library was not
+ * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share what the
+ * first one found. Opening one early, and closing it at once, saves the
  * application's own facade that time.
  *
  * <p>Does also what {@code mallometer.attach} asks for before there are beans: {@code early}

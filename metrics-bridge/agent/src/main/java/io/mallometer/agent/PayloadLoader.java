@@ -54,9 +54,10 @@ final class PayloadLoader extends ClassLoader {
       throws IOException, URISyntaxException {
     List<NestedJar> jars = new ArrayList<>();
     URL place = PayloadLoader.class.getProtectionDomain().getCodeSource().getLocation();
-    File agent = new File(place.toURI());
+    @Nullable File agent = place.getProtocol().equals("file") ? new File(place.toURI()) : null;
     for (String name : names) {
-      byte @Nullable [] jar = agent.isFile() ? inJar(agent, name) : inDirectory(name);
+      byte @Nullable [] jar =
+          agent != null && agent.isFile() ? inJar(agent, name) : inDirectory(name);
       if (jar == null) {
         throw new FileNotFoundException(name + " is missing in the agent's jar");
       }

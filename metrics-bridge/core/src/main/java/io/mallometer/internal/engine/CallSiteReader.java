@@ -61,6 +61,9 @@ public final class CallSiteReader {
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
 
+  /** How many sites have no stack at all, as of the last reading that named the others. */
+  private int stackless;
+
   private boolean everAsked;
   private long askedAt;
 
@@ -165,7 +168,11 @@ public final class CallSiteReader {
     readAt = start;
     try {
       CallSites read = interposer.callSites(clock.instant(), applicationPackages, naming);
-      whole = naming || allHaveStacks(read);
+      int withoutStack = withoutStack(read);
+      if (naming) {
+        stackless = withoutStack;
+      }
+      whole = withoutStack <= stackless;
       publish(read, start);
     } finally {
       long end = nanoTime.getAsLong();
@@ -174,13 +181,14 @@ public final class CallSiteReader {
     }
   }
 
-  private static boolean allHaveStacks(CallSites read) {
+  private static int withoutStack(CallSites read) {
+    int count = 0;
     for (CallSite site : read.sites()) {
       if (site.frames().isEmpty()) {
-        return false;
+        count++;
       }
     }
-    return true;
+    return count;
   }
 
   private void publish(CallSites read, long nanos) {

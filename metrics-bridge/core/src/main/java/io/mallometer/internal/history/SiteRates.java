@@ -74,6 +74,9 @@ final class SiteRates {
 
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
-    return site.withRate(Math.max(0, site.allocatedBytes().value() - before) / seconds, seconds);
+    double bytes = site.allocatedBytes().value();
+    // The moment has them as a float: where nothing was added the difference need not be 0.
+    double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
+    return site.withRate(added / seconds, seconds);
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class DirectCalls {
 
   /** In the order of the library's table, to which names are only appended. */
-  private static final List<String> FUNCTIONS =
+  static final List<String> FUNCTIONS =
       List.of(
           "mallometer_abi_version",
           "mallometer_snapshot",

@@ -31,8 +31,9 @@ public final class ProcessStart {
       String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
       // Seconds with two decimals, so hundredths, as ticks are.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
-      long running = Math.max(0, ticks - Long.parseLong(fields[START_TICKS]));
-      return Optional.of(now.minusNanos(running * TICK_NANOS));
+      long running = ticks - Long.parseLong(fields[START_TICKS]);
+      // Some containers tell an uptime of their own beside the host's times.
+      return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();
     }

@@ -71,7 +71,9 @@ public final class Symbolizer {
     lookUp(stacks);
     for (int first = 0; first < stacks.size(); first += STACKS_AT_ONCE) {
       List<long[]> some = stacks.subList(first, Math.min(first + STACKS_AT_ONCE, stacks.size()));
-      forgetIfChanged();
+      if (forgetIfChanged()) {
+        lookUp(stacks.subList(first, stacks.size()));
+      }
       for (long recorded : unknown(some)) {
         if (!isKnown(recorded)) {
           known.put(recorded, name(recorded));
@@ -84,12 +86,14 @@ public final class Symbolizer {
     return named;
   }
 
-  private void forgetIfChanged() {
-    if (known.count() > MOST_FRAMES || modules.changes() != changes) {
-      changes = modules.changes();
-      known = new FrameTable();
-      names.clear();
+  private boolean forgetIfChanged() {
+    if (known.count() <= MOST_FRAMES && modules.changes() == changes) {
+      return false;
     }
+    changes = modules.changes();
+    known = new FrameTable();
+    names.clear();
+    return true;
   }
 
   /** Looks for the functions of all new native frames at once, module by module. */

@@ -22,6 +22,7 @@ class SiteRatesTest {
   private static final double BYTES = 524_288;
 
   private final SiteHistory history = new SiteHistory();
+  private double bytesOfASample = BYTES;
   private double rate;
   private double over;
 
@@ -62,6 +63,15 @@ class SiteRatesTest {
   }
 
   @Test
+  void aSiteThatStoppedHasNoRateHoweverMuchItAllocatedBefore() {
+    bytesOfASample = 524_289.7;
+    for (int seconds = 0; seconds <= 70 * MINUTE; seconds += STEP) {
+      read(seconds, 2_000_001);
+      assertThat(seconds == 0 ? 0 : rate).isZero();
+    }
+  }
+
+  @Test
   void aSiteOfWhichFewSamplesAreKnownHasTheRateSinceTheFirstReading() {
     read(0, 2);
     assertThat(rate).isNaN();
@@ -94,7 +104,7 @@ class SiteRatesTest {
     over = rated.sites().get(0).rateSeconds();
   }
 
-  private static CallSite site(long samples) {
+  private CallSite site(long samples) {
     CallSite site = SitesByHand.site(3, "a.B.c", "liba.so", 1);
     return new CallSite(
         site.number(),
@@ -103,7 +113,7 @@ class SiteRatesTest {
         site.library(),
         samples,
         site.allocatedObjects(),
-        new Estimate(samples * BYTES, 0, samples),
+        new Estimate(samples * bytesOfASample, 0, samples),
         site.liveObjects(),
         site.liveBytes(),
         Double.NaN,

@@ -24,6 +24,12 @@ class ProcessStartTest {
   }
 
   @Test
+  void ofAnUptimeThatIsNotTheHostsItIsUnknown() {
+    String stat = "12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 9000 20";
+    assertThat(ProcessStart.of(stat, "50.00 5.00\n", NOW)).isEmpty();
+  }
+
+  @Test
   void theJdkSaysTheSame() {
     Instant jdk = ProcessHandle.current().info().startInstant().orElseThrow();
     assertThat(ProcessStart.instant().orElseThrow()).isCloseTo(jdk, within(2, ChronoUnit.SECONDS));
