@@ -217,9 +217,9 @@ def targets(jdks, samples, seconds):
                          added(samples, version, name, "main").median, " ms")
                   for version in jdks for name in (WITH_AGENT, WITH_SERVER)]
     start = [Target(f"JDK {version}, start with {WITH_AGENT}, processor time", 100,
-                    added(samples, version, WITH_AGENT, "cpu").median, " ms") for version in jdks]
+                    added(samples, version, WITH_AGENT, "cpu").median, " ms", gate=True) for version in jdks]
     first = [Target(f"JDK {version}, first {SECONDS} seconds with {WITH_AGENT}, processor time", 400,
-                    added_seconds(seconds, version, WITH_AGENT, ALL).median, " ms") for version in jdks if seconds]
+                    added_seconds(seconds, version, WITH_AGENT, ALL).median, " ms", gate=True) for version in jdks if seconds]
     return until_main + start + first
 
 
@@ -251,7 +251,10 @@ def main():
         print_jdk(version, rounds, samples)
         if seconds:
             print_seconds(version, rounds_of_seconds, seconds)
-    measure.print_targets(targets(jdks, samples, seconds))
+    checked = targets(jdks, samples, seconds)
+    measure.print_targets(checked)
+    if not all(target.is_met() for target in checked if target.gate):
+        sys.exit("bin/bench start: a gate is missed")
 
 
 if __name__ == "__main__":
