@@ -68,6 +68,14 @@ require_build_tools() {
   require mvn:maven gcc:gcc g++:g++ cmake:cmake make:make git:git
 }
 
+# What builds for aarch64 on another machine, and runs it there under emulation.
+require_aarch64() {
+  [[ $(uname -m) != aarch64 ]] || return 0
+  require aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu aarch64-linux-gnu-g++:g++-aarch64-linux-gnu \
+    qemu-aarch64-static:qemu-user-static unshare:util-linux
+  [[ -e /usr/aarch64-linux-gnu/include/stdio.h ]] || install_packages libc6-dev-arm64-cross
+}
+
 # Sets JAVA_HOME to a JDK 17, the one that everything is built with, or keeps it if it names one.
 require_jdk() {
   local home

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what the built library needs and offers: no symbol version above GLIBC_2.28 (a preload that misses one keeps
+# Checks what the built library needs and offers: no symbol version above GLIBC_2.17 (a preload that misses one keeps
 # every program in the container from starting), at most 64 bytes of static TLS (a late dlopen gets no more), the mark
 # without which glibc switches a process's shadow stacks off, and no exports but the interposed functions and
 # mallometer_* and the native methods of the bridge.
@@ -7,10 +7,10 @@ set -eu
 library=$1
 failed=0
 
-newest=$(objdump -T "$library" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
-if [ "$(printf '%s\nGLIBC_2.28\n' "$newest" | sort -V | tail -n 1)" != GLIBC_2.28 ]; then
+newest=$(readelf -W --dyn-syms "$library" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+if [ -z "$newest" ] || [ "$(printf '%s\nGLIBC_2.17\n' "$newest" | sort -V | tail -n 1)" != GLIBC_2.17 ]; then
   echo "needs $newest:"
-  objdump -T "$library" | grep "$newest"
+  readelf -W --dyn-syms "$library" | grep "$newest"
   failed=1
 fi
 

@@ -5,8 +5,16 @@
  */
 #include <fenv.h>
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "check.h"
+
+/* Most processors for aarch64 leave that out. */
+#if defined(__x86_64__)
+#define EXCEPTIONS_TRAP true
+#else
+#define EXCEPTIONS_TRAP false
+#endif
 
 static void allocate(void) {
   for (size_t i = 0; i < 20000; i++) free(malloc(1 + i % 3000));
@@ -18,10 +26,13 @@ static void *in_thread(void *unused) {
   allocate();
   CHECK_EQUAL(fetestexcept(FE_ALL_EXCEPT), 0);
 
-  CHECK(feenableexcept(FE_ALL_EXCEPT) != -1);
-  allocate(); /* SIGFPE otherwise */
-  CHECK_EQUAL(fegetexcept(), FE_ALL_EXCEPT);
-  CHECK(fedisableexcept(FE_ALL_EXCEPT) != -1);
+  if (feenableexcept(FE_ALL_EXCEPT) != -1) {
+    allocate(); /* SIGFPE otherwise */
+    CHECK_EQUAL(fegetexcept(), FE_ALL_EXCEPT);
+    CHECK(fedisableexcept(FE_ALL_EXCEPT) != -1);
+  } else {
+    CHECK(!EXCEPTIONS_TRAP);
+  }
 
   CHECK_EQUAL(fesetround(FE_UPWARD), 0);
   CHECK_EQUAL(feraiseexcept(FE_DIVBYZERO), 0);

@@ -155,11 +155,10 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 #define GLIBC_OF_DLADDR1 GLIBC_FIRST
 #define GLIBC_OF_ALIGNED_ALLOC GLIBC_FIRST
 
-/* The first instruction is a landing pad for indirect branches. */
 #define DEFINE_PROGRAM_ENTRY(entry, main)                                                      \
   __asm__(".text\n.globl " #entry "\n.hidden " #entry "\n.type " #entry ", %function\n" #entry \
           ":\n"                                                                                \
-          "\thint #34\n\tmov x29, xzr\n\tmov x30, xzr\n\tmov x0, sp\n\tbl " #main              \
+          "\tmov x29, xzr\n\tmov x30, xzr\n\tmov x0, sp\n\tbl " #main                          \
           "\n\tbrk #1\n"                                                                       \
           ".size " #entry ", .-" #entry "\n")
 

@@ -145,7 +145,10 @@ void machine_run_id(char *id, size_t capacity) {
   if (length && id[length - 1] == '\n') id[length - 1] = '\0';
 }
 
-bool random_bytes(void *to, size_t bytes) { return getrandom(to, bytes, GRND_NONBLOCK) == (ssize_t)bytes; }
+/* The C library's function is younger than the call. */
+bool random_bytes(void *to, size_t bytes) {
+  return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes;
+}
 
 /* ---- Where the cgroup is ------------------------------------------------------------------------------ */
 

@@ -18,8 +18,8 @@ import org.springframework.core.env.Environment;
  *
  * <p>The first facade of a process costs up to a few hundred milliseconds: if the library was not
  * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share what the
- * first one found. Opening one early, and closing it at once, saves the
- * application's own facade that time.
+ * first one found. Opening one early, and closing it at once, saves the application's own facade
+ * that time.
  *
  * <p>Does also what {@code mallometer.attach} asks for before there are beans: {@code early}
  * attaches on the same thread, {@code relaunch} executes the process once more.

@@ -1,0 +1,28 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Deflater;
+
+/** Waits for a line, keeps native memory in as many objects as its argument says, and ends with its input. */
+public final class Keeper {
+
+  private static final List<Deflater> KEPT = new ArrayList<>();
+
+  private Keeper() {}
+
+  public static void main(String[] arguments) throws Exception {
+    while (System.in.read() != '\n') {}
+    for (int i = 0; i < Integer.parseInt(arguments[0]); i++) {
+      keep();
+    }
+    while (System.in.read() >= 0) {}
+    System.exit(0);
+  }
+
+  private static void keep() {
+    Deflater deflater = new Deflater();
+    deflater.setInput(new byte[1000]);
+    deflater.finish();
+    deflater.deflate(new byte[2000]);
+    KEPT.add(deflater);
+  }
+}
