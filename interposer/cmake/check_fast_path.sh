@@ -9,7 +9,7 @@ failed=0
 # By address: free has many names, of which the disassembler prints one.
 listing() {
   address=$(nm --defined-only "$library" | awk -v name="$1" '$3 == name { print $1 }')
-  objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address="$((0x$address + 256))" "$library" |
+  objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address="$((0x$address + 512))" "$library" |
     awk -F '\t' 'NF >= 2 { print $2 }'
 }
 
@@ -34,7 +34,7 @@ check counted_malloc '^ret' 26 1
 check counted_free '^jmp +\*' 12 0
 check tracked_free '^jmp +\*' 16 0
 check tracked_realloc '^ret' 43 1
-check large_malloc '^ret' 67 1
+check large_malloc '^ret' 80 1
 # The program's return address must reach the loader: no call, and a jump at the end.
 for function in dlopen dlmopen javas_dlsym; do
   listing $function | awk '/^jmp +\*|^jmp .*<dlsym@plt>/ { found = 1; exit } /^ret/ { exit } END { exit !found }' || { echo "$function is not a jump"; failed=1; }
