@@ -86,12 +86,23 @@ async function close(page) {
 // What is folded is closed at first.
 const unfold = page => page.evaluate(() => document.querySelectorAll('main details').forEach(list => list.open = true));
 
-// Answers of the application, changed on their way to the page.
-const answering = change => page => page.route(/\/nativememory\/views\//, async route => {
-  const answers = await (await route.fetch()).json();
+// Answers of the application, changed on their way to the page. A request that the application does not answer, because it
+// or the page's connection has ended, fails for the page as well; the page asks again.
+const changed = change => async route => {
+  let answers;
+  try {
+    answers = await (await route.fetch()).json();
+  } catch {
+    await route.abort().catch(() => {});
+    return;
+  }
+  await route.fulfill({json: change(answers)});
+};
+
+const answering = change => page => page.route(/\/nativememory\/views\//, changed(answers => {
   change(answers);
-  await route.fulfill({json: answers});
-});
+  return answers;
+}));
 
 const concluding = conclusion => answering(({overview}) => overview && Object.assign(overview.conclusion, conclusion));
 
@@ -407,10 +418,7 @@ describe('on the sample', () => {
     assert.equal(await page.evaluate(() => window.heard), 0);
     // Where many watch each is told to ask less often.
     const crowded = /\/nativememory\/views\//;
-    await page.route(crowded, async route => {
-      const answers = await (await route.fetch()).json();
-      await route.fulfill({json: {...answers, overview: {...answers.overview, askAgainSeconds: 60}}});
-    });
+    await page.route(crowded, changed(answers => ({...answers, overview: {...answers.overview, askAgainSeconds: 60}})));
     await during(15);
     const seldom = await during(180);
     assert.ok(seldom >= 2 && seldom <= 4, `${seldom} requests in three minutes`);
@@ -443,10 +451,7 @@ describe('on the sample', () => {
 
   it('what fails keeps nothing else from being shown, and says why', async () => {
     const page = await open(samplePage(), {}, async page => {
-      await page.route(/\/nativememory\/views\//, async route => {
-        const answers = await (await route.fetch()).json();
-        await route.fulfill({json: 'timeline' in answers ? {...answers, timeline: null} : answers});
-      });
+      await page.route(/\/nativememory\/views\//, changed(answers => 'timeline' in answers ? {...answers, timeline: null} : answers));
       await page.route(/\/nativememory\/timeline$/, route => route.fulfill({status: 500, json: {error: 'no time'}}));
     });
     await page.locator('#connection').filter({hasText: 'No answer (no time)'}).waitFor();
@@ -457,15 +462,14 @@ describe('on the sample', () => {
   it('what is not known is not said to be well', async () => {
     const reason = 'the library is not preloaded';
     let age = 1;
-    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, async route => {
-      const answers = await (await route.fetch()).json();
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       if (answers.overview) {
         Object.assign(answers.overview.memory, {reason, counters: null, ageSeconds: age, leaks: {...answers.overview.memory.leaks, state: 'off', reason}});
         answers.overview.conclusion.findings = [];
         answers.overview.allocator = {allocator: 'unknown', kind: 'unknown', advice: [], arenaTable: [], largeAllocations: []};
       }
-      await route.fulfill({json: {...answers, ...(answers.leaks && {leaks: []})}});
-    }));
+      return {...answers, ...(answers.leaks && {leaks: []})};
+    })));
     await unfold(page);
     assert.match(await page.innerText('#allocator'), /^Allocator\s+What the allocator keeps is not known: the library is not preloaded\.$/);
     await page.locator('#leaks').filter({hasText: 'No call site is suspected. The use of objects is not observed: the library is not preloaded.'}).waitFor();
@@ -664,10 +668,7 @@ describe('on the sample', () => {
     let idleSeconds = 1800;
     const page = await open(samplePage(), {}, async page => {
       await page.clock.install();
-      await page.route(/\/nativememory\/views\//, async route => {
-        const answers = await (await route.fetch()).json();
-        await route.fulfill({json: {...answers, ...(answers.leaks && {leaks: [{...LEAK, idleSeconds}]})}});
-      });
+      await page.route(/\/nativememory\/views\//, changed(answers => ({...answers, ...(answers.leaks && {leaks: [{...LEAK, idleSeconds}]})})));
     });
     await page.locator('.verdict summary').filter({hasText: 'Allocated by'}).click();
     idleSeconds = 7200;
@@ -687,8 +688,7 @@ describe('on the sample', () => {
     const huge = {number: 1, time: '2026-01-01T00:00:00Z', bytes: 1 << 28, threadId: 7, threadName: 'pool'};
     let site;
     const life = {file: '/data/box', pid: 7, ended: '2026-01-01T00:00:00Z', reason: 'oom', alarming: true, sentence: 'The previous run was OOM-killed', report: 'line'};
-    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, async route => {
-      const answers = await (await route.fetch()).json();
+    const page = await open(samplePage(), {}, page => page.route(/\/nativememory\/views\//, changed(answers => {
       site = answers.trends?.sites[0].name ?? site;
       if (answers.leaks) {
         answers.leaks = [LEAK];
@@ -703,8 +703,8 @@ describe('on the sample', () => {
       if (poisoned.overview) {
         poisoned.overview.views = [...answers.overview.views, hostile];
       }
-      await route.fulfill({json: poisoned});
-    }));
+      return poisoned;
+    })));
     await page.waitForSelector('.verdict');
     await page.waitForSelector('#sites .open');
     await page.click('#sites .open');
