@@ -2,6 +2,7 @@
  * Who allocated what, and what of it is live: exactly with an interval of 1 (first argument), by estimate with a larger
  * one. Objects are freed by other threads, grow, and fail to grow; tables overflow, and say so.
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
 #include <math.h>
@@ -88,12 +89,19 @@ static struct figures figures_of(const void *function) {
 /* What the order of additions may change in a sum of doubles. */
 static double rounding(double sum) { return 1e-12 * sum; }
 
-/* Five deviations: by chance once in two million. */
+/*
+ * Five deviations: by chance once in two million. A sample that comes while another thread, out of its processor just
+ * then, takes the last one of the same hash out of the filter is not followed: it is missing here, and counted there.
+ */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
-  printf("%s: %.0f objects of %.0f, %.0f bytes of %.0f, deviation %.0f\n", what, f.live_objects, objects, f.live_bytes,
-         bytes, f.live_bytes_deviation);
+  uint64_t not_followed = self().samples_not_followed;
+  printf("%s: %.0f objects of %.0f, %.0f bytes of %.0f, deviation %.0f, %" PRIu64 " not followed\n", what,
+         f.live_objects, objects, f.live_bytes, bytes, f.live_bytes_deviation, not_followed);
   if (exact) {
-    CHECK(f.live_objects == objects && f.live_bytes == bytes && f.live_bytes_deviation == 0);
+    double missing = objects - f.live_objects;
+    CHECK(missing >= 0 && missing <= (double)not_followed);
+    CHECK(missing > 0 ? f.live_bytes < bytes : f.live_bytes == bytes);
+    CHECK_EQUAL(f.live_bytes_deviation, 0);
   } else {
     CHECK(fabs(f.live_bytes - bytes) <= 5 * f.live_bytes_deviation + rounding(f.allocated_bytes));
     if (bytes == 0) CHECK_EQUAL(f.live_samples, 0);
