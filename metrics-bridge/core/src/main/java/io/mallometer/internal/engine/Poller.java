@@ -89,13 +89,11 @@ public final class Poller {
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
   /**
-   * The polls of a thread at which it first reads the call sites, and first judges them. The first
-   * poll divides the resident set. Each of the three loads classes and runs code that is not
-   * compiled yet, while the application starts too.
+   * The poll of a thread at which it first reads the call sites and judges them; the first poll
+   * divides the resident set. Each loads classes and runs code that is not compiled yet, while the
+   * application starts too.
    */
   private static final int FIRST_WITH_CALL_SITES = 2;
-
-  private static final int FIRST_WITH_LEAKS = 3;
 
   private static final long CONCLUSION_NANOS = 1_000_000_000L;
   private static final long LONGEST_END_MILLIS = 1_000;
@@ -599,7 +597,7 @@ public final class Poller {
 
   private void run() {
     Log.Once failure = Log.MALLOMETER.once();
-    for (int polls = 1; awaitNextPoll(); polls = Math.min(polls + 1, FIRST_WITH_LEAKS)) {
+    for (int polls = 1; awaitNextPoll(); polls = Math.min(polls + 1, FIRST_WITH_CALL_SITES)) {
       reading.acquireUninterruptibly();
       try {
         blackBox.begin();
@@ -608,8 +606,8 @@ public final class Poller {
         observe();
         if (polls >= FIRST_WITH_CALL_SITES) {
           observeCallSites();
+          observeLeaks();
         }
-        observeLeaks(polls >= FIRST_WITH_LEAKS);
         callSiteReader.letGo();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
@@ -660,12 +658,12 @@ public final class Poller {
   }
 
   /** Nor this. */
-  private void observeLeaks(boolean judges) {
+  private void observeLeaks() {
     try {
       Status status = latest.status();
       if (!status.active()) {
         leakWatch.stop(status.reason());
-      } else if (judges && interposer.present()) {
+      } else if (interposer.present()) {
         leakWatch.evaluateIfDue(room(), threads());
       }
     } catch (Throwable e) {

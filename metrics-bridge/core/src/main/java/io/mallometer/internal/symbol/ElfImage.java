@@ -273,30 +273,30 @@ final class ElfImage {
         break;
       }
       for (int at = 0; at < read * SYMBOL_BYTES; at += SYMBOL_BYTES) {
-        if (isFunction(chunk, at)) {
-          table.noteFunction();
-          if (table.isNear(page(chunk, at)) || isLarge(chunk, at)) {
-            addSymbol(fields, at, table);
-          }
-        }
+        addSymbol(chunk, fields, at, table);
       }
     }
     table.name(bytes, strings, stringsBytes);
   }
 
-  private static void addSymbol(ByteBuffer fields, int at, SymbolTable.Builder table) {
-    table.add(
-        Byte.toUnsignedInt(fields.get(at + 4)),
-        fields.getLong(at + 8),
-        fields.getLong(at + 16),
-        Integer.toUnsignedLong(fields.getInt(at)));
+  /**
+   * A method for each, because the JVM compiles that long before it compiles the loop around it.
+   * Nearly all symbols are left out by a few looks at the array.
+   */
+  private static void addSymbol(
+      byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
+    if (!isFunction(symbols, at)) {
+      return;
+    }
+    table.noteFunction();
+    if (table.isNear(page(symbols, at)) || isLarge(symbols, at)) {
+      table.add(
+          Byte.toUnsignedInt(fields.get(at + 4)),
+          fields.getLong(at + 8),
+          fields.getLong(at + 16),
+          Integer.toUnsignedLong(fields.getInt(at)));
+    }
   }
-
-  // Nearly all symbols of a library are left out, by these. They are methods because the JVM
-  // compiles
-  // a method long before it compiles the loop around it, and they read the array without calls,
-  // which
-  // are what takes longest until then.
 
   private static boolean isFunction(byte[] symbols, int at) {
     boolean defined = (symbols[at + 6] | symbols[at + 7]) != 0;
