@@ -43,7 +43,7 @@ final class LoadedInterposer implements Interposer {
 
   /** Left in the environment by {@link Relaunch}. */
   private static final String MODE_OF_PRELOAD =
-      Relaunch.done() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
+      ProcessStart.relaunched() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
 
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
