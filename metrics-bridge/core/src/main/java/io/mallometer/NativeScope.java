@@ -1,0 +1,70 @@
+package io.mallometer;
+
+import io.mallometer.internal.interposer.OpenScope;
+import io.mallometer.model.ScopeFigures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a piece of work does with native memory, from {@link Mallometer.Counting#threadScope()} or
+ * {@link Mallometer.Counting#processScope()} to {@link #close()}.
+ *
+ * <pre>{@code
+ * try (NativeScope scope = mallometer.counting().threadScope()) {
+ *   parse(document);
+ *   scope.figures().counts().ifPresent(counted -> log(counted.calls(), counted.peakBytes()));
+ * }
+ * }</pre>
+ *
+ * <p>Scopes nest and overlap, and may be closed in any order; each has the figures of its own time.
+ * The figures of a thread's scope are those of the thread that opened it, whichever thread reads or
+ * closes it.
+ *
+ * <p>Thread-safe. Nothing here throws: what is not measured is empty, with a reason.
+ */
+public final class NativeScope implements AutoCloseable {
+
+  private final OpenScope open;
+  private volatile @Nullable ScopeFigures result;
+
+  NativeScope(OpenScope open) {
+    this.open = open;
+  }
+
+  /** Measured nothing, and never will. */
+  NativeScope(String reason) {
+    this.open = new Nothing();
+    this.result = ScopeFigures.none(reason);
+  }
+
+  /** Returns what was measured so far, or, once the scope is closed, while it was open. */
+  public ScopeFigures figures() {
+    ScopeFigures closed = result;
+    if (closed != null) {
+      return closed;
+    }
+    synchronized (this) {
+      closed = result;
+      return closed != null ? closed : open.read();
+    }
+  }
+
+  /** Ends the scope, whose figures do not change any more. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    if (result == null) {
+      result = open.close();
+    }
+  }
+
+  private static final class Nothing implements OpenScope {
+    @Override
+    public ScopeFigures read() {
+      return ScopeFigures.none("");
+    }
+
+    @Override
+    public ScopeFigures close() {
+      return read();
+    }
+  }
+}
