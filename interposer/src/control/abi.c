@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
@@ -76,6 +77,45 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
 }
 
 int mallometer_reset(void) { return snapshot_reset(); }
+
+/* ---- Scopes ------------------------------------------------------------------------------------------- */
+
+static bool counts_now(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING; }
+
+static int open_scope(uint32_t options) {
+  const bool matched = options & MALLOMETER_SCOPE_MATCHED;
+  if (options & MALLOMETER_SCOPE_PROCESS) return scope_open(NULL, false);
+  struct thread_block *block = thread_block_acquire();
+  int number = block ? scope_open(block, matched) : -EAGAIN;
+  if (number > 0 && matched) hook_choose_route();
+  return number;
+}
+
+int mallometer_scope_open(uint32_t options) {
+  if (options > MALLOMETER_SCOPE_MATCHED) return -EINVAL;
+  if (process_never_counts() || !counts_now()) return -ENODATA;
+  int saved_errno = errno;
+  int number = open_scope(options);
+  errno = saved_errno;
+  return number;
+}
+
+int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures) {
+  struct mallometer_scope current;
+  int result = scope_read(number, &current);
+  return result ? result : deliver(figures, &current, sizeof current);
+}
+
+int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
+  struct mallometer_scope current;
+  int saved_errno = errno;
+  const bool matched = scopes_match();
+  int result = scope_close(number, &current);
+  if (matched) hook_choose_route();
+  errno = saved_errno;
+  if (result == 0 && figures) result = deliver(figures, &current, sizeof current);
+  return result;
+}
 
 /* ---- Attaching ---------------------------------------------------------------------------------------- */
 
@@ -315,7 +355,7 @@ int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
-  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() +
+  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             black_box_footprint() + call_sites_footprint() + observation_footprint() +
                             search_footprint() + jvm_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +

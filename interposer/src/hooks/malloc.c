@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/scopes.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
@@ -41,7 +43,10 @@
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static OUT_OF_LINE void doubtful_free(void *object);
+static void doubtful_free(void *object);
+static void *count_without_headroom(void *object, size_t doubled, struct origin origin);
+static void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled, struct origin origin);
+static void free_without_headroom(void *object);
 static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
 
 static void *large_malloc(size_t size, struct origin origin);
@@ -80,7 +85,7 @@ INLINE void *count_usual_outcome(void *object, size_t doubled) {
   if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   size_t usable_size = glibc_usable_size(object);
   if (unlikely(!headroom_take(block, (int64_t)usable_size))) {
-    return complete_allocation(object, size_of_doubled(doubled), ORIGIN);
+    return count_without_headroom(object, doubled, ORIGIN);
   }
   return count_usual_allocation(block, object, usable_size, doubled);
 }
@@ -99,7 +104,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
   if (tracked && may_be_sampled(object)) return doubtful_free(object);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_give(block, (int64_t)usable_size))) return complete_free(object);
+  if (unlikely(!headroom_give(block, (int64_t)usable_size))) return free_without_headroom(object);
   counter_add(&block->events.freed_bytes, usable_size);
   counter_add(&block->events.frees, 1);
   next.free(object);
@@ -139,8 +144,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   size_t usable_size = glibc_usable_size(moved);
   /* One step, so that a block that grows over and over takes no more than it gives back. */
   if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
-    complete_count_free(old_size);
-    return complete_allocation(moved, size_of_doubled(doubled), ORIGIN);
+    return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
   }
   counter_add(&block->events.freed_bytes, old_size);
   counter_add(&block->events.frees, 1);
@@ -172,6 +176,61 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
                        origin);
+}
+
+/* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
+
+/* In scopes that are not matched, and nothing else is to be done: what is quick. */
+INLINE bool only_reports(const struct thread_block *block) {
+  const struct reporting usual = {SCOPED, 0};
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
+}
+
+static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
+  object = sampled(object, doubled, origin);
+  return scope_allocation(own_block(), object, doubled);
+}
+
+/* Whatever is rare ends this function: so no register has to be saved. */
+INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
+  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
+  return scope_allocation(block, object, doubled);
+}
+
+/* They read the block again, for the fast path is not to keep it where they want it. */
+static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) return complete_allocation(object, size_of_doubled(doubled), origin);
+  return count_in_scope(block, object, doubled, origin);
+}
+
+/* Frees raise no peak. */
+INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
+  counter_add(&block->events.freed_bytes, usable_size);
+  counter_add(&block->events.frees, 1);
+}
+
+static OUT_OF_LINE void free_without_headroom(void *object) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) return complete_free(object);
+  count_free_in_scope(block, glibc_usable_size(object));
+  next.free(object);
+}
+
+/* Where matched scopes are open realloc takes the complete route, which knows the object that was. */
+static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
+                                                     struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) {
+    complete_count_free(NULL, old_size);
+    return complete_allocation(moved, size_of_doubled(doubled), origin);
+  }
+  count_free_in_scope(block, old_size);
+  return count_in_scope(block, moved, doubled, origin);
 }
 
 /* ---- The counted route of large requests -------------------------------------------------------------- */
@@ -223,7 +282,7 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
   if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
-    complete_count_free(old_size);
+    complete_count_free(NULL, old_size);
     return complete_allocation(moved, size, origin);
   }
   counter_add(&block->events.freed_bytes, old_size);
@@ -364,7 +423,9 @@ void hook_route(enum hook_route route) {
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
-  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, tracked ? tracked_realloc : counted_realloc,
+  /* A scope that is matched must hear where the object was; the fast path does not keep that. */
+  void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
+  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, scopes_match() ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
   TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
