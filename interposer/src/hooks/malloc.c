@@ -46,6 +46,7 @@
 static void doubtful_free(void *object);
 static void *count_without_headroom(void *object, size_t doubled, struct origin origin);
 static void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled, struct origin origin);
+static void *count_large_without_headroom(void *object, size_t size, struct origin origin);
 static void free_without_headroom(void *object);
 static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
 
@@ -178,61 +179,6 @@ static void *sampled(void *object, size_t doubled, struct origin origin) {
                        origin);
 }
 
-/* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
-
-/* In scopes that are not matched, and nothing else is to be done: what is quick. */
-INLINE bool only_reports(const struct thread_block *block) {
-  const struct reporting usual = {SCOPED, 0};
-  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
-}
-
-static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
-  object = sampled(object, doubled, origin);
-  return scope_allocation(own_block(), object, doubled);
-}
-
-/* Whatever is rare ends this function: so no register has to be saved. */
-INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
-  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
-  counter_add(&block->events.requested_doubled, doubled);
-  size_t class = size_class_of_doubled(doubled);
-  counter_add(&block->events.allocations[class], 1);
-  if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
-  return scope_allocation(block, object, doubled);
-}
-
-/* They read the block again, for the fast path is not to keep it where they want it. */
-static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
-  struct thread_block *block = own_block();
-  if (!only_reports(block)) return complete_allocation(object, size_of_doubled(doubled), origin);
-  return count_in_scope(block, object, doubled, origin);
-}
-
-/* Frees raise no peak. */
-INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
-  counter_add(&block->events.freed_bytes, usable_size);
-  counter_add(&block->events.frees, 1);
-}
-
-static OUT_OF_LINE void free_without_headroom(void *object) {
-  struct thread_block *block = own_block();
-  if (!only_reports(block)) return complete_free(object);
-  count_free_in_scope(block, glibc_usable_size(object));
-  next.free(object);
-}
-
-/* Where matched scopes are open realloc takes the complete route, which knows the object that was. */
-static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
-                                                     struct origin origin) {
-  struct thread_block *block = own_block();
-  if (!only_reports(block)) {
-    complete_count_free(NULL, old_size);
-    return complete_allocation(moved, size_of_doubled(doubled), origin);
-  }
-  count_free_in_scope(block, old_size);
-  return count_in_scope(block, moved, doubled, origin);
-}
-
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /* Whether the request is huge; 0 belongs to the complete path too. */
@@ -259,7 +205,7 @@ INLINE void *count_large_outcome(void *object, size_t size, struct origin origin
   if (unlikely(!object)) return complete_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return complete_new_allocation(object, size, origin);
+  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return count_large_without_headroom(object, size, origin);
   return count_large_allocation(block, object, usable_size, size, 0, origin);
 }
 
@@ -288,6 +234,90 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   counter_add(&block->events.freed_bytes, old_size);
   counter_add(&block->events.frees, 1);
   return count_large_allocation(block, moved, usable_size, size, size, origin);
+}
+
+/* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
+
+/* In scopes that are not matched, and nothing else is to be done: what is quick. */
+INLINE bool only_reports(const struct thread_block *block) {
+  const struct reporting usual = {SCOPED, 0};
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
+}
+
+/* The same where a scope is matched. */
+INLINE bool only_matches(const struct thread_block *block) {
+  const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
+}
+
+static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
+  object = sampled(object, doubled, origin);
+  return scope_allocation(own_block(), object, doubled);
+}
+
+/* Whatever is rare ends this function: so no register has to be saved. */
+INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
+  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
+  return scope_allocation(block, object, doubled);
+}
+
+/* The same where a scope is matched. */
+static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
+  struct thread_block *block = own_block();
+  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(origin, class))) object = sampled(object, doubled, origin);
+  return scope_match_allocation(block, object, doubled);
+}
+
+/* They read the block again, for the fast path is not to keep it where they want it. */
+static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
+  struct thread_block *block = own_block();
+  if (only_reports(block)) return count_in_scope(block, object, doubled, origin);
+  if (only_matches(block)) return count_to_match(object, doubled, origin);
+  return complete_allocation(object, size_of_doubled(doubled), origin);
+}
+
+/* Frees raise no peak. */
+INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
+  counter_add(&block->events.freed_bytes, usable_size);
+  counter_add(&block->events.frees, 1);
+}
+
+static OUT_OF_LINE void free_without_headroom(void *object) {
+  struct thread_block *block = own_block();
+  bool matches = only_matches(block);
+  if (!matches && !only_reports(block)) return complete_free(object);
+  size_t usable_size = glibc_usable_size(object);
+  count_free_in_scope(block, usable_size);
+  if (matches) scope_match_free(block, object, usable_size);
+  next.free(object);
+}
+
+static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size, struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) return complete_new_allocation(object, size, origin);
+  size_t usable_size = glibc_usable_size(object);
+  object = count_large_allocation(block, object, usable_size, size, 0, origin);
+  return scope_allocation(block, object, doubled_size(size));
+}
+
+/* Where matched scopes are open realloc takes the complete route, which knows the object that was. */
+static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
+                                                     struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) {
+    complete_count_free(NULL, old_size);
+    return complete_allocation(moved, size_of_doubled(doubled), origin);
+  }
+  count_free_in_scope(block, old_size);
+  return count_in_scope(block, moved, doubled, origin);
 }
 
 /* ---- The complete route ------------------------------------------------------------------------------- */
