@@ -118,7 +118,7 @@ public interface Mallometer extends AutoCloseable {
 
   /**
    * Ends this facade's part in the poller, which stops when the last facade closes, and every
-   * subscription made here. The latest snapshot, {@link #poll()} and brackets go on working. Does
+   * subscription made here. The latest snapshot, {@link #poll()} and scopes go on working. Does
    * nothing the second time.
    *
    * <p>A face is closed by the code that opened it, best before this; the other order is safe. A
@@ -185,14 +185,23 @@ public interface Mallometer extends AutoCloseable {
       return across(executor, ScopeOptions.defaults());
     }
 
-    /** Opens a bracket over the whole process. Prefer {@link #processScope()}. */
+    /**
+     * Opens a bracket over the whole process.
+     *
+     * @deprecated {@link #processScope()} has the peak and the largest allocation too
+     */
+    @Deprecated
+    @SuppressWarnings("deprecation")
     Bracket hook();
 
     /**
-     * Opens a bracket over the calling thread alone. Prefer {@link #threadScope()}. A virtual
-     * thread changes its carrier, whose counters these are: on a virtual thread the bracket stays
-     * empty.
+     * Opens a bracket over the calling thread alone, which stays empty on a virtual thread.
+     *
+     * @deprecated {@link #threadScope()} has the peak and the largest allocation too, and any
+     *     thread can read it
      */
+    @Deprecated
+    @SuppressWarnings("deprecation")
     Bracket hookThread();
   }
 

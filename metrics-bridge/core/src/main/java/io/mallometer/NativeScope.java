@@ -2,6 +2,7 @@ package io.mallometer;
 
 import io.mallometer.internal.interposer.OpenScope;
 import io.mallometer.model.ScopeFigures;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,12 +31,6 @@ public final class NativeScope implements AutoCloseable {
     this.open = open;
   }
 
-  /** Measured nothing, and never will. */
-  NativeScope(String reason) {
-    this.open = new Nothing();
-    this.result = ScopeFigures.none(reason);
-  }
-
   /** Returns what was measured so far, or, once the scope is closed, while it was open. */
   public ScopeFigures figures() {
     ScopeFigures closed = result;
@@ -44,7 +39,7 @@ public final class NativeScope implements AutoCloseable {
     }
     synchronized (this) {
       closed = result;
-      return closed != null ? closed : open.read();
+      return closed != null ? closed : orNone(open::read);
     }
   }
 
@@ -52,19 +47,15 @@ public final class NativeScope implements AutoCloseable {
   @Override
   public synchronized void close() {
     if (result == null) {
-      result = open.close();
+      result = orNone(open::close);
     }
   }
 
-  private static final class Nothing implements OpenScope {
-    @Override
-    public ScopeFigures read() {
-      return ScopeFigures.none("");
-    }
-
-    @Override
-    public ScopeFigures close() {
-      return read();
+  private static ScopeFigures orNone(Supplier<ScopeFigures> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return ScopeFigures.none("the library cannot be called: " + e);
     }
   }
 }

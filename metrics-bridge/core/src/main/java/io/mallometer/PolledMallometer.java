@@ -208,7 +208,7 @@ class PolledMallometer implements Mallometer {
     @Override
     public NativeScope threadScope(ScopeOptions options) {
       return OwnThread.isVirtual(Thread.currentThread())
-          ? new NativeScope(ON_A_VIRTUAL_THREAD)
+          ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
           : open(() -> poller.interposer().threadScope(options));
     }
 
@@ -226,16 +226,20 @@ class PolledMallometer implements Mallometer {
       try {
         return new NativeScope(opening.get());
       } catch (RuntimeException | LinkageError e) {
-        return new NativeScope("the library cannot be called: " + e);
+        return new NativeScope(OpenScope.none("the library cannot be called: " + e));
       }
     }
 
     @Override
+    @Deprecated
+    @SuppressWarnings("deprecation")
     public Bracket hook() {
       return new Bracket(poller.interposer()::process);
     }
 
     @Override
+    @Deprecated
+    @SuppressWarnings("deprecation")
     public Bracket hookThread() {
       return new Bracket(new OwnThread(poller.interposer()));
     }

@@ -5,6 +5,22 @@ import io.mallometer.model.ScopeFigures;
 /** A scope that is being measured. Thread-safe; nothing here throws. */
 public interface OpenScope {
 
+  /** Measures nothing, for a reason. */
+  static OpenScope none(String reason) {
+    ScopeFigures nothing = ScopeFigures.none(reason);
+    return new OpenScope() {
+      @Override
+      public ScopeFigures read() {
+        return nothing;
+      }
+
+      @Override
+      public ScopeFigures close() {
+        return nothing;
+      }
+    };
+  }
+
   /** What was measured so far. */
   ScopeFigures read();
 

@@ -1,0 +1,72 @@
+package io.mallometer.internal.interposer;
+
+import io.mallometer.model.ScopeFigures;
+import java.nio.ByteBuffer;
+import java.util.function.Supplier;
+
+/**
+ * The scopes that the library measures. All are read into one buffer, so that a scope mallocs
+ * nothing; to wait for it takes less than to allocate another.
+ */
+final class LibraryScopes {
+
+  /** EAGAIN and ENOMEM as the library returns them. */
+  private static final int TOO_MANY = -11;
+
+  private static final int NO_MEMORY = -12;
+
+  private final ByteBuffer figures = Structs.keep(ScopeLayout.BYTES);
+  private final long address = Structs.address(figures);
+
+  /**
+   * Opens a scope.
+   *
+   * @param options of mallometer_scope_open
+   * @param withoutScopes what takes its place if the library is older
+   * @param status the reason why nothing is counted
+   */
+  OpenScope open(int options, Supplier<OpenScope> withoutScopes, Supplier<String> status) {
+    int number = LibraryFunctions.mallometer_scope_open(options);
+    if (number > 0) {
+      return new LibraryScope(number);
+    }
+    return switch (number) {
+      case LibraryFunctions.NOT_THERE -> withoutScopes.get();
+      case TOO_MANY -> OpenScope.none("4,096 scopes are open, or 32 over the process");
+      case NO_MEMORY -> OpenScope.none("there is no memory for the scope's table");
+      default -> OpenScope.none(status.get());
+    };
+  }
+
+  private ScopeFigures read(int number, boolean closes) {
+    synchronized (figures) {
+      figures.putInt(ScopeLayout.SIZE, ScopeLayout.BYTES);
+      int result =
+          closes
+              ? LibraryFunctions.mallometer_scope_close(number, address)
+              : LibraryFunctions.mallometer_scope_read(number, address);
+      return result == 0
+          ? ScopeLayout.figures(figures)
+          : ScopeFigures.none(
+              "the scope's thread ended long ago, and the library needed the room for others");
+    }
+  }
+
+  private final class LibraryScope implements OpenScope {
+    private final int number;
+
+    LibraryScope(int number) {
+      this.number = number;
+    }
+
+    @Override
+    public ScopeFigures read() {
+      return LibraryScopes.this.read(number, false);
+    }
+
+    @Override
+    public ScopeFigures close() {
+      return LibraryScopes.this.read(number, true);
+    }
+  }
+}
