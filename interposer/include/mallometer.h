@@ -968,7 +968,8 @@ struct mallometer_scope {
 MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
 /*
- * Reads an open scope, from any thread. An event that happens meanwhile in another thread may be half in.
+ * Reads an open scope, from any thread. An event that happens meanwhile in another thread, or of a signal handler that
+ * interrupts the opening or the reading, may be half in.
  * -EINVAL: no such scope is open, or `figures` is NULL or its size below 8.
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);

@@ -301,7 +301,7 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
 
 static int begin_in_process(struct scope *scope) {
   scope->start_of_process = (struct mallometer_counters){0};
-  totals_read(&scope->start_of_process);
+  totals_read_whole(&scope->start_of_process);
   int window = peak_window_open(&scope->start_of_process);
   if (window < 0) return -EAGAIN;
   scope->window = (uint32_t)window;
@@ -368,11 +368,12 @@ static void copy_events(const struct mallometer_counters *events, struct mallome
   out->freed_bytes = events->freed_bytes;
 }
 
-static void read_matches(const struct scope *scope, struct mallometer_scope *out) {
+static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t temporary_bytes,
+                         struct mallometer_scope *out) {
   out->flags |= scope->overflowed ? MALLOMETER_SCOPE_OVERFLOWED : MALLOMETER_SCOPE_HAS_MATCHES;
   if (scope->overflowed) return;
-  out->temporary_allocations = __atomic_load_n(&scope->temporary, __ATOMIC_RELAXED);
-  out->temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_RELAXED);
+  out->temporary_allocations = temporary;
+  out->temporary_bytes = temporary_bytes;
   uint64_t allocations = 0;
   for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) allocations += out->allocations[i];
   out->retained_allocations = allocations - out->temporary_allocations;
@@ -382,6 +383,9 @@ static void read_matches(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_thread(const struct scope *scope, bool ended, struct mallometer_scope *out) {
+  /* First, so that events which come meanwhile leave nothing below 0. */
+  uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
+  uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
   totals_of(&scope->start, &start);
   totals_of(ended ? &scope->end : &scope->block->events, &now);
@@ -394,7 +398,7 @@ static void read_thread(const struct scope *scope, bool ended, struct mallometer
   uint64_t largest_doubled = __atomic_load_n(&scope->largest_doubled, __ATOMIC_RELAXED);
   out->largest_bytes = largest_doubled ? size_of_doubled(largest_doubled) : 0;
   if (ended) out->flags |= MALLOMETER_SCOPE_ENDED;
-  if (scope->table) read_matches(scope, out);
+  if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
 }
 
 /* The class of the largest request is known, and so what it was at most and at least. */
@@ -412,6 +416,8 @@ static void bound_largest(struct mallometer_scope *out) {
 static void read_process(const struct scope *scope, struct mallometer_scope *out) {
   struct mallometer_counters now = {0};
   (void)totals_raise_peak(&now);
+  now = (struct mallometer_counters){0};
+  totals_read_whole(&now);
   mallometer_difference(&scope->start_of_process, &now, &now);
   copy_events(&now, out);
   struct peak_window window = peak_window_read(scope->window, &now);

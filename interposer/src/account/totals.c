@@ -172,6 +172,15 @@ uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   return peak_so_far();
 }
 
+void totals_read_whole(struct mallometer_counters *sum) {
+  const struct mallometer_counters zeroed = *sum;
+  for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    *sum = zeroed;
+    totals_read(sum);
+    if ((int64_t)(freed_until_now() - freed_in(sum)) <= HEADROOM_BYTES) break;
+  }
+}
+
 /*
  * The estimate is always the sum of all flushed_live_bytes: whoever exchanges one adds the difference. False if
  * somebody else has exchanged it meanwhile, who knew newer live bytes than these may be.
@@ -272,6 +281,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
+  flush_all(); /* what threads have freed is headroom no more */
   return number;
 }
 

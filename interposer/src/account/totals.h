@@ -24,6 +24,12 @@
 /* Adds the events of all blocks to the event fields of `sum`, which the caller has zeroed. */
 void totals_read(struct mallometer_counters *sum);
 
+/*
+ * The same; taken again if more than HEADROOM_BYTES were freed meanwhile, by which what is allocated and not freed would
+ * be too high. Threads that free that much all the time are read as well as can be.
+ */
+void totals_read_whole(struct mallometer_counters *sum);
+
 /* Copies the counters of one block into the event fields of `out`. */
 void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
