@@ -974,6 +974,16 @@ MALLOMETER_API int mallometer_scope_open(uint32_t options);
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
+/*
+ * Copies the live samples among the objects that a matched scope retained, at most `capacity`: what was sampled of them
+ * (MALLOMETER_SAMPLE_INTERVAL) says which call sites they are of. `object_size` is sizeof(struct mallometer_object) of
+ * the caller. To be called by the scope's own thread while it is open. Returns how many were copied; -EINVAL: no such
+ * scope is open, objects is NULL, or object_size is below 48; -EPERM: it is another thread's; -ENODATA: it has no
+ * matches, or call sites are not recorded.
+ */
+MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
+                                            uint32_t capacity);
+
 /* Closes a scope, from any thread, and reads it; `figures` may be NULL. -EINVAL: no such scope is open. */
 MALLOMETER_API int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures);
 

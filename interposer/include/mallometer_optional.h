@@ -46,6 +46,7 @@ extern "C" {
 #pragma weak mallometer_scope_open
 #pragma weak mallometer_scope_read
 #pragma weak mallometer_scope_close
+#pragma weak mallometer_scope_objects
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

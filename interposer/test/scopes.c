@@ -220,6 +220,29 @@ static void exact_peaks(void) {
   }
 }
 
+/* Every allocation is sampled: what was retained has call sites, and nothing else has. */
+static void retained_objects(void) {
+  enum { KEPT = 30 };
+  static struct mallometer_object rows[100];
+  void *before = kept(777), *objects[KEPT];
+  uint32_t scope = opened(MALLOMETER_SCOPE_MATCHED), unmatched = opened(MALLOMETER_SCOPE_THREAD);
+  for (unsigned i = 0; i < KEPT; i++) {
+    objects[i] = kept(1000);
+    free(kept(500));
+  }
+  CHECK_EQUAL(mallometer_scope_objects(scope, rows, sizeof *rows, 100), KEPT);
+  for (unsigned i = 0; i < KEPT; i++) CHECK(rows[i].bytes >= 1000 && rows[i].bytes < 1100 && rows[i].probability == 1);
+  CHECK_EQUAL(mallometer_scope_objects(scope, rows, sizeof *rows, 10), 10);
+  CHECK_EQUAL(mallometer_scope_objects(scope, rows, 47, 100), -EINVAL);
+  CHECK_EQUAL(mallometer_scope_objects(unmatched, rows, sizeof *rows, 100), -ENODATA);
+  for (unsigned i = 0; i < KEPT; i++) free(objects[i]);
+  CHECK_EQUAL(mallometer_scope_objects(scope, rows, sizeof *rows, 100), 0);
+  (void)closed(unmatched);
+  (void)closed(scope);
+  CHECK_EQUAL(mallometer_scope_objects(scope, rows, sizeof *rows, 100), -EINVAL);
+  free(before);
+}
+
 /* ---- Nesting ------------------------------------------------------------------------------------------ */
 
 static void nested(void) {
@@ -689,6 +712,7 @@ int main(int count, char **arguments) {
                {"freed_from_outside", freed_from_outside},
                {"zero_bytes", zero_bytes},
                {"exact_peaks", exact_peaks},
+               {"retained_objects", retained_objects},
                {"nested", nested},
                {"out_of_order", closed_out_of_order},
                {"many", many},

@@ -456,6 +456,24 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
   }
 }
 
+const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error) {
+  const struct scope *scope = scope_of(number);
+  enum state state = scope ? state_of(state_word(scope)) : FREE;
+  *error = 0;
+  if (state != OPEN && state != ENDED) {
+    *error = -EINVAL;
+  } else if (state == ENDED || (scope->block && scope->block != block)) {
+    *error = -EPERM;
+  } else if (!scope->table || scope->overflowed || was_interrupted(scope)) {
+    *error = -ENODATA;
+  }
+  return *error ? NULL : scope;
+}
+
+bool scope_retains(const struct scope *scope, const void *object) {
+  return object && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+}
+
 /* ---- End ----------------------------------------------------------------------------------------------- */
 
 /* Its thread unlinks it, which may be in the middle of an event; or has ended meanwhile. */

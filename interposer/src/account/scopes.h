@@ -108,6 +108,13 @@ int scope_open(struct thread_block *block, bool matched);
 int scope_read(uint32_t number, struct mallometer_scope *out);
 int scope_close(uint32_t number, struct mallometer_scope *out);
 
+/*
+ * The open scope, for what follows; of the calling thread, which has `block`. NULL, with *error: -EINVAL: there is
+ * none; -EPERM: it is another's; -ENODATA: it has no matches.
+ */
+const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error);
+bool scope_retains(const struct scope *scope, const void *object);
+
 /* Counting was off: what came and went meanwhile is in no scope that is open now. */
 void scopes_interrupt(void);
 

@@ -25,8 +25,8 @@
 void totals_read(struct mallometer_counters *sum);
 
 /*
- * The same; taken again if more than HEADROOM_BYTES were freed meanwhile, by which what is allocated and not freed would
- * be too high. Threads that free that much all the time are read as well as can be.
+ * The same; taken again if more than HEADROOM_BYTES were freed meanwhile, by which what is allocated and not freed
+ * would be too high. Threads that free that much all the time are read as well as can be.
  */
 void totals_read_whole(struct mallometer_counters *sum);
 

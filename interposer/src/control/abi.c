@@ -185,7 +185,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
   if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   const struct rows rows = {objects, object_size, capacity};
-  return (int)live_samples_copy(&rows, slots_copy(&rows)); /* those in slots first: they tell most */
+  return (int)live_samples_copy(&rows, slots_copy(&rows, NULL), NULL); /* those in slots first: they tell most */
 }
 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
@@ -251,6 +251,20 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
   int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
   int result = deliver(out, &current, sizeof current);
   return result ? result : copied;
+}
+
+static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }
+
+int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
+                             uint32_t capacity) {
+  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  int error;
+  const struct scope *scope = scope_of_own(number, own_block(), &error);
+  if (!scope) return error;
+  if (!process_has_call_sites()) return -ENODATA;
+  const struct object_filter filter = {retains, scope};
+  const struct rows rows = {objects, object_size, capacity};
+  return (int)live_samples_copy(&rows, slots_copy(&rows, &filter), &filter);
 }
 
 int mallometer_jvm_attach(void) {

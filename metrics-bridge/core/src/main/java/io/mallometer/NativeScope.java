@@ -1,7 +1,9 @@
 package io.mallometer;
 
 import io.mallometer.internal.interposer.OpenScope;
+import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,20 @@ public final class NativeScope implements AutoCloseable {
     synchronized (this) {
       closed = result;
       return closed != null ? closed : orNone(open::read);
+    }
+  }
+
+  /**
+   * Returns which call sites allocated what the scope retains, most bytes first: as far as their
+   * allocations were sampled, which {@code MALLOMETER_SAMPLE_INTERVAL} makes more of. Takes
+   * milliseconds and allocates, so read {@link #figures()} first. Empty unless the scope is
+   * matched, open, and that of the calling thread.
+   */
+  public List<RetainedSite> retained() {
+    try {
+      return result == null ? open.retained() : List.of();
+    } catch (RuntimeException | LinkageError e) {
+      return List.of();
     }
   }
 

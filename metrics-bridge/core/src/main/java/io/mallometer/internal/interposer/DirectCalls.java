@@ -48,7 +48,8 @@ final class DirectCalls {
           "mallometer_detach",
           "mallometer_scope_open",
           "mallometer_scope_read",
-          "mallometer_scope_close");
+          "mallometer_scope_close",
+          "mallometer_scope_objects");
 
   private static volatile boolean linked;
 

@@ -63,6 +63,8 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction SCOPE_OPEN = optional("mallometer_scope_open");
   private static final @Nullable LibraryFunction SCOPE_READ = optional("mallometer_scope_read");
   private static final @Nullable LibraryFunction SCOPE_CLOSE = optional("mallometer_scope_close");
+  private static final @Nullable LibraryFunction SCOPE_OBJECTS =
+      optional("mallometer_scope_objects");
 
   private LibraryFunctions() {}
 
@@ -245,6 +247,11 @@ final class LibraryFunctions {
   /** The same, and closes the scope. */
   static int mallometer_scope_close(int number, long figures) {
     return call(SCOPE_CLOSE, number, figures);
+  }
+
+  /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
+  static int mallometer_scope_objects(int number, long objects, int objectSize, int capacity) {
+    return call(SCOPE_OBJECTS, number, objects, objectSize, capacity);
   }
 
   private static LibraryFunction function(String name) {

@@ -1,7 +1,15 @@
 package io.mallometer.internal.interposer;
 
+import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
+import io.mallometer.model.Owner;
+import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
 import java.nio.ByteBuffer;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -15,8 +23,16 @@ final class LibraryScopes {
 
   private static final int NO_MEMORY = -12;
 
+  private static final int MOST_OBJECTS = 16_384;
+
+  private final Supplier<CallSites> callSites;
   private final ByteBuffer figures = Structs.keep(ScopeLayout.BYTES);
   private final long address = Structs.address(figures);
+
+  /** Scopes whose call sites are those that the supplier reads. */
+  LibraryScopes(Supplier<CallSites> callSites) {
+    this.callSites = callSites;
+  }
 
   /**
    * Opens a scope.
@@ -52,6 +68,36 @@ final class LibraryScopes {
     }
   }
 
+  /** Names the sites after the objects were copied: that allocates itself. */
+  private List<RetainedSite> retained(int number) {
+    ByteBuffer objects = Structs.allocate(MOST_OBJECTS * SiteLayout.OBJECT_BYTES);
+    int count =
+        LibraryFunctions.mallometer_scope_objects(
+            number, Structs.address(objects), SiteLayout.OBJECT_BYTES, MOST_OBJECTS);
+    Map<Integer, Estimate> bySite = new HashMap<>();
+    for (int i = 0; i < count; i++) {
+      int offset = i * SiteLayout.OBJECT_BYTES;
+      double bytes = objects.getLong(offset + SiteLayout.OBJECT_SIZE);
+      double weight = 1 / objects.getDouble(offset + SiteLayout.OBJECT_PROBABILITY);
+      bySite.merge(
+          objects.getInt(offset + SiteLayout.OBJECT_SITE),
+          new Estimate(weight * bytes, weight * (weight - 1) * bytes * bytes, 1),
+          Estimate::plus);
+    }
+    if (bySite.isEmpty()) {
+      return List.of();
+    }
+    CallSites named = callSites.get();
+    return bySite.entrySet().stream()
+        .flatMap(
+            entry ->
+                named.site(entry.getKey()).stream()
+                    .filter(site -> site.owner() != Owner.MALLOMETER)
+                    .map(site -> new RetainedSite(site, entry.getValue())))
+        .sorted(Comparator.comparingDouble((RetainedSite one) -> one.bytes().value()).reversed())
+        .toList();
+  }
+
   private final class LibraryScope implements OpenScope {
     private final int number;
 
@@ -62,6 +108,11 @@ final class LibraryScopes {
     @Override
     public ScopeFigures read() {
       return LibraryScopes.this.read(number, false);
+    }
+
+    @Override
+    public List<RetainedSite> retained() {
+      return LibraryScopes.this.retained(number);
     }
 
     @Override

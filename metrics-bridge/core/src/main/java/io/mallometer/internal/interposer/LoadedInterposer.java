@@ -56,7 +56,7 @@ final class LoadedInterposer implements Interposer {
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
   private final LostMemory lost = new LostMemory();
-  private final LibraryScopes scopes = new LibraryScopes();
+  private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
 
   private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
   private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);

@@ -1,6 +1,8 @@
 package io.mallometer.internal.interposer;
 
+import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
+import java.util.List;
 
 /** A scope that is being measured. Thread-safe; nothing here throws. */
 public interface OpenScope {
@@ -23,6 +25,11 @@ public interface OpenScope {
 
   /** What was measured so far. */
   ScopeFigures read();
+
+  /** Which call sites what was retained is of, most bytes first. */
+  default List<RetainedSite> retained() {
+    return List.of();
+  }
 
   /** Ends the scope and returns what it measured. Called once. */
   ScopeFigures close();
