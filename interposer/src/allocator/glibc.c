@@ -14,13 +14,9 @@
 #include "allocator/next.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
 
-bool glibc_serves(void) {
-  const char *(*version)(void) = gnu_get_libc_version;
-  void *in_libc;
-  memcpy(&in_libc, &version, sizeof in_libc);
-  return libc_is_glibc() && next_allocator_contains(in_libc);
-}
+bool glibc_serves(void) { return libc_is_glibc() && next_allocator_contains(address_in_libc()); }
 
 void glibc_name(char *name, size_t capacity) { snprintf(name, capacity, "glibc %s", gnu_get_libc_version()); }
 

@@ -2,10 +2,12 @@
 #include "allocator/next.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "allocator/bootstrap.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
@@ -99,7 +101,60 @@ bool next_allocator_bypass_executable(void) {
   return complete;
 }
 
+/* ---- An allocator that calls itself by name --------------------------------------------------------------- */
+
+/*
+ * musl's calloc calls malloc by its name, its memalign and posix_memalign call aligned_alloc: ours, and the object would
+ * count twice. While this thread finds the next allocator ours give away from the bootstrap buffer, so such functions
+ * are known by what they return. Their work is done here then, over the function that they would call.
+ */
+enum { CLEARED_AT_ONCE = 4096 };
+
+/* Memory fresh from the kernel holds zeros and is read without becoming resident. */
+static void clear(char *bytes, size_t count) {
+  static const char zeros[CLEARED_AT_ONCE];
+  for (size_t at = 0, now; at < count; at += now) {
+    now = count - at < CLEARED_AT_ONCE ? count - at : CLEARED_AT_ONCE;
+    if (count < CLEARED_AT_ONCE || memcmp(bytes + at, zeros, now) != 0) memset(bytes + at, 0, now);
+  }
+}
+
+static void *calloc_by_malloc(size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  void *object = next.malloc(bytes);
+  if (object) clear(object, bytes);
+  return object;
+}
+
+static int posix_memalign_by_aligned_alloc(void **object, size_t alignment, size_t size) {
+  if (alignment < sizeof(void *)) return EINVAL;
+  int saved_errno = errno;
+  void *allocated = next.aligned_alloc(alignment, size);
+  int error = allocated ? 0 : errno;
+  if (allocated) *object = allocated;
+  errno = saved_errno;
+  return error;
+}
+
+static bool comes_here(void *object) {
+  bool ours = is_bootstrap(object);
+  if (!ours) next.free(object);
+  return ours;
+}
+
+static void go_round_names(void) {
+  if (comes_here(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
+  if (!comes_here(next.memalign(2 * sizeof(void *), 1))) return;
+  next.memalign = next.aligned_alloc;
+  next.posix_memalign = posix_memalign_by_aligned_alloc;
+}
+
 void next_allocator_warm_up(void) {
+  go_round_names();
   void *object = next.malloc(1);
   if (object) (void)next.usable_size(object);
   next.free(object);

@@ -49,7 +49,8 @@ void *program_function(const char *name);
 
 /*
  * Calls the functions once that prepare themselves at their first call; tcmalloc's malloc_usable_size allocates then.
- * What they allocate comes from the bootstrap buffer.
+ * What they allocate comes from the bootstrap buffer. Replaces those of `next` that call malloc's family by its names,
+ * which lead here.
  */
 void next_allocator_warm_up(void);
 

@@ -15,6 +15,7 @@
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/loader.h"
 #include "platform/loader_lock.h"
 

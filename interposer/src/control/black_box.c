@@ -14,8 +14,8 @@
 #include "control/snapshot.h"
 #include "platform/clock.h"
 #include "platform/files.h"
-#include "platform/glibc_versions.h"
 #include "platform/kernel.h"
+#include "platform/libc.h"
 #include "platform/wait.h"
 #include "sample/sampler.h"
 
@@ -150,15 +150,14 @@ static void *record_until_the_end(void *unused) {
 /* ---- The end ------------------------------------------------------------------------------------------ */
 
 /* Called by exit(): the process says goodbye. After a fork that nobody told us of, it is another process. */
-static void say_goodbye(int status, void *unused) {
-  (void)unused;
+static void say_goodbye(int status) {
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != RECORDING || getpid() != owner) return;
   struct box_sample record = {.kind = BOX_RECORD_EXIT, .sequence = 1};
   struct memory_reading reading;
   memory_read(&cgroup, &reading);
   memory_read_rest(&cgroup, &reading);
   take_counters(&record);
-  record.flags = (uint32_t)status;
+  record.flags = status == STATUS_NOT_TOLD ? BOX_STATUS_NOT_TOLD : (uint32_t)status;
   take_memory(&record, &reading);
   put(&layout[EXIT], &record);
 }
@@ -239,7 +238,7 @@ int black_box_start(const char *path, const struct black_box_writer *origin) {
     snprintf(failure, sizeof failure, "a thread cannot be started");
     return fail();
   }
-  if (on_exit) on_exit(say_goodbye, NULL);
+  at_exit(say_goodbye);
   int expected = STARTING; /* unless the thread has failed already */
   __atomic_compare_exchange_n(&state, &expected, RECORDING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return 0;

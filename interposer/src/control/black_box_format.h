@@ -88,6 +88,8 @@ _Static_assert(offsetof(struct box_header, regions) == 544, "the reader's offset
 
 enum box_record_kind { BOX_RECORD_SAMPLE = 1, BOX_RECORD_EXIT = 2 };
 
+/* What stands in the place of an exit status that the C library does not tell (musl). */
+#define BOX_STATUS_NOT_TOLD 0x80000000u
 /* Bits of box_sample.flags in a sample; in BOX_RECORD_EXIT they are the exit status. */
 enum box_sample_flags {
   /*

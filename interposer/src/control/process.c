@@ -28,7 +28,8 @@
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/executable.h"
-#include "platform/glibc_versions.h"
+#include "platform/libc.h"
+#include "platform/loaded_objects.h"
 #include "platform/loader.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
@@ -173,8 +174,8 @@ static struct configuration configure(void) {
 
 /* The C library has its environment then, but hardly anything has run. */
 static void starts(void) {
-  if (!libc_is_glibc()) {
-    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is not glibc (Alpine uses musl)");
+  if (!libc_is_glibc() && !libc_is_musl()) {
+    off(MALLOMETER_STATE_UNSUPPORTED, "nothing is counted: the C library is neither glibc nor musl");
     return;
   }
   struct configuration configuration = configure();
@@ -223,6 +224,7 @@ static void name_allocator(void) {
 }
 
 static void in_forked_child(void) {
+  loaded_objects_forked();
   snapshot_forked();
   scopes_forked();
   thread_blocks_forked();

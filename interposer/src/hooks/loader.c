@@ -16,7 +16,8 @@
  * is opened.
  *
  * dlopen looks at its return address to know whose search path and namespace apply. The last call must therefore be a
- * jump, so that the return address stays the program's; the test `fast_path` checks that it is.
+ * jump, so that the return address stays the program's; the test `fast_path` checks that it is. musl's does not look,
+ * and is called.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -27,15 +28,19 @@
 #include "hooks/state.h"
 #include "platform/glibc_versions.h"
 #include "platform/imports.h"
+#include "platform/loaded_objects.h"
+#include "platform/loader.h"
 
 typedef void *dlopen_function(const char *file, int mode);
 
 static dlopen_function *next_dlopen;
+static bool knows_callers;
 
 __attribute__((noinline)) static dlopen_function *find_next_dlopen(void) {
   void *address = dlsym(RTLD_NEXT, "dlopen");
   dlopen_function *found;
   memcpy(&found, &address, sizeof found);
+  knows_callers = loader_knows_callers();
   __atomic_store_n(&next_dlopen, found, __ATOMIC_RELEASE);
   return found;
 }
@@ -116,12 +121,21 @@ __attribute__((noinline)) static const char *open_for_java(dlopen_function *open
   return open(file, mode | RTLD_GLOBAL) ? NULL : file;
 }
 
+/* Where the caller does not matter: what was loaded is known from then on. */
+__attribute__((noinline)) static void *open_and_know(dlopen_function *open, const char *file, int mode) {
+  void *opened = open(file, mode);
+  loaded_objects_refresh();
+  return opened;
+}
+
 void *program_dlopen(const char *file, int mode) {
   dlopen_function *open = __atomic_load_n(&next_dlopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlopen();
   if (is_jvm(file)) hook_owner.meets_jvm();
   if (is_javas_lookup(file)) file = open_for_java(open, file, mode, __builtin_return_address(0));
-  return open(file, safe_mode(file, mode));
+  mode = safe_mode(file, mode);
+  if (!knows_callers) return open_and_know(open, file, mode);
+  return open(file, mode);
 }
 
 typedef void *dlmopen_function(Lmid_t namespace, const char *file, int mode);

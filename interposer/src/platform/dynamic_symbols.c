@@ -6,6 +6,8 @@
 
 #include "platform/dynamic_section.h"
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
+#include "platform/loader.h"
 
 static bool begins_with(const char *text, const char *beginning) {
   while (*beginning && *text == *beginning) text++, beginning++;
@@ -19,10 +21,20 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
+/* musl's handles are descriptions, as glibc's are, and begin alike. Its dladdr tells a description's own name. */
+static struct link_map *object_by_name_of(const void *address) {
+  Dl_info info;
+  if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
+  struct link_map *object = already_loaded(NULL);
+  while (object && object->l_name != info.dli_fname) object = object->l_next;
+  return object;
+}
+
 struct link_map *object_of(const void *address) {
   Dl_info info;
   struct link_map *object;
-  return dladdr1 && dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
+  if (!dladdr1) return object_by_name_of(address);
+  return dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
 }
 
 struct link_map *own_object(void) {

@@ -3,7 +3,7 @@
  *
  * dlsym answers less than that: in an executable that is linked to fixed addresses it takes a reference whose address
  * was taken for a definition, and a name that it does not find costs it memory. The functions here allocate nothing and
- * call nothing of the C library but dladdr1: they serve the start, when a sanitizer's runtime may stand before the C
+ * call nothing of glibc but dladdr1: they serve the start, when a sanitizer's runtime may stand before the C
  * library and not be ready. They walk the loader's list without its lock, which only the start may do.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
@@ -14,7 +14,7 @@
 /* The loader's description of an object. */
 struct link_map;
 
-/* The object that holds an address; NULL if none is known, as under musl. */
+/* The object that holds an address; NULL if none is known. */
 struct link_map *object_of(const void *address);
 
 /*

@@ -9,7 +9,8 @@
  *
  * musl loads an object that was built on glibc: it takes the names of glibc's libraries for its own and reads no
  * versions. But it ends a program before main if the preloaded object refers to a function that musl lacks. References
- * to such functions are weak, and none is called before it is known to be there; the test `musl` checks the result.
+ * to such functions are weak, and none is called before it is known to be there (platform/libc.h); the test `musl` checks
+ * the result.
  */
 #ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
@@ -17,8 +18,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "platform/arch.h"
@@ -56,20 +55,5 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 /* pthread_atfork, which is linked in statically, is this; the object is the one whose end removes the handlers. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
-
-static inline bool libc_is_glibc(void) { return gnu_get_libc_version != NULL; }
-
-/* NULL if it is not glibc. */
-static inline const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
-
-/*
- * Has functions called before each fork, and after it in the parent and in the child, as long as the library is loaded.
- * Not where the C library cannot. Allocates.
- */
-static inline void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
-  if (__register_atfork) __register_atfork(before, in_parent, in_child, NULL);
-}
-
-static inline void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 #endif

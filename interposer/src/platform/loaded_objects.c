@@ -1,4 +1,4 @@
-/* By _dl_find_object where there is one, else only this library itself is known. See loaded_objects.h. */
+/* By _dl_find_object where there is one, else by a table of our own. See loaded_objects.h. */
 #include "platform/loaded_objects.h"
 
 #include <link.h>
@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "platform/glibc_versions.h"
+#include "platform/object_table.h"
 #include "platform/readable_memory.h"
+#include "platform/visibility.h"
 
 /* glibc's struct dl_find_object on x86-64 and aarch64 (GNU C Library Manual, "Dynamic Linker Introspection"). */
 struct answer {
@@ -19,11 +21,16 @@ struct answer {
 };
 
 static int (*find_object)(void *address, struct answer *answer);
+static bool has_table;
 static struct loaded_object own;
+
+#ifndef FIND_OBJECT /* tests build a library that finds none */
+#define FIND_OBJECT "_dl_find_object"
+#endif
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
-  struct loaded_object found = {UINTPTR_MAX, 0, NULL, info->dlpi_addr, info->dlpi_name};
+  struct loaded_object found = {.begin = UINTPTR_MAX, .bias = info->dlpi_addr, .path = info->dlpi_name};
   for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
     uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
     if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) found.unwind_table = (const uint8_t *)begin;
@@ -36,25 +43,69 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *unused) {
   return 1;
 }
 
-bool loaded_objects_start(void) {
+bool loaded_objects_start(bool kernel_tells) {
   dl_iterate_phdr(find_own, NULL);
-  void *address = dlsym(RTLD_DEFAULT, "_dl_find_object");
+  void *address = dlsym(RTLD_DEFAULT, FIND_OBJECT);
   memcpy(&find_object, &address, sizeof address);
-  return find_object != NULL;
+  if (!find_object) has_table = kernel_tells && object_table_refresh();
+  return find_object != NULL || has_table;
 }
+
+void loaded_objects_refresh(void) {
+  if (has_table) object_table_refresh();
+}
+
+void loaded_objects_forked(void) { object_table_forked(); }
+
+size_t loaded_objects_footprint(void) { return object_table_footprint(); }
 
 bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   if (address >= own.begin && address < own.end) {
     *object = own;
     return true;
   }
+  if (has_table) return object_table_find(address, object);
   struct answer answer;
   if (!find_object || find_object((void *)address, &answer) != 0) return false;
   const struct link_map *entry = answer.link_map;
   *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame,
-                                   entry->l_addr, entry->l_name};
+                                   entry->l_addr, entry->l_name, 0};
   return true;
 }
+
+/* ---- Whether it is still there ------------------------------------------------------------------------- */
+
+/* Of the words at the begin of the file and of the unwind table: sizes, the entry, the first functions. */
+enum { WORDS_OF_MARK = 8 };
+
+static bool mix(uint64_t *mark, const void *from) {
+  uint64_t words[WORDS_OF_MARK];
+  if (!is_readable((uintptr_t)from, sizeof words)) return false;
+  memcpy(words, from, sizeof words);
+  for (size_t i = 0; i < WORDS_OF_MARK; i++) *mark = (*mark ^ words[i]) * 0x9e3779b97f4a7c15u;
+  return true;
+}
+
+uint64_t loaded_object_mark(const struct loaded_object *object) {
+  uint64_t mark = 1;
+  if (!mix(&mark, (const void *)object->begin)) return 0;
+  if (object->unwind_table && !mix(&mark, object->unwind_table)) return 0;
+  return mark | 1;
+}
+
+bool loaded_object_is_there(const struct loaded_object *object) {
+  return object->mark == 0 || object->mark == loaded_object_mark(object);
+}
+
+/* ---- Objects that come --------------------------------------------------------------------------------- */
+
+/*
+ * The C runtime's beginning of an object (crti.o of glibc) calls this function, if there is one, before the object's
+ * constructors: for a profiler, whose executable has one of its own and so comes first. It tells of all that is loaded,
+ * by the C library itself too, at the moment from which on it may be in a stack.
+ */
+EXPORT void object_begins(void) __asm__("__gmon_start__");
+void object_begins(void) { loaded_objects_refresh(); }
 
 /* ---- Build id ----------------------------------------------------------------------------------------- */
 

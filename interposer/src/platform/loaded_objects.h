@@ -1,13 +1,14 @@
 /*
  * Which loaded object (executable or library) an address belongs to, asked from inside of malloc.
  *
- * glibc answers without a lock since 2.35 (_dl_find_object). Every older way takes the loader's lock, which another
- * thread may hold while it waits for this one: there the answer is that nothing is known.
+ * glibc answers without a lock since 2.35 (_dl_find_object). All else that a C library has takes the loader's lock,
+ * which another thread may hold while it waits for this one: there a table of our own answers (object_table.h).
  */
 #ifndef MALLOMETER_PLATFORM_LOADED_OBJECTS_H
 #define MALLOMETER_PLATFORM_LOADED_OBJECTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct loaded_object {
@@ -18,13 +19,40 @@ struct loaded_object {
   /* What the loader added to the addresses in the file, and its path: empty for the executable. */
   uintptr_t bias;
   const char *path;
+  /* loaded_object_mark(), where the object may be gone by now; else 0. */
+  uint64_t mark;
 };
 
-/* Looks the function up. Enters the loader. False if there is none: then only this library itself is known. */
-bool loaded_objects_start(void);
+/*
+ * Looks the function up, or makes the table. Enters the loader. False if there is neither: then only this library
+ * itself is known. The table needs a kernel that tells what is readable (readable_memory.h).
+ */
+bool loaded_objects_start(bool kernel_tells);
+
+/*
+ * Objects may have come or gone; what is loaded in the ordinary way is known without that. Not inside of malloc. Takes
+ * the lock of dl_iterate_phdr. Keeps errno.
+ */
+void loaded_objects_refresh(void);
+
+/* In a forked child. */
+void loaded_objects_forked(void);
+
+/* Bytes of the table. */
+size_t loaded_objects_footprint(void);
 
 /* Takes no lock. False if the address belongs to none that is known. */
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
+
+/*
+ * Whether the object still is where it was found: to be asked before its memory is read. An object that the calling
+ * thread is in, which it will return to, stays then. Up to two questions to the kernel where there is a table of our
+ * own. May change errno.
+ */
+bool loaded_object_is_there(const struct loaded_object *object);
+
+/* What tells an object from another at the same place; 0 if its memory cannot be read. May change errno. */
+uint64_t loaded_object_mark(const struct loaded_object *object);
 
 /*
  * Copies the object's build id, at most `capacity` bytes of it. Returns how many; 0 if it has none, or none that can be

@@ -7,6 +7,7 @@
 
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/readable_memory.h"
 
 /* The kernel keeps at least twice as much below the first thread's stack free of other memory. */
@@ -33,7 +34,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+  /* Elsewhere what the kernel has put above all frames; arguments and environment lie between. */
+  uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
   uintptr_t lowest = end_of_mapping(end) - page_of(largest);
@@ -61,7 +63,24 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
   return begin < control_block && end >= control_block + SEARCHED_BYTES && end - control_block < MOST_BEHIND_STACK;
 }
 
+/* Which thread that is, where the C library tells of the others: of the first it would ask the kernel. */
+static pthread_t first_thread;
+static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
+static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);
+
+/* musl's function for that copies words from the control block, and does nothing else. */
+static bool ask_for_own_stack(struct own_stack *own) {
+  pthread_attr_t attributes;
+  void *begin;
+  size_t bytes;
+  if (pthread_self() == first_thread || describe_thread(pthread_self(), &attributes) != 0) return false;
+  if (stack_of_thread(&attributes, &begin, &bytes) != 0) return false;
+  *own = (struct own_stack){(uintptr_t)begin, (uintptr_t)begin + bytes};
+  return true;
+}
+
 static bool find_own_stack(struct own_stack *own) {
+  if (describe_thread && stack_of_thread) return ask_for_own_stack(own);
   uintptr_t control_block = thread_control_block(control_block_bytes);
   size_t known = __atomic_load_n(&place_of_words, __ATOMIC_RELAXED);
   if (!is_glibc || !control_block) return false;
@@ -78,7 +97,14 @@ static bool find_own_stack(struct own_stack *own) {
 }
 
 static void know_control_blocks(void) {
-  is_glibc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version") != NULL;
+  is_glibc = libc_is_glibc();
+  if (libc_is_musl()) {
+    void *address = dlsym(RTLD_DEFAULT, "pthread_getattr_np");
+    memcpy(&describe_thread, &address, sizeof address);
+    address = dlsym(RTLD_DEFAULT, "pthread_attr_getstack");
+    memcpy(&stack_of_thread, &address, sizeof address);
+    first_thread = pthread_self();
+  }
   const uint32_t *bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
   if (bytes) control_block_bytes = *bytes;
 }

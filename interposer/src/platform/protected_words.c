@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/system_calls.h"
 #include "platform/wait.h"

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "platform/clock.h"
-#include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#include "platform/glibc_versions.h"
+#include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"

@@ -49,6 +49,7 @@ static bool keep(struct modules *modules, const struct loaded_object *object) {
 static void note(struct modules *modules, uintptr_t address) {
   struct loaded_object object;
   if (!loaded_object_at(address, &object) || !object.path || is_known(modules, &object)) return;
+  if (!loaded_object_is_there(&object)) return;
   if (!keep(modules, &object)) __atomic_fetch_add(&modules->without_room, 1, __ATOMIC_RELAXED);
 }
 

@@ -111,6 +111,7 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
     return packed != NO_RULE;
   }
   *work += WORK_RULE;
+  if (!loaded_object_is_there(object)) return false;
   bool found = frame_rule_at(pc, object, rule);
   if (found && !can_be_packed(rule)) return true;
   packed = found ? pack(rule) : NO_RULE;
@@ -186,7 +187,7 @@ static bool kernel_tells_what_is_readable(void) {
 enum unwinding native_stack_start(enum unwinding wanted) {
   own_stacks_start();
   kernel_tells = kernel_tells_what_is_readable();
-  objects_are_known = loaded_objects_start();
+  objects_are_known = loaded_objects_start(kernel_tells);
   if (wanted == UNWIND_BY_TABLES && !objects_are_known) wanted = UNWIND_BY_FRAME_POINTERS;
   return unwinding = wanted;
 }

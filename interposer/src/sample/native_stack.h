@@ -1,8 +1,8 @@
 /*
  * The native call stack of the calling thread, from inside of malloc.
  *
- * Frames are followed by call frame information where the loaded objects can be found without a lock, else by frame
- * pointers. Nothing is read that is not known to be readable: of the thread's own stack (platform/own_stack.h) all that
+ * Frames are followed by call frame information, where the kernel tells what is readable or the C library which objects
+ * are loaded, else by frame pointers. Nothing is read that is not known to be readable: of the thread's own stack (platform/own_stack.h) all that
  * is in use is; for other stacks the kernel is asked page by page. So a stack that is smashed, or code without
  * information, makes a short stack and never a fault.
  *
@@ -11,7 +11,7 @@
  * is room.
  *
  * The stack ends at the first return address outside any loaded object: there Java begins, or code that a
- * program generated. Where loaded objects are not known (glibc before 2.35) it goes on as far as frame pointers lead.
+ * program generated. Where loaded objects are not known it goes on as far as frame pointers lead.
  */
 #ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
 #define MALLOMETER_SAMPLE_NATIVE_STACK_H

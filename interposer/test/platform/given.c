@@ -486,7 +486,9 @@ size_t own_stack_left(uintptr_t stack) {
   return own_stack_holds(stack, &own) ? stack - own.begin : 0;
 }
 
-bool loaded_objects_start(void) { return given_objects != NULL; }
+bool loaded_objects_start(bool kernel_tells) { return kernel_tells && given_objects != NULL; }
+
+bool loaded_object_is_there(const struct loaded_object *object) { return object->unwind_table || !object->mark; }
 
 bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   for (size_t i = 0; i < given_object_count; i++) {

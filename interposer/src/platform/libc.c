@@ -1,0 +1,69 @@
+/* By weak references, and by what the loader finds at run time. See libc.h. */
+#include "platform/libc.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "platform/glibc_versions.h"
+#include "platform/loader.h"
+
+/* ---- Which one ----------------------------------------------------------------------------------------- */
+
+/* The object that holds a function which every C library has, and none but the C library. */
+static const void *begin_of_libc(void) {
+  Dl_info info;
+  return dladdr((const void *)(uintptr_t)getauxval, &info) ? info.dli_fbase : NULL;
+}
+
+bool libc_is_glibc(void) {
+  Dl_info info;
+  const void *libc = begin_of_libc();
+  return gnu_get_libc_version && libc && dladdr(address_in_libc(), &info) && info.dli_fbase == libc;
+}
+
+/* musl's own names for variables of getopt(3). */
+bool libc_is_musl(void) {
+  bool has_own_name = !libc_is_glibc() && dlsym(RTLD_DEFAULT, "__optreset") != NULL;
+  forget_loader_errors();
+  return has_own_name;
+}
+
+const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
+
+/* ---- Forks --------------------------------------------------------------------------------------------- */
+
+/* glibc's pthread_atfork is linked in statically, and calls __register_atfork; musl's is found by its name. */
+void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+  int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
+  if (__register_atfork) {
+    __register_atfork(before, in_parent, in_child, NULL);
+    return;
+  }
+  void *address = dlsym(RTLD_DEFAULT, "pthread_atfork");
+  memcpy(&register_handlers, &address, sizeof address);
+  if (register_handlers) register_handlers(before, in_parent, in_child);
+}
+
+void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
+
+/* ---- Exit ---------------------------------------------------------------------------------------------- */
+
+static void (*to_run)(int status);
+
+static void run_with_status(int status, void *unused) {
+  (void)unused;
+  to_run(status);
+}
+
+static void run_without_status(void) { to_run(STATUS_NOT_TOLD); }
+
+void at_exit(void (*run)(int status)) {
+  to_run = run;
+  if (on_exit) {
+    on_exit(run_with_status, NULL);
+  } else {
+    atexit(run_without_status);
+  }
+}

@@ -1,0 +1,37 @@
+/*
+ * What C libraries do differently, as one built object meets glibc and musl: which one it is, and the services that
+ * only one of them has. What one lacks is a weak reference (platform/glibc_versions.h) that is asked for here.
+ */
+#ifndef MALLOMETER_PLATFORM_LIBC_H
+#define MALLOMETER_PLATFORM_LIBC_H
+
+#include <stdbool.h>
+
+/*
+ * Whether the process has glibc itself. False where another C library answers by glibc's names (gcompat). Enters the
+ * loader.
+ */
+bool libc_is_glibc(void);
+
+/*
+ * Whether the process has musl. Not a matter of names: musl has glibc's, where gcompat brings them. Enters the loader.
+ */
+bool libc_is_musl(void);
+
+/* A function of glibc's own library; NULL if it is not glibc. */
+const void *address_in_libc(void);
+
+/*
+ * Has functions called before each fork, and after it in the parent and in the child, as long as the library is loaded.
+ * Not where the C library cannot. Allocates; enters the loader.
+ */
+void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
+void after_fork_in_child(void (*run)(void));
+
+/* The status of a process whose C library does not tell it at exit. */
+#define STATUS_NOT_TOLD (-1)
+
+/* Has a function called when the process calls exit(), with the status or STATUS_NOT_TOLD. Allocates. */
+void at_exit(void (*run)(int status));
+
+#endif

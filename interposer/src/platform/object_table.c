@@ -1,0 +1,204 @@
+/* See object_table.h. */
+#include "platform/object_table.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "platform/memory.h"
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+struct table {
+  size_t bytes;
+  uint64_t changes; /* of the loader's list, when it was read */
+  bool is_complete;
+  uint32_t count;
+  struct loaded_object objects[]; /* by `begin` */
+};
+
+static struct table *current;
+static uint32_t readers;
+
+/* The last one that begins at the address or before. */
+static bool find_in(const struct table *table, uintptr_t address, struct loaded_object *object) {
+  uint32_t low = 0, high = table->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (table->objects[middle].begin <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0 || address >= table->objects[low - 1].end) return false;
+  *object = table->objects[low - 1];
+  return true;
+}
+
+/*
+ * Sequentially consistent, as are the two of publish(): either the writer sees this reader, or this reader sees the new
+ * table. The release at the end: what was read was read before.
+ */
+bool object_table_find(uintptr_t address, struct loaded_object *object) {
+  __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
+  const struct table *table = __atomic_load_n(&current, __ATOMIC_SEQ_CST);
+  bool found = table && find_in(table, address, object);
+  __atomic_fetch_sub(&readers, 1, __ATOMIC_RELEASE);
+  return found;
+}
+
+/* ---- Paths --------------------------------------------------------------------------------------------- */
+
+/* They outlive the tables: readers keep pointers to them. One that finds no room is NULL: its object has no name. */
+#define BYTES_OF_PATHS 65536u
+
+static char *paths;
+static uint32_t bytes_of_paths;
+
+static const char *keep_path(const char *path) {
+  size_t bytes = strlen(path) + 1;
+  if (!paths) paths = memory_map(NULL, BYTES_OF_PATHS);
+  if (!paths) return NULL;
+  for (uint32_t at = 0; at < bytes_of_paths; at += (uint32_t)strlen(paths + at) + 1) {
+    if (strcmp(paths + at, path) == 0) return paths + at;
+  }
+  if (bytes > BYTES_OF_PATHS - bytes_of_paths) return NULL;
+  char *kept = memcpy(paths + bytes_of_paths, path, bytes);
+  bytes_of_paths += (uint32_t)bytes;
+  return kept;
+}
+
+/* ---- Making a table ------------------------------------------------------------------------------------- */
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
+  (void)size;
+  struct table *counted = table;
+  counted->changes = info->dlpi_adds + info->dlpi_subs;
+  counted->count++;
+  return 0;
+}
+
+/* An object that the loader has not finished reading has no segments yet. */
+static bool describe(const struct dl_phdr_info *info, struct loaded_object *object) {
+  *object = (struct loaded_object){.begin = UINTPTR_MAX, .bias = info->dlpi_addr};
+  for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+    uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
+    if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) object->unwind_table = (const uint8_t *)begin;
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    if (begin < object->begin) object->begin = begin;
+    if (end > object->end) object->end = end;
+  }
+  if (object->begin >= object->end) return false;
+  object->path = keep_path(info->dlpi_name ? info->dlpi_name : "");
+  object->mark = loaded_object_mark(object);
+  return object->mark != 0;
+}
+
+struct filling {
+  struct table *table;
+  uint32_t capacity;
+};
+
+/* Sorted by insertion. */
+static int add_object(struct dl_phdr_info *info, size_t size, void *filling) {
+  (void)size;
+  struct table *table = ((struct filling *)filling)->table;
+  struct loaded_object object;
+  if (info->dlpi_adds + info->dlpi_subs != table->changes || table->count == ((struct filling *)filling)->capacity ||
+      !describe(info, &object)) {
+    table->is_complete = false;
+    return 0;
+  }
+  uint32_t place = table->count++;
+  for (; place > 0 && table->objects[place - 1].begin > object.begin; place--) {
+    table->objects[place] = table->objects[place - 1];
+  }
+  table->objects[place] = object;
+  return 0;
+}
+
+static bool is_up_to_date(const struct table *table, const struct table *counted) {
+  return table && table->is_complete && table->changes == counted->changes;
+}
+
+static struct table *make_table(const struct table *counted) {
+  size_t bytes = sizeof(struct table) + counted->count * sizeof(struct loaded_object);
+  struct table *table = memory_map(NULL, bytes);
+  if (!table) return NULL;
+  *table = (struct table){.bytes = bytes, .changes = counted->changes, .is_complete = true};
+  dl_iterate_phdr(add_object, &(struct filling){table, counted->count});
+  return table;
+}
+
+/* ---- Publishing ---------------------------------------------------------------------------------------- */
+
+static struct table *old[MOST_OLD_TABLES];
+
+static struct table **room_for_old(void) {
+  for (uint32_t i = 0; i < MOST_OLD_TABLES; i++) {
+    if (!old[i]) return &old[i];
+  }
+  return NULL;
+}
+
+static void free_old(void) {
+  if (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) != 0) return;
+  for (uint32_t i = 0; i < MOST_OLD_TABLES; i++) {
+    if (old[i]) memory_unmap(old[i], old[i]->bytes);
+    old[i] = NULL;
+  }
+}
+
+static void publish(struct table *table) {
+  struct table **place = room_for_old();
+  if (place) {
+    *place = __atomic_exchange_n(&current, table, __ATOMIC_SEQ_CST);
+  } else {
+    memory_unmap(table, table->bytes);
+  }
+  free_old();
+}
+
+static bool is_same(const struct table *one, const struct table *other) {
+  return one && one->count == other->count && one->changes == other->changes &&
+         memcmp(one->objects, other->objects, one->count * sizeof *one->objects) == 0;
+}
+
+static void look(void) {
+  struct table counted = {.count = 0};
+  dl_iterate_phdr(count_object, &counted);
+  if (is_up_to_date(current, &counted)) return;
+  struct table *table = make_table(&counted);
+  if (!table) return;
+  if (is_same(current, table)) {
+    memory_unmap(table, table->bytes);
+  } else {
+    publish(table);
+  }
+}
+
+/* Whoever comes while another thread is at it, or in a signal handler in the middle, has that one look once more. */
+static bool busy, wanted;
+
+bool object_table_refresh(void) {
+  int saved_errno = errno;
+  __atomic_store_n(&wanted, true, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&busy, true, __ATOMIC_SEQ_CST)) {
+    if (__atomic_exchange_n(&wanted, false, __ATOMIC_SEQ_CST)) look();
+    __atomic_store_n(&busy, false, __ATOMIC_SEQ_CST);
+  }
+  errno = saved_errno;
+  return __atomic_load_n(&current, __ATOMIC_RELAXED) != NULL;
+}
+
+void object_table_forked(void) { __atomic_store_n(&busy, false, __ATOMIC_RELAXED); }
+
+size_t object_table_footprint(void) {
+  __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
+  const struct table *table = __atomic_load_n(&current, __ATOMIC_SEQ_CST);
+  size_t bytes = table ? memory_whole_pages(table->bytes) + BYTES_OF_PATHS : 0;
+  __atomic_fetch_sub(&readers, 1, __ATOMIC_RELEASE);
+  return bytes;
+}
