@@ -19,6 +19,7 @@ static struct {
   int (*posix_memalign)(void **, size_t, size_t);
 } below;
 
+#ifdef RTLD_DL_LINKMAP
 static void *if_in(const struct link_map *object, void *address) {
   struct link_map *found;
   Dl_info info;
@@ -34,7 +35,7 @@ static void *function_of(void *library, const struct link_map *object, const cha
 }
 
 /* The first object behind the library that defines malloc. */
-static void find_allocator_below(void) {
+static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;
   void *library = NULL;
@@ -44,6 +45,24 @@ static void find_allocator_below(void) {
     CHECK(object);
     library = dlopen(object->l_name, RTLD_NOLOAD | RTLD_NOW);
   } while (!library || !function_of(library, object, "malloc"));
+  *found = object;
+  return library;
+}
+#else /* musl */
+static void *function_of(void *library, const struct link_map *object, const char *name) {
+  (void)object;
+  return dlsym(library, name);
+}
+
+static void *open_allocator(struct link_map **found) {
+  *found = NULL;
+  return dlopen("libc.so", RTLD_NOLOAD | RTLD_NOW);
+}
+#endif
+
+static void find_allocator_below(void) {
+  struct link_map *object;
+  void *library = open_allocator(&object);
 #define FIND(name)                                          \
   do {                                                      \
     void *address = function_of(library, object, #name);    \

@@ -66,7 +66,9 @@ static void wrong_alignments(void) {
   SAME(aligned_alloc((size_t)3 << 62, size), below.aligned_alloc((size_t)3 << 62, size));
   static const size_t alignments[] = {0, 1, 3, 4, 24};
   for (size_t i = 0; i < sizeof alignments / sizeof *alignments; i++) {
+#ifdef __GLIBC__ /* musl's changes errno for some */
     SAME(posix(posix_memalign, alignments[i], size), posix(below.posix_memalign, alignments[i], size));
+#endif
     CHECK_EQUAL(result_of_posix(alignments[i], size), EINVAL);
   }
 }

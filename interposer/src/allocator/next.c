@@ -104,9 +104,9 @@ bool next_allocator_bypass_executable(void) {
 /* ---- An allocator that calls itself by name --------------------------------------------------------------- */
 
 /*
- * musl's calloc calls malloc by its name, its memalign and posix_memalign call aligned_alloc: ours, and the object would
- * count twice. While this thread finds the next allocator ours give away from the bootstrap buffer, so such functions
- * are known by what they return. Their work is done here then, over the function that they would call.
+ * musl's calloc calls malloc by its name, its memalign and posix_memalign call aligned_alloc: ours, and the object
+ * would count twice. While this thread finds the next allocator ours give away from the bootstrap buffer, so such
+ * functions are known by what they return. Their work is done here then, over the function that they would call.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
@@ -132,12 +132,10 @@ static void *calloc_by_malloc(size_t count, size_t size) {
 
 static int posix_memalign_by_aligned_alloc(void **object, size_t alignment, size_t size) {
   if (alignment < sizeof(void *)) return EINVAL;
-  int saved_errno = errno;
   void *allocated = next.aligned_alloc(alignment, size);
-  int error = allocated ? 0 : errno;
-  if (allocated) *object = allocated;
-  errno = saved_errno;
-  return error;
+  if (!allocated) return errno;
+  *object = allocated;
+  return 0;
 }
 
 static bool comes_here(void *object) {

@@ -236,9 +236,12 @@ static void in_forked_child(void) {
   search_forked();
 }
 
+/* The loader's message of a look-up in vain comes and goes uncounted. */
 static void start_stacks(void) {
+  struct thread_block *own = thread_block_leave();
   unwinding = native_stack_start(unwinding);
   forget_loader_errors();
+  thread_block_return(own);
   after_fork_in_child(in_forked_child);
   stacks_started = true;
 }
@@ -265,11 +268,8 @@ static void begin(void) {
   }
   name_allocator();
   if (process_never_counts()) return;
-  unwinding = native_stack_start(unwinding);
-  forget_loader_errors();
-  after_fork_in_child(in_forked_child);
-  if (wanted_black_box) process_record(wanted_black_box);
-  log_line(LOG_INFO, "%s over %s, %s", MALLOMETER_BUILD, allocator_name, *reason ? reason : "counting");
+  start_stacks();
+  process_counts();
 }
 
 /* Before main, where errno is 0. */

@@ -28,8 +28,8 @@
 #include "hooks/state.h"
 #include "platform/glibc_versions.h"
 #include "platform/imports.h"
+#include "platform/libc.h"
 #include "platform/loaded_objects.h"
-#include "platform/loader.h"
 
 typedef void *dlopen_function(const char *file, int mode);
 
@@ -40,7 +40,7 @@ __attribute__((noinline)) static dlopen_function *find_next_dlopen(void) {
   void *address = dlsym(RTLD_NEXT, "dlopen");
   dlopen_function *found;
   memcpy(&found, &address, sizeof found);
-  knows_callers = loader_knows_callers();
+  knows_callers = dlopen_knows_callers();
   __atomic_store_n(&next_dlopen, found, __ATOMIC_RELEASE);
   return found;
 }

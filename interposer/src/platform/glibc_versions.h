@@ -9,8 +9,8 @@
  *
  * musl loads an object that was built on glibc: it takes the names of glibc's libraries for its own and reads no
  * versions. But it ends a program before main if the preloaded object refers to a function that musl lacks. References
- * to such functions are weak, and none is called before it is known to be there (platform/libc.h); the test `musl` checks
- * the result.
+ * to such functions are weak, and none is called before it is known to be there (platform/libc.h); the test `musl`
+ * checks the result.
  */
 #ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H

@@ -32,6 +32,8 @@ bool libc_is_musl(void) {
 
 const void *address_in_libc(void) { return (const void *)gnu_get_libc_version; }
 
+bool dlopen_knows_callers(void) { return !libc_is_musl(); }
+
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
 /* glibc's pthread_atfork is linked in statically, and calls __register_atfork; musl's is found by its name. */

@@ -28,6 +28,12 @@ const void *address_in_libc(void);
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void after_fork_in_child(void (*run)(void));
 
+/*
+ * Whether dlopen looks at its return address, to know whose search path and namespace apply. musl's does not. Enters
+ * the loader.
+ */
+bool dlopen_knows_callers(void);
+
 /* The status of a process whose C library does not tell it at exit. */
 #define STATUS_NOT_TOLD (-1)
 

@@ -68,33 +68,15 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
   struct answer answer;
   if (!find_object || find_object((void *)address, &answer) != 0) return false;
   const struct link_map *entry = answer.link_map;
-  *object = (struct loaded_object){(uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame,
-                                   entry->l_addr, entry->l_name, 0};
+  *object = (struct loaded_object){
+      (uintptr_t)answer.map_start, (uintptr_t)answer.map_end, answer.eh_frame, entry->l_addr, entry->l_name, 0};
   return true;
 }
 
 /* ---- Whether it is still there ------------------------------------------------------------------------- */
 
-/* Of the words at the begin of the file and of the unwind table: sizes, the entry, the first functions. */
-enum { WORDS_OF_MARK = 8 };
-
-static bool mix(uint64_t *mark, const void *from) {
-  uint64_t words[WORDS_OF_MARK];
-  if (!is_readable((uintptr_t)from, sizeof words)) return false;
-  memcpy(words, from, sizeof words);
-  for (size_t i = 0; i < WORDS_OF_MARK; i++) *mark = (*mark ^ words[i]) * 0x9e3779b97f4a7c15u;
-  return true;
-}
-
-uint64_t loaded_object_mark(const struct loaded_object *object) {
-  uint64_t mark = 1;
-  if (!mix(&mark, (const void *)object->begin)) return 0;
-  if (object->unwind_table && !mix(&mark, object->unwind_table)) return 0;
-  return mark | 1;
-}
-
 bool loaded_object_is_there(const struct loaded_object *object) {
-  return object->mark == 0 || object->mark == loaded_object_mark(object);
+  return object->mark == 0 || object_table_is_right(object);
 }
 
 /* ---- Objects that come --------------------------------------------------------------------------------- */

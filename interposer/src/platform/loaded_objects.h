@@ -19,7 +19,7 @@ struct loaded_object {
   /* What the loader added to the addresses in the file, and its path: empty for the executable. */
   uintptr_t bias;
   const char *path;
-  /* loaded_object_mark(), where the object may be gone by now; else 0. */
+  /* Tells it from another at the same place, where it may be gone by now; else 0. */
   uint64_t mark;
 };
 
@@ -50,9 +50,6 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object);
  * own. May change errno.
  */
 bool loaded_object_is_there(const struct loaded_object *object);
-
-/* What tells an object from another at the same place; 0 if its memory cannot be read. May change errno. */
-uint64_t loaded_object_mark(const struct loaded_object *object);
 
 /*
  * Copies the object's build id, at most `capacity` bytes of it. Returns how many; 0 if it has none, or none that can be

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "platform/glibc_versions.h"
-#include "platform/libc.h"
 
 void forget_loader_errors(void) {
   (void)dlerror(); /* takes the message, */
@@ -19,8 +18,6 @@ void *already_loaded(const char *name) {
   memcpy(&open, &address, sizeof open);
   return open ? open(name, RTLD_NOLOAD | RTLD_LAZY) : NULL;
 }
-
-bool loader_knows_callers(void) { return !libc_is_musl(); }
 
 static int read_changes(struct dl_phdr_info *info, size_t size, void *changes) {
   (void)size;

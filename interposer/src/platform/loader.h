@@ -4,7 +4,6 @@
 #ifndef MALLOMETER_PLATFORM_LOADER_H
 #define MALLOMETER_PLATFORM_LOADER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -18,12 +17,6 @@ void forget_loader_errors(void);
  * exports to the program. The library stays for as long as the handle is not closed. Enters the loader.
  */
 void *already_loaded(const char *name);
-
-/*
- * Whether dlopen looks at its return address, to know whose search path and namespace apply. musl's does not. Enters
- * the loader.
- */
-bool loader_knows_callers(void);
 
 /*
  * How often objects were loaded and unloaded so far. An object counts before its words are filled in. Takes the lock of

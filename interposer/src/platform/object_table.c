@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/readable_memory.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
 struct table {
   size_t bytes;
   uint64_t changes; /* of the loader's list, when it was read */
-  bool is_complete;
+  bool is_complete; /* each object that the list had can be read */
   uint32_t count;
   struct loaded_object objects[]; /* by `begin` */
 };
@@ -70,7 +71,33 @@ static const char *keep_path(const char *path) {
   return kept;
 }
 
+/* ---- Whether an object is still there -------------------------------------------------------------------- */
+
+/* Of the words at the begin of the file and of the unwind table: sizes, the entry, the first functions. */
+enum { WORDS_OF_MARK = 8 };
+
+static bool mix(uint64_t *mark, const void *from) {
+  uint64_t words[WORDS_OF_MARK];
+  if (!is_readable((uintptr_t)from, sizeof words)) return false;
+  memcpy(words, from, sizeof words);
+  for (size_t i = 0; i < WORDS_OF_MARK; i++) *mark = (*mark ^ words[i]) * 0x9e3779b97f4a7c15u;
+  return true;
+}
+
+/* 0 if the memory cannot be read. */
+static uint64_t mark_of(const struct loaded_object *object) {
+  uint64_t mark = 1;
+  if (!mix(&mark, (const void *)object->begin)) return 0;
+  if (object->unwind_table && !mix(&mark, object->unwind_table)) return 0;
+  return mark | 1;
+}
+
+bool object_table_is_right(const struct loaded_object *object) { return object->mark == mark_of(object); }
+
 /* ---- Making a table ------------------------------------------------------------------------------------- */
+
+/* Than were counted a moment before. */
+#define MORE_OBJECTS 16u
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
   (void)size;
@@ -81,7 +108,7 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
 }
 
 /* An object that the loader has not finished reading has no segments yet. */
-static bool describe(const struct dl_phdr_info *info, struct loaded_object *object) {
+static bool describe(const struct dl_phdr_info *info, const char *path, struct loaded_object *object) {
   *object = (struct loaded_object){.begin = UINTPTR_MAX, .bias = info->dlpi_addr};
   for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
     uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
@@ -91,23 +118,28 @@ static bool describe(const struct dl_phdr_info *info, struct loaded_object *obje
     if (end > object->end) object->end = end;
   }
   if (object->begin >= object->end) return false;
-  object->path = keep_path(info->dlpi_name ? info->dlpi_name : "");
-  object->mark = loaded_object_mark(object);
+  object->path = keep_path(path);
+  object->mark = mark_of(object);
   return object->mark != 0;
 }
 
 struct filling {
   struct table *table;
   uint32_t capacity;
+  bool is_first; /* the executable, to which glibc gives no path */
 };
 
 /* Sorted by insertion. */
-static int add_object(struct dl_phdr_info *info, size_t size, void *filling) {
+static int add_object(struct dl_phdr_info *info, size_t size, void *argument) {
   (void)size;
-  struct table *table = ((struct filling *)filling)->table;
+  struct filling *filling = argument;
+  struct table *table = filling->table;
   struct loaded_object object;
-  if (info->dlpi_adds + info->dlpi_subs != table->changes || table->count == ((struct filling *)filling)->capacity ||
-      !describe(info, &object)) {
+  const char *path = filling->is_first || !info->dlpi_name ? "" : info->dlpi_name;
+  filling->is_first = false;
+  if (table->count == filling->capacity) return 1;
+  table->changes = info->dlpi_adds + info->dlpi_subs;
+  if (!describe(info, path, &object)) {
     table->is_complete = false;
     return 0;
   }
@@ -123,13 +155,16 @@ static bool is_up_to_date(const struct table *table, const struct table *counted
   return table && table->is_complete && table->changes == counted->changes;
 }
 
+/* NULL if there is no memory, or if more has come than there is room for. */
 static struct table *make_table(const struct table *counted) {
-  size_t bytes = sizeof(struct table) + counted->count * sizeof(struct loaded_object);
+  uint32_t capacity = counted->count + MORE_OBJECTS;
+  size_t bytes = sizeof(struct table) + capacity * sizeof(struct loaded_object);
   struct table *table = memory_map(NULL, bytes);
   if (!table) return NULL;
-  *table = (struct table){.bytes = bytes, .changes = counted->changes, .is_complete = true};
-  dl_iterate_phdr(add_object, &(struct filling){table, counted->count});
-  return table;
+  *table = (struct table){.bytes = bytes, .is_complete = true};
+  if (dl_iterate_phdr(add_object, &(struct filling){table, capacity, true}) == 0) return table;
+  memory_unmap(table, bytes);
+  return NULL;
 }
 
 /* ---- Publishing ---------------------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /*
- * A table of the loaded objects of our own, for C libraries that have none which may be read inside of malloc (musl, and
- * glibc before 2.35).
+ * A table of the loaded objects of our own, for C libraries that have none which may be read inside of malloc (musl,
+ * and glibc before 2.35).
  *
  * A table is sorted and never changes. One pointer publishes it; when objects have come or gone, another is made and
- * the pointer moves on. Readers take no lock and wait for nobody, so they may be signal handlers too, of the thread that
- * is just making a table among them.
+ * the pointer moves on. Readers take no lock and wait for nobody, so they may be signal handlers too, of the thread
+ * that is just making a table among them.
  *
  * An old table is unmapped when no reader is in any. Readers are counted: one counts itself before it takes the
  * pointer, so whoever finds none after the pointer has moved on knows that nobody has an old one. A reader that never
@@ -12,7 +12,7 @@
  * MOST_OLD_TABLES of them are kept the table stays as it is, and what is loaded later is not known.
  *
  * The loader tells of what it loads, and not of what it unloads. So a table may name an object that is gone, and what
- * it found must be asked about again before the object's memory is read: loaded_object_is_there(), loaded_objects.h.
+ * it found must be asked about again before the object's memory is read.
  */
 #ifndef MALLOMETER_PLATFORM_OBJECT_TABLE_H
 #define MALLOMETER_PLATFORM_OBJECT_TABLE_H
@@ -34,6 +34,9 @@ bool object_table_refresh(void);
 
 /* Takes no lock. False if the address belongs to none that is known. */
 bool object_table_find(uintptr_t address, struct loaded_object *object);
+
+/* Whether what was found is still what lies there; asks the kernel up to twice. May change errno. */
+bool object_table_is_right(const struct loaded_object *object);
 
 /* In a forked child, whose other threads are gone. */
 void object_table_forked(void);
