@@ -68,8 +68,10 @@ static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
-  int singly_mapped = (int)(((size_t *)object)[-1] & 2);
-  return singly_mapped ? usable + 8 : usable;
+  size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
+  int singly_mapped = (int)(word & 2);
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* before glibc 2.43 */
+  return chunk;
 }
 
 #endif

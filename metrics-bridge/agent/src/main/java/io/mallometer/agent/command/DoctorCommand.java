@@ -121,7 +121,7 @@ final class DoctorCommand implements Callable<Integer> {
       bad(
           "preload",
           "a program did not start with it: " + (said.isBlank() ? "no message" : said.strip()),
-          "glibc 2.17 or newer on x86-64 is needed");
+          "glibc 2.17 or newer, or musl, on x86-64 or aarch64 is needed");
     }
   }
 

@@ -22,6 +22,9 @@ final class BoxFormat {
   /** How the process ended, by the library. */
   static final int EXIT = 2;
 
+  /** Stands in the place of an exit status where the C library does not tell it: musl. */
+  static final int STATUS_NOT_TOLD = Integer.MIN_VALUE;
+
   /** The beginning of Java's shutdown. */
   static final int SHUTDOWN = 3;
 

@@ -56,12 +56,18 @@ record Ending(Kind kind, String sentence) {
     }
     if (life.exit().isPresent()) {
       return new Ending(
-          Kind.EXITED, "exited with code " + (life.exitCode() & 0xff) + at(last) + memory);
+          Kind.EXITED, exited(life.exitCode()) + at(last) + memory);
     }
     if (life.shutdown().isPresent()) {
       return inShutdown(life, memory);
     }
     return withoutGoodbye(last, aftermath, memory);
+  }
+
+  private static String exited(int code) {
+    return code == BoxFormat.STATUS_NOT_TOLD
+        ? "ended (status unknown)"
+        : "exited with code " + (code & 0xff);
   }
 
   /** Whether somebody should look. */

@@ -101,7 +101,8 @@ final class Availability {
             ? versioned(LibraryFunctions.mallometer_abi_version())
             : link(Optional.empty());
       }
-      if (!opens || !BundledLibrary.existsFor(Platform.current())) {
+      Platform platform = Platform.current();
+      if (!opens || platform.musl() || !BundledLibrary.existsFor(platform)) {
         return new AbsentInterposer(notLoaded(preload, maps.isPresent()), allocator(maps));
       }
       Optional<String> objection = AttachVariable.objection();
@@ -263,13 +264,21 @@ final class Availability {
   private static Status notLoaded(String preload, boolean hasMaps) {
     Platform platform = Platform.current();
     if (!BundledLibrary.existsFor(platform)) {
-      return unavailable("there is no library for " + platform, Remedy.container());
+      return unavailable("there is no library for " + platform, Remedy.elsewhere(platform));
     }
     if (namesLibrary(preload)) {
       return unavailable(ignoredPreload(preload), Remedy.preload());
     }
-    return unavailable(
-        "the library is not preloaded", hasMaps ? Remedy.attach() : Remedy.preload());
+    return notPreloaded(platform, hasMaps);
+  }
+
+  /** musl's dynamic linker opens no library late that has thread-local variables of this kind. */
+  static Status notPreloaded(Platform platform, boolean hasMaps) {
+    return platform.musl()
+        ? unavailable(
+            "the library is not preloaded, and musl does not open it in a running process",
+            Remedy.preload())
+        : unavailable("the library is not preloaded", hasMaps ? Remedy.attach() : Remedy.preload());
   }
 
   private static String ignoredPreload(String preload) {

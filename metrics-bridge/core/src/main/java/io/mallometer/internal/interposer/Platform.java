@@ -7,7 +7,7 @@ import java.util.Locale;
  *
  * @param os {@code "linux"}, {@code "macos"}, {@code "windows"}, or another name in lower case
  * @param architecture {@code "x86-64"}, {@code "aarch64"}, or another name in lower case
- * @param musl whether the C library is musl, over which the library does not count
+ * @param musl whether the C library is musl, for which the same library serves if it is preloaded
  */
 record Platform(String os, String architecture, boolean musl) {
 
@@ -25,7 +25,12 @@ record Platform(String os, String architecture, boolean musl) {
 
   /** The name of the directory of this platform's library in the jar, such as linux-x86-64. */
   String directory() {
-    return (musl ? os + "-musl" : os) + "-" + architecture;
+    return os + "-" + architecture;
+  }
+
+  /** Whether there is a library for this platform, though the jar may not carry it. */
+  boolean isSupported() {
+    return os.equals("linux") && (architecture.equals("x86-64") || architecture.equals("aarch64"));
   }
 
   /** For people, such as "linux x86-64 with musl". */

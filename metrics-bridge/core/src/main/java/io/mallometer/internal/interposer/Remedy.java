@@ -93,6 +93,15 @@ final class Remedy {
     return "Run the application on a JVM";
   }
 
+  /** Where the jar carries no library for this platform. */
+  static String elsewhere(Platform platform) {
+    return platform.isSupported()
+        ? "Use jars of mallometer that carry "
+            + platform.directory()
+            + ": those built on such a system, or by mvn -P all-platforms"
+        : container();
+  }
+
   static String container() {
     return "Run the application in a Linux x86-64 container with glibc:"
         + " docker run --platform linux/amd64 ... eclipse-temurin:25-jre";

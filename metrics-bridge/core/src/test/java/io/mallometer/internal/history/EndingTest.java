@@ -122,6 +122,20 @@ class EndingTest {
   }
 
   @Test
+  void anExitWhoseStatusTheCLibraryDoesNotTellIsAnExit() throws Exception {
+    try (BoxFile file = Boxes.open(path)) {
+      Boxes.sample(file, 0, 1, Boxes.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Boxes.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(BoxFormat.FLAGS, BoxFormat.STATUS_NOT_TOLD);
+      Boxes.sample(file, 3, 2, goodbye);
+    }
+    Ending ending = Ending.of(RecordedLife.read(path), NOTHING_MORE);
+
+    assertThat(ending.kind()).isEqualTo(Kind.EXITED);
+    assertThat(ending.sentence()).startsWith("ended (status unknown) at 99 %");
+  }
+
+  @Test
   void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
     try (BoxFile file = Boxes.open(path)) {
       file.writeShutdown(Boxes.START.plusSeconds(10), Boxes.START_NANOS + 10 * Boxes.SECOND);

@@ -15,19 +15,43 @@ class PlatformTest {
     "Mac OS X, aarch64, macos-aarch64, false",
     "Windows Server 2022, amd64, windows-x86-64, false"
   })
-  void onlyLinuxOnX86HasALibrary(String os, String architecture, String directory, boolean has) {
+  void aJarHasTheLibraryOfWhatItWasBuiltOn(String os, String architecture, String directory, boolean has) {
     Platform platform = Platform.of(os, architecture, "");
 
     assertThat(platform.directory()).isEqualTo(directory);
     assertThat(BundledLibrary.existsFor(platform)).isEqualTo(has);
   }
 
+  /** A jar that was built on one processor may run on the other. */
   @Test
-  void muslIsAnotherPlatform() {
+  void theRemedyNamesWhatThePlatformNeeds() {
+    assertThat(Remedy.elsewhere(Platform.of("Linux", "aarch64", "")))
+        .contains("linux-aarch64")
+        .contains("mvn -P all-platforms");
+    assertThat(Remedy.elsewhere(Platform.of("Mac OS X", "aarch64", "")))
+        .isEqualTo(Remedy.container());
+    assertThat(Remedy.elsewhere(Platform.of("Linux", "riscv64", ""))).isEqualTo(Remedy.container());
+  }
+
+  /** It can be preloaded there, and not opened later. */
+  @Test
+  void onMuslNobodyIsToldToAttach() {
+    Platform musl = Platform.of("Linux", "amd64", "7f00-7f01 r-xp 0 fe:00 42 /lib/ld-musl-x86_64.so.1\n");
+
+    assertThat(Availability.notPreloaded(musl, true).reason())
+        .isEqualTo("the library is not preloaded, and musl does not open it in a running process");
+    assertThat(Availability.notPreloaded(musl, true).remedy())
+        .contains("LD_PRELOAD=")
+        .doesNotContain("attach");
+  }
+
+  @Test
+  void muslHasTheSameLibrary() {
     String maps = "7f00-7f01 r-xp 00000000 fe:00 42 /lib/ld-musl-x86_64.so.1\n";
     Platform platform = Platform.of("Linux", "amd64", maps);
 
     assertThat(platform).hasToString("linux x86-64 with musl");
-    assertThat(BundledLibrary.existsFor(platform)).isFalse();
+    assertThat(platform.directory()).isEqualTo("linux-x86-64");
+    assertThat(BundledLibrary.existsFor(platform)).isTrue();
   }
 }
