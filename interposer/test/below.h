@@ -19,7 +19,7 @@ static struct {
   int (*posix_memalign)(void **, size_t, size_t);
 } below;
 
-#ifdef RTLD_DL_LINKMAP
+#ifdef __GLIBC__
 static void *if_in(const struct link_map *object, void *address) {
   struct link_map *found;
   Dl_info info;
