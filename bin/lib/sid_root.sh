@@ -48,6 +48,38 @@ in_sid_root() {
   bin/lib/in_root.sh "$sid_root" "$@"
 }
 
+# use_debian SUITE: the root of another suite beside that of sid, for those that follow.
+use_debian() {
+  debian_suite=$1
+  [[ $1 == sid ]] || sid_root=${sid_root%/*}/$1
+}
+
+# in_debian SUITE VERSION WHICH: the built library in that suite: its C tests ("quick" or "all", in_other_debian.sh), and a
+# JVM of that version with Java frames by name and a scrape.
+in_debian() (
+  library=$PWD/interposer/target/native/linux-x86-64/libmallometer.so
+  use_debian "$1"
+  make_sid_root gcc libc6-dev "openjdk-$2-jdk-headless"
+  say "JDK $2 of Debian $1"
+  code=0
+  in_sid_root interposer/test/in_other_debian.sh "$library" "$3" || code=$?
+  python3 testing/emulated/jvm.py "$(sid_jdk "$2")/bin/java" "$library" metrics-bridge/agent/target/mallometer-agent.jar ||
+    code=$?
+  exit "$code"
+)
+
+# newest_jdk_of_sid: prints the newest version that sid can be given; those in early access come and go.
+newest_jdk_of_sid() {
+  local version
+  for version in 28 27 26 25; do
+    if (make_sid_root "openjdk-$version-jdk-headless") >&2; then
+      printf '%s\n' "$version"
+      return
+    fi
+  done
+  fail "no JDK of Debian sid can be installed"
+}
+
 # sid_jdk VERSION: prints the home of a JDK of the root, to be used from outside: its programs run in the root.
 sid_jdk() {
   local inside home=$sid_root.jdks/$1 program
