@@ -72,7 +72,7 @@ enum mallometer_state {
   MALLOMETER_STATE_NOT_PRELOADED = 3,
   /* MALLOMETER_ONLY does not name this executable: every call is only forwarded. */
   MALLOMETER_STATE_EXCLUDED = 4,
-  /* The program's C library is not glibc: every call is only forwarded. */
+  /* The program's C library is neither glibc nor musl: every call is only forwarded. */
   MALLOMETER_STATE_UNSUPPORTED = 5
 };
 

@@ -28,6 +28,7 @@
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
+#include "platform/loaded_objects.h"
 #include "platform/rows.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
@@ -371,7 +372,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             black_box_footprint() + call_sites_footprint() + observation_footprint() +
-                            search_footprint() + jvm_footprint();
+                            search_footprint() + jvm_footprint() + loaded_objects_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +
                         observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();

@@ -14,7 +14,6 @@
 #include "hooks/state.h"
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
-#include "platform/glibc_versions.h"
 #include "platform/libc.h"
 #include "platform/loader.h"
 #include "platform/loader_lock.h"
@@ -60,12 +59,10 @@ static const char *unfit;
 
 static void look_at_allocator(void *unused) {
   (void)unused;
-  const void *in_libc = (const void *)(uintptr_t)gnu_get_libc_version, *in_allocator = NULL;
+  const void *in_allocator = NULL;
   memcpy(&in_allocator, &next.malloc, sizeof in_allocator);
   if (is_of_sanitizer(in_allocator)) {
     unfit = "the program is built with a sanitizer, which needs its own malloc";
-  } else if (!function_in(object_of(in_libc), "malloc")) { /* gcompat, for example */
-    unfit = "the C library only answers for glibc";
   } else if (!next_allocator_bypass_executable()) {
     unfit = "the definitions of malloc and its relatives are not known";
   } else if (next_is_part_of_program()) {
@@ -78,7 +75,7 @@ static void look_at_allocator(void *unused) {
 static int refuse_here(void) {
   static bool looked;
   bool another_counts = false;
-  if (!libc_is_glibc()) return refuse(-ENOTSUP, "the C library is not glibc (Alpine uses musl)");
+  if (!libc_is_glibc()) return refuse(-ENOTSUP, "the C library is not glibc (Alpine uses musl): preload the library");
   const char *objection = process_objection();
   if (objection) return refuse(-EPERM, objection);
   if (!with_loader_lock(look_for_another_copy, &another_counts))

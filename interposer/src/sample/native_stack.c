@@ -101,7 +101,8 @@ static void unpack(uint64_t packed, struct frame_rule *rule) {
 
 static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
 
-static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
+/* An object that is gone becomes one without addresses. */
+static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
@@ -111,7 +112,10 @@ static bool rule_at(uintptr_t pc, const struct loaded_object *object, struct fra
     return packed != NO_RULE;
   }
   *work += WORK_RULE;
-  if (!loaded_object_is_there(object)) return false;
+  if (!loaded_object_is_there(object)) {
+    *object = (struct loaded_object){0};
+    return false;
+  }
   bool found = frame_rule_at(pc, object, rule);
   if (found && !can_be_packed(rule)) return true;
   packed = found ? pack(rule) : NO_RULE;
@@ -132,8 +136,7 @@ static bool find_object_of(uintptr_t return_address, struct loaded_object *objec
 }
 
 /* Goes to the caller's frame. */
-static bool leave_frame(struct readable *stack, struct registers *r, const struct loaded_object *object,
-                        uint32_t *work) {
+static bool leave_frame(struct readable *stack, struct registers *r, struct loaded_object *object, uint32_t *work) {
   struct frame_rule rule;
   if (!rule_at(r->pc - 1, object, &rule, work)) return false;
   uintptr_t base = rule.base == BASE_STACK_POINTER ? r->stack_pointer : r->frame_pointer;
@@ -155,8 +158,11 @@ static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint6
   uint32_t count = 0;
   while (find_object_of(r.pc, &object)) {
     if (count == capacity) return count;
-    frames[count++] = r.pc;
-    if (!leave_frame(stack, &r, &object, work)) return count;
+    frames[count] = r.pc;
+    bool left = leave_frame(stack, &r, &object, work);
+    if (object.end == 0) break;
+    count++;
+    if (!left) return count;
   }
   *caller = r;
   return count;
