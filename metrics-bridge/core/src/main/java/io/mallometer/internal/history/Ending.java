@@ -55,8 +55,7 @@ record Ending(Kind kind, String sentence) {
       return new Ending(Kind.RUNNING, "is still running" + at(last) + memory);
     }
     if (life.exit().isPresent()) {
-      return new Ending(
-          Kind.EXITED, exited(life.exitCode()) + at(last) + memory);
+      return new Ending(Kind.EXITED, exited(life.exitCode()) + at(last) + memory);
     }
     if (life.shutdown().isPresent()) {
       return inShutdown(life, memory);

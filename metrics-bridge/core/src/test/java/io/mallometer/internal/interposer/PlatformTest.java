@@ -15,7 +15,8 @@ class PlatformTest {
     "Mac OS X, aarch64, macos-aarch64, false",
     "Windows Server 2022, amd64, windows-x86-64, false"
   })
-  void aJarHasTheLibraryOfWhatItWasBuiltOn(String os, String architecture, String directory, boolean has) {
+  void aJarHasTheLibraryOfWhatItWasBuiltOn(
+      String os, String architecture, String directory, boolean has) {
     Platform platform = Platform.of(os, architecture, "");
 
     assertThat(platform.directory()).isEqualTo(directory);
@@ -36,7 +37,8 @@ class PlatformTest {
   /** It can be preloaded there, and not opened later. */
   @Test
   void onMuslNobodyIsToldToAttach() {
-    Platform musl = Platform.of("Linux", "amd64", "7f00-7f01 r-xp 0 fe:00 42 /lib/ld-musl-x86_64.so.1\n");
+    Platform musl =
+        Platform.of("Linux", "amd64", "7f00-7f01 r-xp 0 fe:00 42 /lib/ld-musl-x86_64.so.1\n");
 
     assertThat(Availability.notPreloaded(musl, true).reason())
         .isEqualTo("the library is not preloaded, and musl does not open it in a running process");
