@@ -69,7 +69,7 @@ done
 for program in state_is allocator exact_counts definitions threads control forks impossible_sizes errno_is_kept \
   errno_of_failures errno_at_main alignments processes every_function closed_descriptors address_limit unread_messages \
   peak large own_malloc low_page page_aligned needs_memory many_threads crowd sampled call_sites \
-  sites_interface black_box leaks interrupted_sums every_instruction; do
+  sites_interface black_box leaks search; do
   compile $program -rdynamic -lm -o $program
 done
 check ./state_is counting
@@ -103,6 +103,9 @@ for interval in 0 1 65536; do check MALLOMETER_SAMPLE_INTERVAL=$interval ./sampl
 check MALLOMETER_SAMPLE_INTERVAL=8192 MALLOMETER_STACKS=native ./call_sites 8192
 for case in objects exact off crowded forks modules; do
   check MALLOMETER_SAMPLE_INTERVAL=1 ./sites_interface $case ./library.so
+done
+for case in addresses freed unmapped forks; do
+  MODES=usable check MALLOMETER_SAMPLE_INTERVAL=1 ./search $case
 done
 MODES=usable check ./leaks off "the allocator is not glibc's own"
 

@@ -23,12 +23,16 @@ final class JavaMethods {
 
   static final int NOT_NOW = -61;
 
+  /** Of so many methods in a row at least one has a name, unless the JVM tells none at all. */
+  private static final int ENOUGH = 100;
+
   /** By number; null where the class was gone. */
   private final List<@Nullable RecordedMethod> known = new ArrayList<>();
 
   /** A class and its source have many methods. */
   private final StringPool names = new StringPool();
 
+  private int withName;
   private final ByteBuffer struct;
   private final IntUnaryOperator ask;
 
@@ -55,6 +59,7 @@ final class JavaMethods {
       int result = ask.applyAsInt(known.size());
       if (result == 0) {
         known.add(shared(SiteLayout.method(struct)));
+        withName++;
       } else if (result == GONE) {
         known.add(null);
       } else {
@@ -82,6 +87,11 @@ final class JavaMethods {
       }
     }
     return true;
+  }
+
+  /** Whether this JVM tells the name of no method, as one may that is newer than those tested. */
+  synchronized boolean noneHasName() {
+    return withName == 0 && known.size() >= ENOUGH;
   }
 
   /** The method of a number; empty if it has not been asked for, or its class was gone by then. */

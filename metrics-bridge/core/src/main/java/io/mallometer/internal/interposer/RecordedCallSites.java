@@ -210,7 +210,12 @@ final class RecordedCallSites {
 
   private String reason() {
     return switch (attached) {
-      case 0 -> "";
+      case 0 ->
+          methods.noneHasName()
+              ? "Java frames have no names: this JVM, version "
+                  + Runtime.version().feature()
+                  + ", tells none. A newer mallometer may know it"
+              : "";
       case NOT_WANTED -> "no Java frames: MALLOMETER_STACKS=native";
       case NO_JVM -> "no Java frames: the JVM was not found";
       case UNSUPPORTED ->

@@ -6,6 +6,7 @@ import io.mallometer.internal.symbol.RecordedFrame;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +67,21 @@ class JavaMethodsTest {
     methods.askForNewNames(3);
 
     assertThat(methods.of(3).orElseThrow().method()).isEqualTo("m3");
+  }
+
+  @Test
+  void aJvmThatTellsNoNameIsTold() {
+    answers.addAll(Collections.nCopies(99, JavaMethods.GONE));
+    methods.askForNewNames();
+    assertThat(methods.noneHasName()).isFalse();
+
+    answers.add(JavaMethods.GONE);
+    methods.askForNewNames();
+    assertThat(methods.noneHasName()).isTrue();
+
+    answers.add(0);
+    methods.askForNewNames();
+    assertThat(methods.noneHasName()).isFalse();
   }
 
   private static long[] stack(int... numbers) {
