@@ -2,9 +2,9 @@
  * The native call stack of the calling thread, from inside of malloc.
  *
  * Frames are followed by call frame information, where the kernel tells what is readable or the C library which objects
- * are loaded, else by frame pointers. Nothing is read that is not known to be readable: of the thread's own stack (platform/own_stack.h) all that
- * is in use is; for other stacks the kernel is asked page by page. So a stack that is smashed, or code without
- * information, makes a short stack and never a fault.
+ * are loaded, else by frame pointers. Nothing is read that is not known to be readable: of the thread's own stack
+ * (platform/own_stack.h) all that is in use is; for other stacks the kernel is asked page by page. So a stack that is
+ * smashed, or code without information, makes a short stack and never a fault.
  *
  * Following takes room on the stack that the program may not have left: little is given to coroutines and handlers, and
  * at the end of any stack there is little. Whoever follows one in the middle of an allocation asks before whether there
