@@ -750,6 +750,25 @@ static void samples_are_taken(void) {
   detach();
 }
 
+/* Where nobody tells that a library was loaded it is known from the next check on. */
+static void stacks_lead_through_later_libraries(void) {
+  enum { OBJECTS = 10, ROWS = 4000 };
+  static struct mallometer_site rows[ROWS];
+  attach();
+  CHECK(FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0) >= 0);
+  void *(*allocate)(size_t) = in_plugin("library_allocate");
+  CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), 0);
+  for (volatile int i = 0; i < OBJECTS; i++) free(allocate(61234));
+  int count = FUNCTION(mallometer_sites)(rows, sizeof *rows, ROWS, 0), found = 0;
+  for (int i = 0; i < count; i++) {
+    uint64_t innermost = 0, begin = (uint64_t)(uintptr_t)allocate;
+    CHECK(FUNCTION(mallometer_site_stack)((uint32_t)i, &innermost, 1) >= 0);
+    if (innermost > begin && innermost - begin < 100 && rows[i].frames > 2) found += (int)rows[i].allocated.samples;
+  }
+  CHECK_EQUAL(found, OBJECTS);
+  detach();
+}
+
 enum { PLACED_OBJECTS = 20000 };
 static void *placed_objects[PLACED_OBJECTS];
 
@@ -1055,6 +1074,7 @@ int main(int argc, char **argv) {
   CASE("forks", forks())
   CASE("preloaded", preloaded())
   CASE("samples", samples_are_taken())
+  CASE("later", stacks_lead_through_later_libraries())
   CASE("placed", placed_objects_outlive_the_library())
   CASE("not_placed", nothing_is_placed())
   CASE("recorded", box_is_written(argv[4]))

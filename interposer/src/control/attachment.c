@@ -15,6 +15,7 @@
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/libc.h"
+#include "platform/loaded_objects.h"
 #include "platform/loader.h"
 #include "platform/loader_lock.h"
 
@@ -140,6 +141,7 @@ static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: none is due */
 
 static void walked(uint64_t changes) {
+  loaded_objects_refresh(); /* nobody else tells of libraries here */
   const uint64_t late_ns = 5000000000;
   late_walk_ns = changes == changes_at_walk ? 0 : monotonic_ns() + late_ns;
   changes_at_walk = changes;
