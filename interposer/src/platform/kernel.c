@@ -146,7 +146,9 @@ void machine_run_id(char *id, size_t capacity) {
 }
 
 /* The C library's function is younger than the call. */
-bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes; }
+bool random_bytes(void *to, size_t bytes) {
+  return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes;
+}
 
 /* ---- Where the cgroup is ------------------------------------------------------------------------------ */
 

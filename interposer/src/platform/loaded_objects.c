@@ -30,14 +30,8 @@ static struct loaded_object own;
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
-  struct loaded_object found = {.begin = UINTPTR_MAX, .bias = info->dlpi_addr, .path = info->dlpi_name};
-  for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
-    uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
-    if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) found.unwind_table = (const uint8_t *)begin;
-    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-    if (begin < found.begin) found.begin = begin;
-    if (end > found.end) found.end = end;
-  }
+  struct loaded_object found;
+  if (!object_describe(info, &found)) return 0;
   if ((uintptr_t)&own < found.begin || (uintptr_t)&own >= found.end) return 0;
   own = found;
   return 1;

@@ -107,9 +107,8 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
   return 0;
 }
 
-/* An object that the loader has not finished reading has no segments yet. */
-static bool describe(const struct dl_phdr_info *info, const char *path, struct loaded_object *object) {
-  *object = (struct loaded_object){.begin = UINTPTR_MAX, .bias = info->dlpi_addr};
+bool object_describe(const struct dl_phdr_info *info, struct loaded_object *object) {
+  *object = (struct loaded_object){.begin = UINTPTR_MAX, .bias = info->dlpi_addr, .path = info->dlpi_name};
   for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
     uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
     if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) object->unwind_table = (const uint8_t *)begin;
@@ -117,10 +116,7 @@ static bool describe(const struct dl_phdr_info *info, const char *path, struct l
     if (begin < object->begin) object->begin = begin;
     if (end > object->end) object->end = end;
   }
-  if (object->begin >= object->end) return false;
-  object->path = keep_path(path);
-  object->mark = mark_of(object);
-  return object->mark != 0;
+  return object->begin < object->end;
 }
 
 struct filling {
@@ -139,10 +135,11 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *argument) {
   filling->is_first = false;
   if (table->count == filling->capacity) return 1;
   table->changes = info->dlpi_adds + info->dlpi_subs;
-  if (!describe(info, path, &object)) {
+  if (!object_describe(info, &object) || !(object.mark = mark_of(&object))) {
     table->is_complete = false;
     return 0;
   }
+  object.path = keep_path(path);
   uint32_t place = table->count++;
   for (; place > 0 && table->objects[place - 1].begin > object.begin; place--) {
     table->objects[place] = table->objects[place - 1];

@@ -25,6 +25,12 @@
 
 #define MOST_OLD_TABLES 32u
 
+struct dl_phdr_info;
+
+/* What the loader tells of an object, without a mark. False if it has not finished reading it: there are no segments.
+ */
+bool object_describe(const struct dl_phdr_info *info, struct loaded_object *object);
+
 /*
  * Makes another table if the loader's list has changed; the first one in any case. Takes the lock of dl_iterate_phdr
  * for as long as reading the list takes, and no other: a thread that finds another at it leaves the work to that one.
