@@ -23,7 +23,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static const char *files = "/opt/mallometer";
+// A test has them elsewhere.
+#ifndef FILES
+#define FILES "/opt/mallometer"
+#endif
 
 static void complain(const char *what) {
   fprintf(stderr, "mallometer: %s: %s; the application starts without it\n", what, strerror(errno));
@@ -149,9 +152,9 @@ static void bring(const char *directory) {
   char library[PATH_MAX];
   if (here == NULL) return;
   if (!joined(here, "libmallometer.so", library)) return;
-  bool copied = joined(files, library, from) && joined(directory, "libmallometer.so", to) && copy_file(from, to);
+  bool copied = joined(FILES, library, from) && joined(directory, "libmallometer.so", to) && copy_file(from, to);
   // The agent without the library attaches one that it brings itself.
-  copied = joined(files, "mallometer-agent.jar", from) && joined(directory, "mallometer-agent.jar", to) &&
+  copied = joined(FILES, "mallometer-agent.jar", from) && joined(directory, "mallometer-agent.jar", to) &&
            copy_file(from, to) && copied;
   // For whatever user the application runs as; mkdir's mode is lessened by the umask.
   if (!joined(directory, "record", to)) return;
