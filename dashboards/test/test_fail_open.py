@@ -144,6 +144,16 @@ class FailsOpen(unittest.TestCase):
         self.assertEqual((0, "record\n"), (ended.returncode, ended.stdout), ended.stderr)
         self.assertIn("No space left on device; the application starts without it", ended.stderr)
 
+    def test_the_volume_cannot_be_executed_from(self):
+        """As image volumes are."""
+        if os.geteuid() != 0:
+            self.skipTest("needs a mount")
+        self.bring()
+        mount = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" && exec "$@"']
+        ended = self.container.run([*mount, self.container.volume, JAVA, "-cp", self.directory, "Program", "a"])
+        self.assertEqual((7, "started 1\n"), (ended.returncode, ended.stdout), ended.stderr)
+        self.assertRegex(ended.stderr, "cannot be preloaded .failed to map segment from shared object.: ignored")
+
     def test_the_image_has_no_files(self):
         shutil.rmtree(self.container.files)
         self.assertRegex(self.bring(), "No such file or directory; the application starts without it")

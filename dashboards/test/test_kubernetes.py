@@ -20,6 +20,7 @@ KUBERNETES = DASHBOARDS / "kubernetes"
 PLAIN = [KUBERNETES / "kyverno/policy.yaml", KUBERNETES / "opentelemetry/instrumentation.yaml"]
 # Of the version that check.sh installs, not one that the machine happens to have.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
+HELM = HERE / "kubernetes/node_modules/.helm"
 
 
 def rendered(directory):
@@ -186,6 +187,44 @@ class KubernetesFiles(unittest.TestCase):
             self.objects["PodMonitor", "mallometer-agent"]["spec"]["selector"],
         ):
             self.assertLessEqual(selector["matchLabels"].items(), pod["metadata"]["labels"].items())
+
+    def test_an_image_volume_brings_the_agent_alone(self):
+        code, complaints, objects = validated(rendered(KUBERNETES / "example-image-volume"))
+        self.assertEqual((0, ""), (code, complaints))
+        pod = objects[0]["spec"]["template"]["spec"]
+        self.assertEqual(
+            {"JAVA_TOOL_OPTIONS": "-Xmx64m -javaagent:/mallometer/opt/mallometer/mallometer-agent.jar=port=9464"},
+            {one["name"]: one["value"] for one in pod["containers"][0]["env"]},
+        )
+        self.assertEqual(self.init_container()["image"], pod["volumes"][0]["image"]["reference"])
+        self.assertNotIn("initContainers", pod)
+
+    def test_values_for_helm_do_what_the_component_does(self):
+        values = KUBERNETES / "helm/values.yaml"
+        text = subprocess.run(
+            [HELM, "template", "app", HERE / "kubernetes/chart", "--values", values],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        ).stdout
+        code, complaints, objects = validated(text)
+        self.assertEqual((0, ""), (code, complaints))
+        pod, wanted = objects[0]["spec"]["template"], self.pod("bare")
+        self.assertEqual("true", pod["metadata"]["labels"]["mallometer.io/enabled"])
+        for part in "initContainers", "volumes":
+            self.assertEqual(wanted["spec"][part], pod["spec"][part])
+        container, as_wanted = pod["spec"]["containers"][0], wanted["spec"]["containers"][0]
+        self.assertEqual([{"name": "OWN", "value": "1"}, *as_wanted["env"]], container["env"])
+        self.assertEqual(as_wanted["volumeMounts"], container["volumeMounts"])
+
+    def test_kube_prometheus_stack_finds_everything(self):
+        code, complaints, objects = validated(rendered(KUBERNETES / "kube-prometheus-stack"))
+        self.assertEqual((0, ""), (code, complaints))
+        self.assertEqual({"ConfigMap", "PodMonitor", "PrometheusRule", "ServiceMonitor"}, {one["kind"] for one in objects})
+        for one in objects:
+            self.assertEqual("kube-prometheus-stack", one["metadata"]["labels"]["release"])
+            self.assertEqual("monitoring", one["metadata"]["namespace"])
 
     def test_the_network_policy_closes_one_port_to_all_but_monitoring(self):
         everybody, monitoring = yaml.safe_load((KUBERNETES / "scraped/networkpolicy.yaml").read_text())["spec"]["ingress"]
