@@ -80,7 +80,7 @@ class Container:
         return ended.stderr
 
     def variables(self):
-        return {"PATH": os.environ["PATH"], **{name: self.moved(value) for name, value in self.environment.items()}}
+        return {"PATH": os.environ["PATH"], "HOME": str(self.root), **{name: self.moved(value) for name, value in self.environment.items()}}
 
     def run(self, command, **options):
         """A program of the application from start to end."""
