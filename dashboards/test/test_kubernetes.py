@@ -7,27 +7,20 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import socket
 import subprocess
-import tempfile
-import time
 import unittest
-import urllib.request
 
 import prometheusrule
 import yaml
+from container import Container
 
 HERE = pathlib.Path(__file__).resolve().parent
 DASHBOARDS = HERE.parent
-REPOSITORY = DASHBOARDS.parent
 KUBERNETES = DASHBOARDS / "kubernetes"
 PLAIN = [KUBERNETES / "kyverno/policy.yaml", KUBERNETES / "opentelemetry/instrumentation.yaml"]
-LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
-AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
-JAVA = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
 # Of the version that check.sh installs, not one that the machine happens to have.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
+HELM = HERE / "kubernetes/node_modules/.helm"
 
 
 def rendered(directory):
@@ -62,10 +55,32 @@ def admitted(policy, pod):
     return json.loads(answer.stdout)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def agent_of(pod):
+    return by_name(pod["spec"]["containers"][0]["env"])["MALLOMETER_AGENT"]["value"]
+
+
+def unrestricted(pod):
+    """What the Pod Security Standard "restricted" has against a pod's spec, of the rules that concern what we add."""
+    of_pod = pod.get("securityContext", {})
+    for container in [*pod.get("initContainers", []), *pod["containers"]]:
+        own = container.get("securityContext", {})
+        name = container["name"]
+        if own.get("allowPrivilegeEscalation") is not False:
+            yield f"{name} may gain privileges"
+        if "ALL" not in own.get("capabilities", {}).get("drop", []) or own["capabilities"].get("add"):
+            yield f"{name} keeps capabilities"
+        if not own.get("runAsNonRoot", of_pod.get("runAsNonRoot")) or own.get("runAsUser", of_pod.get("runAsUser")) == 0:
+            yield f"{name} may run as root"
+        if own.get("seccompProfile", of_pod.get("seccompProfile", {})).get("type") not in ("RuntimeDefault", "Localhost"):
+            yield f"{name} has no seccomp profile"
+        if own.get("privileged") or any("hostPort" in port for port in container.get("ports", [])):
+            yield f"{name} is privileged"
+    allowed = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
+    for volume in pod.get("volumes", []):
+        if not set(volume) - {"name"} <= allowed:
+            yield f"volume {volume['name']} is of a kind that is not allowed"
+    if any(pod.get(name) for name in ("hostNetwork", "hostPID", "hostIPC")):
+        yield "the pod uses the host's namespaces"
 
 
 @unittest.skipUnless(
@@ -75,7 +90,7 @@ class KubernetesFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.text = "---\n".join(
-            [rendered(KUBERNETES / "base"), rendered(KUBERNETES / "example"), *(path.read_text() for path in PLAIN)]
+            [*(rendered(KUBERNETES / name) for name in ("base", "example")), *(path.read_text() for path in PLAIN)]
         )
         cls.code, cls.complaints, objects = validated(cls.text)
         cls.objects = {(one["kind"], one["metadata"]["name"]): one for one in objects}
@@ -92,7 +107,7 @@ class KubernetesFiles(unittest.TestCase):
     def test_every_object_is_valid(self):
         self.assertEqual("", self.complaints)
         self.assertEqual(0, self.code)
-        self.assertEqual(10, len(self.objects))
+        self.assertEqual(14, len(self.objects))
 
     def test_misspelt_fields_are_found(self):
         faulty = self.text
@@ -100,7 +115,7 @@ class KubernetesFiles(unittest.TestCase):
             ("sampleLimit: 5000", "samplesLimit: 5000"),
             ("podMetricsEndpoints", "podMetricEndpoints"),
             ("keep_firing_for", "keepFiringFor"),
-            ("initContainers:\n      - command", "initContainer:\n      - command"),
+            ("initContainers:\n      - args", "initContainer:\n      - args"),
             ("mutate:", "mutates:"),
             ("extensions:", "extension:"),
         ):
@@ -131,14 +146,92 @@ class KubernetesFiles(unittest.TestCase):
     def test_what_a_container_has_already_stays(self):
         container, environment = self.container("chained")
         self.assertEqual("/mallometer/libmallometer.so:libjemalloc.so.2", environment["LD_PRELOAD"])
-        self.assertRegex(environment["JAVA_TOOL_OPTIONS"], "^-Xmx64m -javaagent:/mallometer/mallometer-agent.jar=")
+        self.assertEqual("-Xmx64m", environment["JAVA_TOOL_OPTIONS"])
         self.assertEqual(["/data", "/mallometer"], [mount["mountPath"] for mount in container["volumeMounts"]])
 
+    def test_every_kind_that_asks_gets_it_and_no_other(self):
+        for kind, name in ("StatefulSet", "store"), ("DaemonSet", "collector"), ("Job", "night"):
+            with self.subTest(kind):
+                pod = self.objects[kind, name]["spec"]["template"]
+                self.assertEqual("true", pod["metadata"]["labels"]["mallometer.io/enabled"])
+                self.assertEqual([self.init_container()], pod["spec"]["initContainers"])
+                self.assertEqual(self.container("bare")[0]["env"], pod["spec"]["containers"][0]["env"])
+                self.assertEqual(self.container("bare")[0]["volumeMounts"], pod["spec"]["containers"][0]["volumeMounts"])
+        source = yaml.safe_load_all((KUBERNETES / "example/kinds.yaml").read_text())
+        self.assertEqual(
+            next(one for one in source if one["metadata"]["name"] == "unasked"), self.objects["Deployment", "unasked"]
+        )
+
+    def test_a_restricted_pod_stays_restricted(self):
+        pod = copy.deepcopy(self.objects["Job", "night"]["spec"]["template"]["spec"])
+        self.assertEqual([], list(unrestricted(pod)))
+        del pod["initContainers"][0]["securityContext"]["capabilities"]
+        self.assertEqual(["mallometer keeps capabilities"], list(unrestricted(pod)))
+
     def test_the_init_container_needs_no_privilege(self):
-        context = self.init_container()["securityContext"]
-        self.assertTrue(context["runAsNonRoot"] and context["readOnlyRootFilesystem"])
-        self.assertFalse(context["allowPrivilegeEscalation"])
-        self.assertEqual(["ALL"], context["capabilities"]["drop"])
+        alone = {"containers": [self.init_container()], "volumes": self.pod("bare")["spec"]["volumes"]}
+        self.assertEqual([], list(unrestricted(alone)))
+        self.assertTrue(self.init_container()["securityContext"]["readOnlyRootFilesystem"])
+        self.assertEqual("IfNotPresent", self.init_container()["imagePullPolicy"])
+
+    def test_the_agent_listens_to_others_only_where_it_is_scraped(self):
+        self.assertNotIn("host=", self.container("bare")[1]["MALLOMETER_AGENT"])
+        code, complaints, objects = validated(rendered(KUBERNETES / "example-scraped"))
+        self.assertEqual((0, ""), (code, complaints))
+        scraped = {one["kind"]: one for one in objects}
+        pod = scraped["Deployment"]["spec"]["template"]
+        environment = {one["name"]: one["value"] for one in pod["spec"]["containers"][0]["env"]}
+        self.assertRegex(environment["MALLOMETER_AGENT"], "=port=9464,host=0.0.0.0$")
+        for selector in (
+            scraped["NetworkPolicy"]["spec"]["podSelector"],
+            self.objects["PodMonitor", "mallometer-agent"]["spec"]["selector"],
+        ):
+            self.assertLessEqual(selector["matchLabels"].items(), pod["metadata"]["labels"].items())
+
+    def test_an_image_volume_brings_the_agent_alone(self):
+        code, complaints, objects = validated(rendered(KUBERNETES / "example-image-volume"))
+        self.assertEqual((0, ""), (code, complaints))
+        pod = objects[0]["spec"]["template"]["spec"]
+        self.assertEqual(
+            {"JAVA_TOOL_OPTIONS": "-Xmx64m -javaagent:/mallometer/opt/mallometer/mallometer-agent.jar=port=9464"},
+            {one["name"]: one["value"] for one in pod["containers"][0]["env"]},
+        )
+        self.assertEqual(self.init_container()["image"], pod["volumes"][0]["image"]["reference"])
+        self.assertNotIn("initContainers", pod)
+
+    def test_values_for_helm_do_what_the_component_does(self):
+        values = KUBERNETES / "helm/values.yaml"
+        text = subprocess.run(
+            [HELM, "template", "app", HERE / "kubernetes/chart", "--values", values],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        ).stdout
+        code, complaints, objects = validated(text)
+        self.assertEqual((0, ""), (code, complaints))
+        pod, wanted = objects[0]["spec"]["template"], self.pod("bare")
+        self.assertEqual("true", pod["metadata"]["labels"]["mallometer.io/enabled"])
+        for part in "initContainers", "volumes":
+            self.assertEqual(wanted["spec"][part], pod["spec"][part])
+        container, as_wanted = pod["spec"]["containers"][0], wanted["spec"]["containers"][0]
+        self.assertEqual([{"name": "OWN", "value": "1"}, *as_wanted["env"]], container["env"])
+        self.assertEqual(as_wanted["volumeMounts"], container["volumeMounts"])
+
+    def test_kube_prometheus_stack_finds_everything(self):
+        code, complaints, objects = validated(rendered(KUBERNETES / "kube-prometheus-stack"))
+        self.assertEqual((0, ""), (code, complaints))
+        self.assertEqual({"ConfigMap", "PodMonitor", "PrometheusRule", "ServiceMonitor"}, {one["kind"] for one in objects})
+        for one in objects:
+            self.assertEqual("kube-prometheus-stack", one["metadata"]["labels"]["release"])
+            self.assertEqual("monitoring", one["metadata"]["namespace"])
+
+    def test_the_network_policy_closes_one_port_to_all_but_monitoring(self):
+        everybody, monitoring = yaml.safe_load((KUBERNETES / "scraped/networkpolicy.yaml").read_text())["spec"]["ingress"]
+        self.assertNotIn("from", everybody)
+        tcp = [(one["port"], one["endPort"]) for one in everybody["ports"] if one.get("protocol", "TCP") == "TCP"]
+        self.assertEqual([(1, 9463), (9465, 65535)], tcp)
+        self.assertEqual([{"port": 9464}], monitoring["ports"])
 
     def test_the_policy_does_what_the_component_does(self):
         files, preload = self.objects["ClusterPolicy", "mallometer"]["spec"]["rules"]
@@ -156,7 +249,7 @@ class KubernetesFiles(unittest.TestCase):
     def without_mallometer(self, deployment):
         """The same pod without what the component added, but with the label that the policy asks for."""
         source = yaml.safe_load((KUBERNETES / f"example/{deployment}.yaml").read_text())["spec"]["template"]
-        source["metadata"]["labels"]["mallometer"] = "agent"
+        source["metadata"]["labels"]["mallometer.io/enabled"] = "true"
         return source
 
     def test_the_policy_injects_as_the_component_does(self):
@@ -169,6 +262,12 @@ class KubernetesFiles(unittest.TestCase):
                 container, as_wanted = injected["spec"]["containers"][0], wanted["spec"]["containers"][0]
                 self.assertEqual(by_name(as_wanted["env"]), by_name(container["env"]))
                 self.assertCountEqual(as_wanted["volumeMounts"], container["volumeMounts"])
+
+    def test_the_policy_opens_the_port_where_it_is_asked_to(self):
+        policy, pod = self.objects["ClusterPolicy", "mallometer"], self.without_mallometer("bare")
+        self.assertEqual("/mallometer/mallometer-agent.jar=port=9464", agent_of(admitted(policy, pod)))
+        pod["metadata"]["labels"]["mallometer.io/scraped"] = "true"
+        self.assertEqual("/mallometer/mallometer-agent.jar=port=9464,host=0.0.0.0", agent_of(admitted(policy, pod)))
 
     def test_the_policy_injects_nothing_twice(self):
         policy = self.objects["ClusterPolicy", "mallometer"]
@@ -185,7 +284,7 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_the_policy_leaves_other_pods_alone(self):
         pod = self.without_mallometer("bare")
-        del pod["metadata"]["labels"]["mallometer"]
+        del pod["metadata"]["labels"]["mallometer.io/enabled"]
         self.assertEqual(pod, admitted(self.objects["ClusterPolicy", "mallometer"], pod))
 
     def test_a_policy_without_preconditions_is_found(self):
@@ -196,73 +295,22 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_a_rendered_container_counts_over_its_own_allocator(self):
         _, environment = self.container("chained")
-        command = self.init_container("chained")["command"]
-        maps, scrape, files = self.run_container(environment, command, "/mallometer", "/opt/mallometer")
+        with Container(self, environment) as container:
+            container.init(self.init_container("chained")["args"])
+            maps, scrape = container.counts()
         self.assertIn("libjemalloc", maps)
         self.assertRegex(scrape, r'mallometer_build\{[^}]*allocator="jemalloc')
         self.assertRegex(scrape, r"mallometer_active(\{\})? 1")
-        self.assertIn("record/box", files)
+        self.assertIn("record/box", container.files_at_the_end)
 
     def test_a_container_counts_with_the_variables_of_the_opentelemetry_operator(self):
         java = self.objects["Instrumentation", "mallometer"]["spec"]["java"]
         mount = "/otel-auto-instrumentation-java-app/extensions"
-        # What the operator's init container does with an extension.
-        copy = ["cp", "-r", f"{java['extensions'][0]['dir']}/.", mount]
-        environment = {one["name"]: one["value"] for one in java["env"]}
-        _, scrape, _ = self.run_container(environment, copy, mount, java["extensions"][0]["dir"])
+        with Container(self, {one["name"]: one["value"] for one in java["env"]}, mount) as container:
+            # What the operator's init container does with an extension.
+            container.init(["-r", f"{java['extensions'][0]['dir']}/.", mount], "cp")
+            _, scrape = container.counts()
         self.assertRegex(scrape, r"mallometer_active(\{\})? 1")
-
-    def run_container(self, environment, init, volume, image):
-        """Runs an init container's command and a JVM with a container's environment, paths moved below a temporary directory;
-        returns what the JVM mapped and served, and the files of the volume."""
-        built = LIBRARY.exists() and AGENT.exists()
-        if not built and os.environ.get("REQUIRE_AGENT") != "true":
-            self.skipTest("library and agent are not built")
-        with tempfile.TemporaryDirectory() as directory:
-            root = pathlib.Path(directory)
-            root.chmod(0o755)
-            moved_image, moved_volume = root / "image", root / "volume"
-            self.lay_out_image(moved_image)
-            moved_volume.mkdir()
-            port = free_port()
-
-            def moved(text):
-                for path, elsewhere in (image, moved_image), (volume, moved_volume):
-                    text = re.sub(rf"{path}(?=[/\s]|$)", str(elsewhere), text)
-                return text.replace("9464", str(port)).replace("0.0.0.0", "127.0.0.1")
-
-            subprocess.run([moved(part) for part in init], check=True, timeout=30)
-            process = subprocess.Popen(
-                [JAVA, str(HERE / "Hold.java")],
-                env={"PATH": os.environ["PATH"], **{name: moved(value) for name, value in environment.items()}},
-                stdin=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            try:
-                scrape = self.scraped(process, port)
-                maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
-            finally:
-                process.stdin.close()
-                process.wait(30)
-            files = [str(path.relative_to(moved_volume)) for path in moved_volume.rglob("*")]
-        return maps, scrape, files
-
-    @staticmethod
-    def lay_out_image(directory):
-        directory.mkdir()
-        shutil.copy(LIBRARY, directory)
-        for name in "mallometer-agent.jar", "mallometer.agent":
-            shutil.copy(AGENT, directory / name)
-
-    def scraped(self, process, port):
-        deadline = time.monotonic() + 40
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-                    return answer.read().decode()
-            except OSError:
-                time.sleep(0.2)
-        self.fail("the agent does not answer")
 
 
 if __name__ == "__main__":

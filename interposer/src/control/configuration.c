@@ -202,9 +202,14 @@ static bool list_names(const char *list, const char *executable) {
   return false;
 }
 
+/* What is not for every program that a script starts: for those named java, or named by MALLOMETER_ONLY. */
+static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
+  return named || (executable && list_names("java", executable)) ? value_of(environment, name) : NULL;
+}
+
 static const char *read_black_box(char *const environment[], const char *executable, bool named) {
-  const char *value = value_of(environment, "MALLOMETER_BLACKBOX");
-  if (!value || !(named || (executable && list_names("java", executable)))) return NULL;
+  const char *value = value_for_java(environment, "MALLOMETER_BLACKBOX", executable, named);
+  if (!value) return NULL;
   if (strnlen(value, LONGEST_BLACK_BOX + 1) <= LONGEST_BLACK_BOX) return value;
   refuse("MALLOMETER_BLACKBOX", value, "a path of at most 700 bytes", "none");
   return NULL;
@@ -230,5 +235,6 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.leaks = read_leaks(environment);
   configuration.arena_bytes = read_arena_bytes(environment);
   configuration.black_box = read_black_box(environment, executable, named);
+  configuration.agent = value_for_java(environment, "MALLOMETER_AGENT", executable, named);
   return configuration;
 }

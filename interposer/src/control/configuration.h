@@ -29,6 +29,8 @@ struct configuration {
    * Every program that a script starts sees the variable, and the first would take the file. NULL otherwise.
    */
   const char *black_box;
+  /* MALLOMETER_AGENT, a jar with options, if it is meant for this program in the same way. NULL otherwise. */
+  const char *agent;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
   size_t sample_interval;
   /* MALLOMETER_STACKS=native or java: samples have stacks too, not only huge requests; Java frames in them. */

@@ -14,6 +14,7 @@
 #include "allocator/next.h"
 #include "control/black_box.h"
 #include "control/configuration.h"
+#include "control/java_agent.h"
 #include "control/log.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
@@ -47,6 +48,7 @@ static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
 static const char *wanted_black_box;
+static const char *wanted_agent;
 static bool java_frames;
 static pid_t loaded_in;
 static bool stacks_started;
@@ -169,6 +171,7 @@ static struct configuration configure(void) {
   observation_configure(configuration.leaks, configuration.arena_bytes);
   trial_remembers(environ);
   wanted_black_box = executable_is_privileged() ? NULL : configuration.black_box;
+  wanted_agent = executable_is_privileged() ? NULL : configuration.agent;
   return configuration;
 }
 
@@ -187,6 +190,7 @@ static void starts(void) {
   if (!configuration.enabled) {
     switched_off = true;
     wanted_black_box = NULL;
+    wanted_agent = NULL;
     off(MALLOMETER_STATE_DISABLED, "switched off by MALLOMETER_ENABLED");
     return;
   }
@@ -276,6 +280,7 @@ static void begin(void) {
 __attribute__((constructor)) static void start(void) {
   int saved_errno = errno;
   begin();
+  if (wanted_agent) java_agent_name(wanted_agent);
   errno = saved_errno;
 }
 

@@ -6,11 +6,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens between two moments: {@link Mallometer#hook()} opens a bracket, {@link #unhook()} or
- * {@code try}-with-resources closes it.
+ * What happens between two moments: {@link Mallometer.Counting#hook()} opens a bracket, {@link
+ * #unhook()} or {@code try}-with-resources closes it.
  *
  * <pre>{@code
- * try (Bracket bracket = mallometer.hookThread()) {
+ * try (Bracket bracket = mallometer.counting().hookThread()) {
  *   parse(document);
  *   bracket.statistics().ifPresent(counted -> log(counted.allocations(), counted.liveBytes()));
  * }

@@ -1,0 +1,177 @@
+"""What a container of the component does when mallometer cannot: the application starts, and says and returns what it would
+without. Real processes: the init container's program, and a JVM or another program with the rendered environment.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from container import JAVA, LIBRARY, Container
+
+ENVIRONMENT = {
+    "LD_PRELOAD": "/mallometer/libmallometer.so:",
+    "MALLOMETER_ONLY": "java",
+    "MALLOMETER_AGENT": "/mallometer/mallometer-agent.jar=port=9464",
+    "MALLOMETER_BLACKBOX": "/mallometer/record/box",
+}
+PROGRAM = """
+public class Program {
+  public static void main(String[] arguments) {
+    System.out.println("started " + arguments.length);
+    System.exit(7);
+  }
+}
+"""
+# Other JDKs, if bin/lib/sid_root.sh has made them: directories named by the version.
+OTHER_JDKS = pathlib.Path(
+    os.environ.get("MALLOMETER_SID_ROOT", os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "mallometer/sid"))
+    + ".jdks"
+)
+
+
+class FailsOpen(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Outside of /tmp's private directories: other JDKs run in a root of their own, which has /tmp.
+        cls.directory = pathlib.Path(tempfile.mkdtemp())
+        cls.directory.chmod(0o755)
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
+        (cls.directory / "Program.java").write_text(PROGRAM)
+        javac = pathlib.Path(JAVA).with_name("javac") if os.sep in JAVA else "javac"
+        subprocess.run([javac, "--release", "8", "-Xlint:-options", "-d", cls.directory, cls.directory / "Program.java"], check=True)
+
+    def setUp(self):
+        self.container = Container(self, ENVIRONMENT)
+        self.container.__enter__()
+        self.addCleanup(self.container.__exit__, None, None, None)
+
+    def bring(self, **options):
+        return self.container.init(["/mallometer"], **options)
+
+    def assert_starts(self, java=JAVA, said=None, **options):
+        """The program starts and ends as always; what it says beside that is one line of the loader, the JVM or mallometer."""
+        ended = self.container.run([java, "-cp", self.directory, "Program", "a"], **options)
+        self.assertEqual((7, "started 1\n"), (ended.returncode, ended.stdout), ended.stderr)
+        if said is not None:
+            self.assertRegex(ended.stderr, said)
+        return ended.stderr
+
+    def test_with_all_in_its_place(self):
+        self.bring()
+        self.assert_starts(said="Picked up JAVA_TOOL_OPTIONS: -javaagent:.*mallometer-agent.jar")
+
+    def test_the_files_are_missing(self):
+        said = self.assert_starts(said=r"ld.so: object '.*libmallometer.so' .* cannot be preloaded .*: ignored")
+        self.assertNotIn("javaagent", said)
+
+    def test_the_agent_is_missing(self):
+        self.bring()
+        (self.container.volume / "mallometer-agent.jar").unlink()
+        self.assert_starts(said=r"mallometer: MALLOMETER_AGENT: .*: No such file or directory; the agent is not started")
+
+    def test_the_library_is_missing(self):
+        self.bring()
+        (self.container.volume / "libmallometer.so").unlink()
+        self.assertNotIn("javaagent", self.assert_starts())
+
+    def test_the_library_is_of_another_processor(self):
+        self.bring()
+        library = bytearray(LIBRARY.read_bytes())
+        # e_machine: of a processor that is neither.
+        library[18:20] = (22).to_bytes(2, "little")
+        self.replace("libmallometer.so", library)
+        self.assertNotIn("javaagent", self.assert_starts(said="cannot be preloaded"))
+
+    def test_the_library_is_cut_off(self):
+        self.bring()
+        self.replace("libmallometer.so", LIBRARY.read_bytes()[:100])
+        self.assert_starts(said="cannot be preloaded")
+
+    def test_a_c_library_that_is_too_old_is_the_exception(self):
+        """glibc refuses the program, not the library, which the page says first. The library asks for 2.17 at most."""
+        self.bring()
+        library = LIBRARY.read_bytes()
+        newest = max(re.findall(rb"\0(GLIBC_2\.\d\d)\0", library))
+        self.assertLessEqual(newest, b"GLIBC_2.17")
+        # A version that no C library has; its hash stands in the table of versions that are needed.
+        for name, other in (newest, b"GLIBC_2.99"), (hash_of(newest), hash_of(b"GLIBC_2.99")):
+            library = library.replace(name, other)
+        self.replace("libmallometer.so", library)
+        ended = self.container.run(["true"])
+        self.assertNotEqual(0, ended.returncode)
+        self.assertRegex(ended.stderr, "version `GLIBC_2.99' not found")
+
+    def test_no_jvm(self):
+        self.bring()
+        for command in ["sh", "-c", "echo started $#; exit 7"], [sys.executable, "-c", "print('started 0'); raise SystemExit(7)"]:
+            with self.subTest(command[0]):
+                ended = self.container.run(command)
+                self.assertEqual((7, "started 0\n", ""), (ended.returncode, ended.stdout, ended.stderr))
+
+    def test_a_jvm_that_is_too_old(self):
+        self.bring()
+        for version in 8, 11:
+            java = OTHER_JDKS / str(version) / "bin/java"
+            with self.subTest(version):
+                if not java.exists() or os.geteuid() != 0:
+                    self.skipTest(f"there is no JDK {version}")
+                self.assert_starts(java, said="mallometer: .*17")
+
+    def test_the_volume_cannot_be_written(self):
+        self.container.volume.chmod(0o555)
+        said = self.bring(user=65534, group=65534)
+        self.assertRegex(said, "mallometer: .*libmallometer.so: Permission denied; the application starts without it")
+        self.assert_starts()
+
+    def test_the_black_box_cannot_be_written(self):
+        self.bring()
+        (self.container.volume / "record").chmod(0o555)
+        self.assert_starts(said="mallometer: .*Permission denied", user=65534, group=65534)
+
+    def test_the_volume_is_full(self):
+        """Nothing has its name before it is whole."""
+        if os.geteuid() != 0:
+            self.skipTest("needs a small file system")
+        full = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=100k none "$1" && "$0" "$1" && ls "$1"']
+        ended = subprocess.run(
+            [*full, self.container.root / "bin/mallometer-copy", self.container.volume], capture_output=True, text=True, timeout=30
+        )
+        self.assertEqual((0, "record\n"), (ended.returncode, ended.stdout), ended.stderr)
+        self.assertIn("No space left on device; the application starts without it", ended.stderr)
+
+    def test_the_volume_cannot_be_executed_from(self):
+        """As image volumes are."""
+        if os.geteuid() != 0:
+            self.skipTest("needs a mount")
+        self.bring()
+        mount = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" && exec "$@"']
+        ended = self.container.run([*mount, self.container.volume, JAVA, "-cp", self.directory, "Program", "a"])
+        self.assertEqual((7, "started 1\n"), (ended.returncode, ended.stdout), ended.stderr)
+        self.assertRegex(ended.stderr, "cannot be preloaded .failed to map segment from shared object.: ignored")
+
+    def test_the_image_has_no_files(self):
+        shutil.rmtree(self.container.files)
+        self.assertRegex(self.bring(), "No such file or directory; the application starts without it")
+        self.assert_starts()
+
+    def replace(self, name, content):
+        (self.container.volume / name).write_bytes(bytes(content))
+
+
+def hash_of(name):
+    """As the tables of versions have it, by the System V ABI."""
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        high = value & 0xF0000000
+        value = (value ^ high >> 24) & ~high if high else value
+    return (value & 0xFFFFFFFF).to_bytes(4, "little")
+
+
+if __name__ == "__main__":
+    unittest.main()
