@@ -131,7 +131,10 @@ static void (*answers)(void);
 
 /* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
 static void leave_fast_path(struct thread_block *block) {
-  __atomic_store_n(&block->headroom, NO_HEADROOM, __ATOMIC_SEQ_CST);
+  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+  while (left != 0 && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false, __ATOMIC_SEQ_CST,
+                                                   __ATOMIC_RELAXED)) {
+  }
 }
 
 static bool has_headroom(const struct thread_block *block) {
@@ -147,7 +150,8 @@ void thread_blocks_ask(void (*answer)(void)) {
     __atomic_store_n(&block->asked, 1, __ATOMIC_RELEASE);
     leave_fast_path(block);
   }
-  /* An update of the owner's that was under way may have overwritten the store. It is one instruction or three. */
+  /* An update of the owner's that was under way may have overwritten the store, or kept it off by its mark. It takes
+   * one instruction, or some fifteen. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -175,6 +179,8 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
+  /* 0 when it is new, or as the fork of another thread found its owner: is_in_event(). */
+  if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
   record->owned = true;

@@ -171,8 +171,10 @@ static void flush_all(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !flush(&block->events, &block->flushed_live_bytes, &change)) continue;
-    if (__atomic_load_n(&block->headroom, __ATOMIC_RELAXED) <= HEADROOM_BYTES) continue;
-    __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
+    int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+    if (left <= HEADROOM_BYTES) continue;
+    /* Not over a mark of the owner's that came meanwhile. */
+    __atomic_compare_exchange_n(&block->headroom, &left, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 

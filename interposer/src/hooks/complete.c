@@ -39,7 +39,7 @@ static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 /* ---- Counting ----------------------------------------------------------------------------------------- */
 
 static void count_failure(void) {
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = event_block();
   if (block) {
     counter_add(&block->events.failed, 1);
   } else {
@@ -65,7 +65,7 @@ static void count_huge(size_t requested, struct origin origin) {
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
                               struct origin origin) {
   size_t class = size_class(requested);
-  struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
+  struct thread_block *block = thread_block_must_wait(requested) ? NULL : event_block();
   if (block) {
     thread_block_answer(block);
     counter_add(&block->events.allocations[class], 1);
@@ -90,7 +90,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
 }
 
 static void count_free(size_t unit_size) {
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = event_block();
   if (block) {
     thread_block_answer(block);
     counter_add(&block->events.freed_bytes, unit_size);

@@ -27,7 +27,7 @@ static struct table {
   } homes[PLACES];
 } * table;
 
-uint8_t live_filter[LIVE_HASHES / 8];
+_Alignas(4096) uint8_t live_filter[LIVE_HASHES / 8];
 
 /* How many live samples have a hash. From MANY on nobody counts any more, and the bit stays. */
 static uint8_t counts[LIVE_HASHES];
@@ -69,7 +69,7 @@ static void change_count(uint8_t *count, int change) {
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
-static uint8_t *byte_of(uintptr_t address) { return &live_filter[(uint16_t)(address >> 4 ^ LIVE_HASHES / 2) / 8]; }
+static uint8_t *byte_of(uintptr_t address) { return &live_filter[(uint16_t)(address >> 4 ^ FIRST_OF_65536) / 8]; }
 
 static uint8_t bit_of(uintptr_t address) { return (uint8_t)(1u << (address >> 4) % 8); }
 
