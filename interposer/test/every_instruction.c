@@ -7,7 +7,6 @@
  * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
  * between is counted for the process, and not for the thread.
  */
-#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,27 +15,15 @@
 #include <ucontext.h>
 
 #include "check.h"
+#include "own_code.h"
 
 #if !defined(__x86_64__)
 int main(void) { return 77; }
 #else
 
-static uintptr_t code_begin, code_end;
 static bool marked;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
-
-static int find_code(struct dl_phdr_info *object, size_t size, void *unused) {
-  (void)size, (void)unused;
-  if (!strstr(object->dlpi_name, marked ? "libmarked" : "libmallometer")) return 0;
-  for (int i = 0; i < object->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-    code_begin = object->dlpi_addr + segment->p_vaddr;
-    code_end = code_begin + segment->p_memsz;
-  }
-  return 1;
-}
 
 /* Instructions of the library that were seen, and the only one to interrupt; -1: all. */
 static __thread int64_t seen;
@@ -46,7 +33,7 @@ static __thread uint64_t interruptions;
 static void interrupt(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-  if (at < code_begin || at >= code_end) return;
+  if (!is_in_code(at)) return;
   if (chosen >= 0 && seen++ != chosen) return;
   void *object = malloc(33);
   CHECK(object);
@@ -140,7 +127,7 @@ static void no_block_is_lost(void) {
 
 int main(int count, char **arguments) {
   marked = count > 1 && strcmp(arguments[1], "marked") == 0;
-  dl_iterate_phdr(find_code, NULL);
+  find_code_of(marked ? "libmarked" : "libmallometer");
   CHECK(code_end > code_begin);
   struct sigaction action = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, NULL);
