@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/arch.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
@@ -97,6 +98,13 @@ bool next_allocator_bypass_executable(void) {
                   lead_to_definition(&found.usable_size, "malloc_usable_size");
   if (complete) next = found;
   return complete;
+}
+
+bool next_allocator_tags_memory(void) {
+  void *object = next.malloc(1);
+  bool tagged = is_tagged(object);
+  next.free(object);
+  return tagged;
 }
 
 void next_allocator_warm_up(void) {

@@ -91,6 +91,9 @@
  *
  * Numbers and names:
  *
+ *   bool is_tagged(const void *object)
+ *       Whether the address has a tag, which the memory in front of the object need not have: that must not be read
+ *       through it.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   WATCHPOINT_BYTES

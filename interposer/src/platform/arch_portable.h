@@ -123,6 +123,11 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
+static inline bool is_tagged(const void *object) {
+  (void)object;
+  return false;
+}
+
 #ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that takes the fast path, with its marks */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
