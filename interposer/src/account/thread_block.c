@@ -71,6 +71,7 @@ static void push_free(uint32_t index) {
 static uint32_t pop_free(void) {
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NO_INDEX) {
+    /* Of this head, by the acquire that read it; another's if the head has changed, and then the exchange fails. */
     uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
     uint64_t next = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -144,6 +145,7 @@ static bool has_headroom(const struct thread_block *block) {
 void thread_blocks_ask(void (*answer)(void)) {
   __atomic_store_n(&answers, answer, __ATOMIC_RELEASE);
   if (!answer) return;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !record_at(i)->owned) continue;
@@ -182,8 +184,10 @@ struct thread_block *thread_block_acquire_first(void) {
   /* 0 when it is new, or as the fork of another thread found its owner: is_in_event(). */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
-  block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
+  /* Either this sees what is asked, or thread_blocks_ask() sees the owner: each stores before it loads. */
   record->owned = true;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);

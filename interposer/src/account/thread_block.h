@@ -170,6 +170,9 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  * full before the mark; only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next
  * peak_flush(), which goes by the counters. A handler that never returns (longjmp) leaves the mark: from then on the
  * thread's events are counted in the shared block.
+ *
+ * All accesses are relaxed: of the mark only the thread itself needs the order, and other threads change the headroom
+ * by compare-and-exchange, which fails where the mark is.
  */
 static inline bool event_begins(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
@@ -289,9 +292,10 @@ void thread_blocks_ask(void (*answer)(void));
 /* thread_block_answer()'s rare part. */
 void thread_block_answer_now(struct thread_block *block);
 
-/* The slow path, for the own block. */
+/* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here. */
 static inline void thread_block_answer(struct thread_block *block) {
-  if (__builtin_expect(__atomic_load_n(&block->asked, __ATOMIC_RELAXED) != 0, 0)) thread_block_answer_now(block);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (__builtin_expect(__atomic_load_n(&block->asked, __ATOMIC_ACQUIRE) != 0, 0)) thread_block_answer_now(block);
 }
 
 const struct event_counters *thread_baseline(const struct thread_block *block);

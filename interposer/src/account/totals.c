@@ -87,6 +87,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
+/* The peak and the estimate are sums by themselves: nothing else is concluded from either, so that no order is needed.
+ */
 static uint64_t slack(void) {
   uint64_t of_peak = __atomic_load_n(&peak, __ATOMIC_RELAXED) / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;

@@ -91,6 +91,8 @@
  *
  * Numbers and names:
  *
+ *   LOADS_STAY_IN_ORDER
+ *       Whether a thread's loads happen in their order, without anything that says so.
  *   bool is_tagged(const void *object)
  *       Whether the address has a tag, which the memory in front of the object need not have: that must not be read
  *       through it.

@@ -211,6 +211,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
+#define LOADS_STAY_IN_ORDER false
+
 /* Of the Memory Tagging Extension. 0 is the tag of memory that has none, and of chunk headers; malloc's objects have
  * others (GLIBC_TUNABLES=glibc.mem.tagging). */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }

@@ -123,6 +123,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
+#define LOADS_STAY_IN_ORDER false
+
 static inline bool is_tagged(const void *object) {
   (void)object;
   return false;

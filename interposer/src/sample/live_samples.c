@@ -148,7 +148,10 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
-  /* Whoever frees the object comes after who put it. */
+  /*
+   * Whoever frees the object comes after who put it: it has the address from there, and these two loads depend on the
+   * address. To take them for another object's is to look in vain, or on for nothing.
+   */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
   size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
@@ -202,6 +205,7 @@ struct mallometer_object live_sample_row(const struct live_sample *sample) {
 /* What is there of the object at this address; NO_LIVE_SAMPLE if it is another's before the copy is whole. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  /* Who writes another sample here has acquired GONE: whoever copied a word of that sees GONE or later. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }
