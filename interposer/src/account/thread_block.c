@@ -143,12 +143,11 @@ static bool has_headroom(const struct thread_block *block) {
 }
 
 void thread_blocks_ask(void (*answer)(void)) {
-  __atomic_store_n(&answers, answer, __ATOMIC_RELEASE);
+  __atomic_store_n(&answers, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
-    if (!block || !record_at(i)->owned) continue;
+    if (!block || !__atomic_load_n(&record_at(i)->owned, __ATOMIC_SEQ_CST)) continue;
     __atomic_store_n(&block->asked, 1, __ATOMIC_RELEASE);
     leave_fast_path(block);
   }
@@ -185,9 +184,8 @@ struct thread_block *thread_block_acquire_first(void) {
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   /* Either this sees what is asked, or thread_blocks_ask() sees the owner: each stores before it loads. */
-  record->owned = true;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  block->asked = __atomic_load_n(&answers, __ATOMIC_RELAXED) != NULL;
+  __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
+  block->asked = __atomic_load_n(&answers, __ATOMIC_SEQ_CST) != NULL;
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);

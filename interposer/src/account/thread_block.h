@@ -294,7 +294,7 @@ void thread_block_answer_now(struct thread_block *block);
 
 /* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here. */
 static inline void thread_block_answer(struct thread_block *block) {
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
   if (__builtin_expect(__atomic_load_n(&block->asked, __ATOMIC_ACQUIRE) != 0, 0)) thread_block_answer_now(block);
 }
 
