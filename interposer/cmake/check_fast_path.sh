@@ -39,16 +39,16 @@ case $processor in
     frame_pointer='\t(ldr|mov|add)\tx29,|\tldp\tx29,|\tldp\tx[0-9]+, x29,'
     ;;
 esac
-check malloc "$jump" $entry 0
-check free "$jump" $entry 0
+check malloc "$jump" "$entry" 0
+check free "$jump" "$entry" 0
 for operator in _Znwm _ZnwmRKSt9nothrow_t _Znam _ZdlPv _ZdlPvm _ZdaPv; do
-  check $operator "$jump" $entry 0
+  check $operator "$jump" "$entry" 0
 done
-check counted_malloc "$ret" $malloc 1
-check counted_free "$jump" $free 0
-check tracked_free "$jump" $tracked 0
-check tracked_realloc "$ret" $realloc 1
-check large_malloc "$ret" $large 1
+check counted_malloc "$ret" "$malloc" 1
+check counted_free "$jump" "$free" 0
+check tracked_free "$jump" "$tracked" 0
+check tracked_realloc "$ret" "$realloc" 1
+check large_malloc "$ret" "$large" 1
 # The program's return address must reach the loader: no call, and a jump at the end.
 for function in dlopen dlmopen javas_dlsym; do
   listing $function | awk '/^jmp +\*|^jmp .*<dlsym@plt>|^br +x1[67]|^b +.*<dlsym@plt>/ { found = 1; exit } /^ret/ { exit } END { exit !found }' ||
