@@ -43,6 +43,10 @@ extern "C" {
 #pragma weak mallometer_recording
 #pragma weak mallometer_allocator
 #pragma weak mallometer_trim
+#pragma weak mallometer_scope_open
+#pragma weak mallometer_scope_read
+#pragma weak mallometer_scope_close
+#pragma weak mallometer_scope_objects
 
 /* Whether the library is loaded and speaks the version that this program was compiled for. */
 static inline int mallometer_available(void) {

@@ -149,7 +149,7 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   thread_blocks_ask(NULL);
   thread_block_answer(first); /* was asked before */
   struct thread_block *last = as_new_thread();
-  CHECK_EQUAL(last->asked, 0);
+  CHECK_EQUAL(last->reporting.asked, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }

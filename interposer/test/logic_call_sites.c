@@ -392,7 +392,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   given_monotonic_ns = now;
   allocate(CALLER, object, BYTES);
   struct rows to = {rows, sizeof *rows, 8};
-  CHECK_EQUAL(live_samples_copy(&to, 0), 1);
+  CHECK_EQUAL(live_samples_copy(&to, 0, NULL), 1);
   CHECK(deallocate(object));
   return rows[0].born_ns;
 }

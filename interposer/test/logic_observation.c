@@ -117,7 +117,7 @@ static void *object_in_slot(void) {
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
   struct rows to = {rows, sizeof *rows, 2};
-  CHECK_EQUAL(slots_copy(&to), 1);
+  CHECK_EQUAL(slots_copy(&to, NULL), 1);
   return rows[0];
 }
 

@@ -231,8 +231,20 @@ static void search(uint32_t site) {
   ENDS_AT(rows, count);
   CHECK_EQUAL(mallometer_search(&searched, rows, 47, FEW_ROWS), -EINVAL);
 }
+
+static void scope(void) {
+  if (!mallometer_scope_open) return;
+  int number = mallometer_scope_open(MALLOMETER_SCOPE_MATCHED);
+  CHECK(number > 0);
+  free(keeper(SIZE));
+  UNTOUCHED_STRUCT(scope, figures);
+  CHECK_EQUAL(mallometer_scope_close((uint32_t)number, &figures), 0);
+  IS_FILLED(figures, offsetof(struct mallometer_scope, foreign_freed_bytes) + 8);
+  CHECK(figures.largest_bytes == SIZE && figures.temporary_allocations == 1 && figures.foreign_freed_bytes == 0);
+}
 #else
 static void search(uint32_t site) { (void)site; }
+static void scope(void) {}
 #endif
 
 /* ---- Rows of what is observed ------------------------------------------------------------------------- */
@@ -351,6 +363,7 @@ int main(int argc, char **argv) {
   modules();
   objects(site, before, after);
   search(site);
+  scope();
   if (argc > 1 && strcmp(argv[1], "observes") == 0) observe();
   for (int i = 0; i < KEPT; i++) free(kept[i]);
   return 0;

@@ -130,26 +130,19 @@ bool thread_block_must_wait(size_t requested) {
 
 static void (*answers)(void);
 
-/* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
-static void leave_fast_path(struct thread_block *block) {
-  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  while (left != 0 && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false, __ATOMIC_SEQ_CST,
-                                                   __ATOMIC_RELAXED)) {
-  }
-}
-
 static bool has_headroom(const struct thread_block *block) {
   return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
 }
 
+/* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
 void thread_blocks_ask(void (*answer)(void)) {
   __atomic_store_n(&answers, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !__atomic_load_n(&record_at(i)->owned, __ATOMIC_SEQ_CST)) continue;
-    __atomic_store_n(&block->asked, 1, __ATOMIC_RELEASE);
-    leave_fast_path(block);
+    __atomic_fetch_or(&block->reporting.asked, ASKED, __ATOMIC_RELEASE);
+    headroom_withdraw(block);
   }
   /* An update of the owner's that was under way may have overwritten the store, or kept it off by its mark. It takes
    * one instruction, or some fifteen. */
@@ -157,15 +150,17 @@ void thread_blocks_ask(void (*answer)(void)) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
       struct thread_block *block = thread_block_at(i);
-      if (block && __atomic_load_n(&block->asked, __ATOMIC_ACQUIRE) && has_headroom(block)) leave_fast_path(block);
+      if (block && __atomic_load_n(&block->reporting.asked, __ATOMIC_ACQUIRE) && has_headroom(block))
+        headroom_withdraw(block);
     }
   }
 }
 
-void thread_block_answer_now(struct thread_block *block) {
-  __atomic_store_n(&block->asked, 0, __ATOMIC_RELAXED);
-  void (*answer)(void) = __atomic_load_n(&answers, __ATOMIC_ACQUIRE);
+uint8_t thread_block_answer_now(struct thread_block *block) {
+  uint8_t asked = __atomic_exchange_n(&block->reporting.asked, 0, __ATOMIC_ACQUIRE);
+  void (*answer)(void) = asked & ASKED ? __atomic_load_n(&answers, __ATOMIC_ACQUIRE) : NULL;
   if (answer) answer();
+  return asked & (uint8_t)~ASKED;
 }
 
 struct thread_block *thread_block_acquire_first(void) {
@@ -185,7 +180,7 @@ struct thread_block *thread_block_acquire_first(void) {
   block->walks_java = 0;
   /* Either this sees what is asked, or thread_blocks_ask() sees the owner: each stores before it loads. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
-  block->asked = __atomic_load_n(&answers, __ATOMIC_SEQ_CST) != NULL;
+  block->reporting = (struct reporting){0, __atomic_load_n(&answers, __ATOMIC_SEQ_CST) ? ASKED : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);

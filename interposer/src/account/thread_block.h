@@ -59,6 +59,13 @@ struct burst {
   uint32_t spent_ns;
 };
 
+enum asked {
+  /* What thread_blocks_ask() says. */
+  ASKED = 1,
+  /* To unlink scopes that others have ended. */
+  ASKED_TO_TIDY = 2
+};
+
 struct thread_block {
   /* Bytes until the peak must be told; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the owner;
    * whoever lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
@@ -70,8 +77,12 @@ struct thread_block {
   uint32_t index;
   /* The thread walks its Java stack: not again before that is done. Written by the owner. */
   uint16_t walks_java;
-  /* The owner is to do what thread_blocks_ask() says at its next event on the slow path. Whoever asks writes 1. */
-  uint16_t asked;
+  struct reporting {
+    /* Scopes of the thread are open: no event is to find headroom. Bits of account/scopes.h; written by the owner. */
+    uint8_t scoped;
+    /* The owner is to do something at its next event on the slow path. Bits that others set: enum asked. */
+    uint8_t asked;
+  } reporting;
 };
 _Static_assert(sizeof(struct thread_block) == 256, "DESIGN: at most 256 bytes a thread");
 
@@ -88,6 +99,19 @@ struct large_path {
   uint32_t tag;
   /* As of a bucket. */
   uint8_t left, level;
+};
+
+/*
+ * A thread in scopes (account/scopes.h). Net bytes are what the block has allocated less what it has freed. Owner only,
+ * but for who lowers flushed_live_bytes.
+ */
+struct thread_scoping {
+  /* As many net bytes, and as large a request, are nothing new: what lies above goes the long way. */
+  _Alignas(256) int64_t limit;
+  uint64_t largest_doubled;
+  /* As many net bytes the peak must be told, in place of the block's headroom, which is withdrawn. */
+  int64_t tell_at;
+  struct scope *innermost;
 };
 
 /* What the sampler keeps of a thread beside its filters. Owner only. */
@@ -114,8 +138,10 @@ struct slab {
   struct large_path large_paths[BLOCKS_IN_SLAB][LARGE_PATHS];
   struct thread_sampling samplings[BLOCKS_IN_SLAB];
   struct thread_record records[BLOCKS_IN_SLAB];
+  struct thread_scoping scopings[BLOCKS_IN_SLAB];
 };
 _Static_assert(FILTER_BUCKETS == sizeof(struct thread_block), "so that the distance is the same for all blocks");
+_Static_assert(sizeof(struct thread_scoping) == sizeof(struct thread_block), "as well");
 _Static_assert(LARGE_PATHS * sizeof(struct large_path) == sizeof(struct thread_block), "as well");
 
 static inline uint8_t *thread_filter(struct thread_block *block) {
@@ -133,6 +159,10 @@ static inline struct large_path *thread_large_paths(struct thread_block *block) 
 static inline struct thread_sampling *thread_sampling(struct thread_block *block) {
   size_t place = block->index % BLOCKS_IN_SLAB;
   return &((struct slab *)(block - place))->samplings[place];
+}
+
+static inline struct thread_scoping *thread_scoping(struct thread_block *block) {
+  return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, scopings));
 }
 
 /* A sentinel's, and never less far from 0 than this program will count to. */
@@ -176,7 +206,7 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  */
 static inline bool event_begins(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
-  __atomic_store_n(&block->headroom, 0, __ATOMIC_RELAXED);
+  if (EVENTS_ARE_MARKED) __atomic_store_n(&block->headroom, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return true;
 }
@@ -223,6 +253,20 @@ static inline void event_counts_allocation(struct thread_block *block, size_t us
                                            size_t class) {
   EVENT_ADD_TWO(block, offsetof(struct thread_block, events.allocated_bytes), usable_size, doubled);
   EVENT_ADD_ONE(block, class, offsetof(struct thread_block, events.allocations));
+}
+
+/* Bytes that the block has allocated less those that it has freed. */
+static inline int64_t thread_net(const struct thread_block *block) {
+  return (int64_t)(block->events.allocated_bytes.value - block->events.freed_bytes.value);
+}
+
+/* From here on no event of the block finds headroom, until it is renewed. From any thread. */
+static inline void headroom_withdraw(struct thread_block *block) {
+  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+  /* A mark stays. Where there is none, 0 is a block's that had no event yet. */
+  while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
+                                                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+  }
 }
 
 /* Reads current_block afresh. The fast path does so before and after the allocator's call. */
@@ -290,12 +334,14 @@ void thread_block_return(struct thread_block *block);
 void thread_blocks_ask(void (*answer)(void));
 
 /* thread_block_answer()'s rare part. */
-void thread_block_answer_now(struct thread_block *block);
+uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here. */
-static inline void thread_block_answer(struct thread_block *block) {
+/* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here.
+ * Returns what else is asked. */
+static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(__atomic_load_n(&block->asked, __ATOMIC_ACQUIRE) != 0, 0)) thread_block_answer_now(block);
+  bool is_asked = __atomic_load_n(&block->reporting.asked, __ATOMIC_ACQUIRE) != 0;
+  return __builtin_expect(is_asked, 0) ? thread_block_answer_now(block) : 0;
 }
 
 const struct event_counters *thread_baseline(const struct thread_block *block);

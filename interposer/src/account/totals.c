@@ -99,8 +99,34 @@ uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_b
 
 uint64_t peak_so_far(void) { return __atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
+/* Bit i: window i is open. */
+static uint32_t windows;
+static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
+
+static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
+
+static void raise_window(int64_t *peak_of_window, int64_t net) {
+  int64_t highest = __atomic_load_n(peak_of_window, __ATOMIC_RELAXED);
+  while (net > highest &&
+         !__atomic_compare_exchange_n(peak_of_window, &highest, net, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+/* What live bytes must pass to be a peak of the process or of a window. */
+static int64_t lowest_peak(void) {
+  int64_t lowest = (int64_t)peak_so_far();
+  for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
+    int64_t of_window = totals_live_at(__atomic_load_n(&window_peaks[__builtin_ctz(left)], __ATOMIC_RELAXED));
+    if (of_window < lowest) lowest = of_window;
+  }
+  return lowest;
+}
+
 /* Below 0 when objects are freed that were allocated while counting was off. */
 static void raise_peak(int64_t live) {
+  for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
+    raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
+  }
   uint64_t highest = peak_so_far();
   if (live <= 0) return;
   while ((uint64_t)live > highest &&
@@ -131,7 +157,7 @@ enum { ATTEMPTS = 4 };
 /* By a sum that began when so much had been freed. False if it is to be taken again. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed) {
   int64_t live = live_of(allocated, freed);
-  if (live <= (int64_t)peak_so_far()) return true;
+  if (live <= lowest_peak()) return true;
   int64_t freed_meanwhile = (int64_t)(freed_until_now() - freed);
   bool whole = freed_meanwhile <= (int64_t)slack();
   raise_peak(whole ? live : live - freed_meanwhile);
@@ -148,6 +174,15 @@ uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   return peak_so_far();
 }
 
+void totals_read_whole(struct mallometer_counters *sum) {
+  const struct mallometer_counters zeroed = *sum;
+  for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    *sum = zeroed;
+    totals_read(sum);
+    if ((int64_t)(freed_until_now() - freed_in(sum)) <= HEADROOM_BYTES) break;
+  }
+}
+
 /*
  * The estimate is always the sum of all flushed_live_bytes: whoever exchanges one adds the difference. False if
  * somebody else has exchanged it meanwhile, who knew newer live bytes than these may be.
@@ -162,6 +197,12 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
+/* Of a thread in a scope, which notices at its next allocation. */
+static void tell_at(struct thread_block *block, int64_t net) {
+  __atomic_store_n(&thread_scoping(block)->tell_at, net, __ATOMIC_RELAXED);
+  __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
+}
+
 /*
  * Threads that only free flush nothing themselves; without this the estimate would stay above the peak. What they freed
  * is headroom to them, but no longer once their share of the estimate is lower. A store that the owner's own update
@@ -173,10 +214,11 @@ static void flush_all(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
     if (!block || !flush(&block->events, &block->flushed_live_bytes, &change)) continue;
-    int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-    if (left <= HEADROOM_BYTES) continue;
-    /* Not over a mark of the owner's that came meanwhile. */
-    __atomic_compare_exchange_n(&block->headroom, &left, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (block->reporting.scoped) tell_at(block, thread_net(block) + HEADROOM_BYTES);
+    int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+    if (found <= HEADROOM_BYTES) continue;
+    /* Not if it was withdrawn, or the owner has marked an event, meanwhile. */
+    __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
@@ -190,7 +232,7 @@ static void confirm_peak(void) {
 }
 
 static bool is_above_peak(uint64_t slacks) {
-  return __atomic_load_n(&estimated_live, __ATOMIC_RELAXED) > (int64_t)(peak_so_far() + slacks * slack());
+  return __atomic_load_n(&estimated_live, __ATOMIC_RELAXED) > lowest_peak() + (int64_t)(slacks * slack());
 }
 
 /*
@@ -212,11 +254,48 @@ static void flush_own(const struct event_counters *events, int64_t *flushed) {
 }
 
 void peak_flush(struct thread_block *block) {
-  __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
+  if (block->reporting.scoped) {
+    tell_at(block, thread_net(block) + HEADROOM_BYTES);
+    headroom_withdraw(block);
+  } else {
+    __atomic_store_n(&block->headroom, HEADROOM_BYTES, __ATOMIC_RELAXED);
+  }
   flush_own(&block->events, &block->flushed_live_bytes);
 }
 
 void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
+
+/* ---- Windows ------------------------------------------------------------------------------------------- */
+
+static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
+
+/* Which are taken, before they are open. */
+static uint32_t windows_taken;
+
+int peak_window_open(const struct mallometer_counters *sum) {
+  uint32_t taken = __atomic_load_n(&windows_taken, __ATOMIC_RELAXED);
+  int number;
+  do {
+    if (taken == UINT32_MAX) return -1;
+    number = __builtin_ctz(~taken);
+  } while (!__atomic_compare_exchange_n(&windows_taken, &taken, taken | 1u << number, true, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED));
+  window_starts[number] = net_in(sum);
+  __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
+  __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
+  flush_all(); /* what threads have freed is headroom no more */
+  return number;
+}
+
+void peak_window_close(uint32_t number) {
+  __atomic_fetch_and(&windows, ~(1u << number), __ATOMIC_RELAXED);
+  __atomic_fetch_and(&windows_taken, ~(1u << number), __ATOMIC_RELEASE);
+}
+
+struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since) {
+  int64_t peak_of_window = __atomic_load_n(&window_peaks[number], __ATOMIC_RELAXED) - window_starts[number];
+  return (struct peak_window){net_in(since), peak_of_window > 0 ? (uint64_t)peak_of_window : 0};
+}
 
 /* ---- A process that counts from some moment on --------------------------------------------------------- */
 

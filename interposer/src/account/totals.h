@@ -24,6 +24,12 @@
 /* Adds the events of all blocks to the event fields of `sum`, which the caller has zeroed. */
 void totals_read(struct mallometer_counters *sum);
 
+/*
+ * The same; taken again if more than HEADROOM_BYTES were freed meanwhile, by which what is allocated and not freed
+ * would be too high. Threads that free that much all the time are read as well as can be.
+ */
+void totals_read_whole(struct mallometer_counters *sum);
+
 /* Copies the counters of one block into the event fields of `out`. */
 void totals_of(const struct event_counters *events, struct mallometer_counters *out);
 
@@ -54,8 +60,27 @@ int64_t totals_live_at(int64_t net);
 /* By a sum of the counters; not below 0. */
 uint64_t totals_live(const struct mallometer_counters *sum);
 
+/*
+ * A peak of net bytes since a moment, beside that of the process: at most MOST_PEAK_WINDOWS at once. It is found by the
+ * same sums and has the same error. Opened by who has a sum of that moment. Returns its number, -1 if there is no room.
+ */
+#define MOST_PEAK_WINDOWS 32
+struct peak_window {
+  int64_t net;   /* now, less that of the beginning */
+  uint64_t peak; /* by how much net bytes exceeded those of the beginning at most */
+};
+int peak_window_open(const struct mallometer_counters *sum);
+void peak_window_close(uint32_t number);
+/* `since`: what was counted since the beginning, by totals_raise_peak(). */
+struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
+
 /* Adds the own block's net bytes since its last flush to the estimate, and renews its headroom; may take a sum. */
 void peak_flush(struct thread_block *block);
+
+/* The own block has no headroom: it has run out, or is withdrawn for a scope. */
+static inline void headroom_missed(struct thread_block *block) {
+  if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->tell_at) peak_flush(block);
+}
 
 /* The same for the events of threads without a block. */
 void peak_flush_shared(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
@@ -77,6 +78,45 @@ int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
 
 int mallometer_reset(void) { return snapshot_reset(); }
 
+/* ---- Scopes ------------------------------------------------------------------------------------------- */
+
+static bool counts_now(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_COUNTING; }
+
+static int open_scope(uint32_t options) {
+  const bool matched = options & MALLOMETER_SCOPE_MATCHED;
+  if (options & MALLOMETER_SCOPE_PROCESS) return scope_open(NULL, false);
+  struct thread_block *block = thread_block_acquire();
+  int number = block ? scope_open(block, matched) : -EAGAIN;
+  if (number > 0 && matched) hook_choose_route();
+  return number;
+}
+
+int mallometer_scope_open(uint32_t options) {
+  if (options > MALLOMETER_SCOPE_MATCHED) return -EINVAL;
+  if (process_never_counts() || !counts_now()) return -ENODATA;
+  int saved_errno = errno;
+  int number = open_scope(options);
+  errno = saved_errno;
+  return number;
+}
+
+int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures) {
+  struct mallometer_scope current;
+  int result = scope_read(number, &current);
+  return result ? result : deliver(figures, &current, sizeof current);
+}
+
+int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
+  struct mallometer_scope current;
+  int saved_errno = errno;
+  const bool matched = scopes_match();
+  int result = scope_close(number, &current);
+  if (matched) hook_choose_route();
+  errno = saved_errno;
+  if (result == 0 && figures) result = deliver(figures, &current, sizeof current);
+  return result;
+}
+
 /* ---- Attaching ---------------------------------------------------------------------------------------- */
 
 int mallometer_attach(void) {
@@ -145,7 +185,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t object_size, 
   if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   const struct rows rows = {objects, object_size, capacity};
-  return (int)live_samples_copy(&rows, slots_copy(&rows)); /* those in slots first: they tell most */
+  return (int)live_samples_copy(&rows, slots_copy(&rows, NULL), NULL); /* those in slots first: they tell most */
 }
 
 /* Why objects cannot be moved into slots in this process; NULL if they can. */
@@ -211,6 +251,20 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
   int copied = (int)search_describe(&current, &(struct rows){rows, row_size, capacity});
   int result = deliver(out, &current, sizeof current);
   return result ? result : copied;
+}
+
+static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }
+
+int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
+                             uint32_t capacity) {
+  if (!objects || object_size < FIRST_OBJECT_BYTES) return -EINVAL;
+  int error;
+  const struct scope *scope = scope_of_own(number, own_block(), &error);
+  if (!scope) return error;
+  if (!process_has_call_sites()) return -ENODATA;
+  const struct object_filter filter = {retains, scope};
+  const struct rows rows = {objects, object_size, capacity};
+  return (int)live_samples_copy(&rows, slots_copy(&rows, &filter), &filter);
 }
 
 int mallometer_jvm_attach(void) {
@@ -315,7 +369,7 @@ int mallometer_self(struct mallometer_report *self) {
   struct mallometer_report current = {0};
   current.state = (uint32_t)process_state();
   current.byte_unit = process_byte_unit();
-  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + bootstrap_footprint() +
+  current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             black_box_footprint() + call_sites_footprint() + observation_footprint() +
                             search_footprint() + jvm_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + black_box_overhead_ns() +

@@ -31,7 +31,8 @@ static void *const functions[] = {
     mallometer_leaks_start, mallometer_leaks_stop,   mallometer_leaks,           mallometer_evidence,
     mallometer_watch,       mallometer_accesses,     mallometer_search_start,    mallometer_search,
     mallometer_configure,   mallometer_record,       mallometer_recording,       mallometer_trim,
-    mallometer_attach,      mallometer_attach_check, mallometer_detach,
+    mallometer_attach,      mallometer_attach_check, mallometer_detach,          mallometer_scope_open,
+    mallometer_scope_read,  mallometer_scope_close,  mallometer_scope_objects,
 };
 
 /* Another copy of the library, which a file that was replaced leads to, counts nothing. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
 #include "allocator/figures.h"
@@ -229,6 +230,7 @@ static void name_allocator(void) {
 
 static void in_forked_child(void) {
   snapshot_forked();
+  scopes_forked();
   thread_blocks_forked();
   totals_forked();
   live_samples_forked();

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/scopes.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -61,17 +62,34 @@ static void count_huge(size_t requested, struct origin origin) {
   }
 }
 
+static void *report(struct thread_block *block, void *object, size_t requested) {
+  size_t doubled = requested ? doubled_size(requested) : 0;
+  if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
+  return scope_allocation(block, object, doubled);
+}
+
 /* Returns where the object is now. */
+static void *visit(struct thread_block *block, void *object, size_t requested, size_t unit_size, struct move move,
+                   struct origin origin) {
+  size_t class = size_class(requested);
+  if (requested > LARGEST_FAST_REQUEST) {
+    if (!large_filter_visits(block, large_tag(origin, class))) return object;
+    return sampler_visit_large(block, object, requested, unit_size, move, origin);
+  }
+  if (!filter_visits(block, filter_bucket(origin, class))) return object;
+  return sampler_visit(block, object, requested, unit_size, move, origin);
+}
+
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
                               struct origin origin) {
   size_t class = size_class(requested);
   struct thread_block *block = thread_block_must_wait(requested) ? NULL : event_block();
   if (block) {
-    thread_block_answer(block);
+    if (thread_block_answer(block) != 0) scopes_tidy(block);
     counter_add(&block->events.allocations[class], 1);
     counter_add(&block->events.allocated_bytes, unit_size);
     counter_add(&block->events.requested_doubled, doubled_size(requested));
-    if (!headroom_take(block, (int64_t)unit_size)) peak_flush(block);
+    if (!headroom_take(block, (int64_t)unit_size)) headroom_missed(block);
   } else {
     counter_add_shared(&shared_events.allocations[class], 1);
     counter_add_shared(&shared_events.allocated_bytes, unit_size);
@@ -81,21 +99,18 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
   if (requested > LARGEST_FAST_REQUEST) record_largest_request(requested);
   if (requested > huge_threshold) count_huge(requested, origin);
   if (!block) return sampler_visit_always(NULL, object, requested, unit_size, move, origin);
-  if (requested > LARGEST_FAST_REQUEST) {
-    if (!large_filter_visits(block, large_tag(origin, class))) return object;
-    return sampler_visit_large(block, object, requested, unit_size, move, origin);
-  }
-  if (!filter_visits(block, filter_bucket(origin, class))) return object;
-  return sampler_visit(block, object, requested, unit_size, move, origin);
+  object = visit(block, object, requested, unit_size, move, origin);
+  return block->reporting.scoped ? report(block, object, requested) : object;
 }
 
-static void count_free(size_t unit_size) {
+static void count_free(const void *object, size_t unit_size) {
   struct thread_block *block = event_block();
   if (block) {
-    thread_block_answer(block);
+    if (thread_block_answer(block) != 0) scopes_tidy(block);
     counter_add(&block->events.freed_bytes, unit_size);
     counter_add(&block->events.frees, 1);
-    if (!headroom_give(block, (int64_t)unit_size)) peak_flush(block);
+    if (!headroom_give(block, (int64_t)unit_size)) headroom_missed(block);
+    scope_free(block, object, unit_size);
   } else {
     counter_add_shared(&shared_events.freed_bytes, unit_size);
     counter_add_shared(&shared_events.frees, 1);
@@ -135,27 +150,28 @@ void *complete_allocation(void *object, size_t requested, struct origin origin) 
 
 /* What is to be counted when an object is freed, taken down while the object is still there. */
 struct pending_free {
-  bool counts;
+  const void *object; /* NULL: it does not count */
   size_t unit_size;
 };
 
 static struct pending_free pending_free_of(void *object, bool headed) {
-  if (!counting()) return (struct pending_free){false, 0};
-  if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){true, glibc_usable_size(object)};
-  if (size_source == SIZE_FROM_CALL) return (struct pending_free){true, next.usable_size(object)};
+  if (!counting()) return (struct pending_free){NULL, 0};
+  if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){object, glibc_usable_size(object)};
+  if (size_source == SIZE_FROM_CALL) return (struct pending_free){object, next.usable_size(object)};
   /* Without header it came past us, and its allocation was not counted. */
-  return (struct pending_free){headed && header_counted(object), headed ? header_size(object) : 0};
+  if (!headed || !header_counted(object)) return (struct pending_free){NULL, 0};
+  return (struct pending_free){object, header_size(object)};
 }
 
-void complete_count_free(size_t unit_size) {
+void complete_count_free(const void *object, size_t unit_size) {
   if (!counting()) return;
   int saved_errno = errno;
-  count_free(unit_size);
+  count_free(object, unit_size);
   errno = saved_errno;
 }
 
 static void count_pending(struct pending_free pending) {
-  if (pending.counts) complete_count_free(pending.unit_size);
+  if (pending.object) complete_count_free(pending.object, pending.unit_size);
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------ */
@@ -215,7 +231,7 @@ static struct live_sample sample_of(const void *object) {
 static void free_slot(const void *object) {
   struct slot_object removed;
   if (!placement_take_out(object, &removed)) return;
-  complete_count_free(removed.sample.bytes);
+  complete_count_free(object, removed.sample.bytes);
   call_sites_count_free(removed.sample);
   slot_give_back(&removed);
   struct thread_block *block = own_block();

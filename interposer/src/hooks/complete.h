@@ -29,8 +29,8 @@ void *complete_allocation(void *object, size_t requested, struct origin origin);
 /* The same where the object has nothing in it, or zeros. */
 void *complete_new_allocation(void *object, size_t requested, struct origin origin);
 
-/* Counts that an object of this size was freed. */
-void complete_count_free(size_t unit_size);
+/* Counts that an object of this size was freed; NULL if it is not known which. */
+void complete_count_free(const void *object, size_t unit_size);
 
 /* Counts an object that the allocator gave out without asking us. */
 void complete_foreign_allocation(void *object, size_t size, struct origin origin);

@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "account/huge_requests.h"
+#include "account/scopes.h"
 #include "account/size_class.h"
 #include "account/thread_block.h"
 #include "allocator/bootstrap.h"
@@ -41,7 +43,11 @@
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static OUT_OF_LINE void doubtful_free(void *object);
+static void doubtful_free(void *object);
+static void *count_without_headroom(void *object, size_t doubled, struct origin origin);
+static void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled, struct origin origin);
+static void *count_large_without_headroom(void *object, size_t size, struct origin origin);
+static void free_without_headroom(void *object);
 static OUT_OF_LINE void *sampled(void *object, size_t doubled, struct origin origin);
 
 static void *large_malloc(size_t size, struct origin origin);
@@ -82,7 +88,7 @@ INLINE void *count_usual_outcome(void *object, size_t doubled) {
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
   if (unlikely(!event_takes(block, usable_size, &left))) {
-    return complete_allocation(object, size_of_doubled(doubled), ORIGIN);
+    return count_without_headroom(object, doubled, ORIGIN);
   }
   return count_usual_allocation(block, object, usable_size, doubled, left);
 }
@@ -102,7 +108,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
-  if (unlikely(!event_gives(block, usable_size, &left))) return complete_free(object);
+  if (unlikely(!event_gives(block, usable_size, &left))) return free_without_headroom(object);
   event_counts_free(block, usable_size);
   event_ends(block, left);
   FOR_JUMP(next.free)(object);
@@ -143,8 +149,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   /* One step, so that a block that grows over and over takes no more than it gives back. */
   int64_t left = 0;
   if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
-    complete_count_free(old_size);
-    return complete_allocation(moved, size_of_doubled(doubled), ORIGIN);
+    return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
   }
   event_counts_free(block, old_size);
   return count_usual_allocation(block, moved, usable_size, doubled, left);
@@ -203,7 +208,7 @@ INLINE void *count_large_outcome(void *object, size_t size, struct origin origin
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
-  if (unlikely(!event_takes(block, usable_size, &left))) return complete_new_allocation(object, size, origin);
+  if (unlikely(!event_takes(block, usable_size, &left))) return count_large_without_headroom(object, size, origin);
   return count_large_allocation(block, object, usable_size, size, 0, left, origin);
 }
 
@@ -227,11 +232,96 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   size_t usable_size = glibc_usable_size(moved);
   int64_t left = 0;
   if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
-    complete_count_free(old_size);
+    complete_count_free(NULL, old_size);
     return complete_allocation(moved, size, origin);
   }
   event_counts_free(block, old_size);
   return count_large_allocation(block, moved, usable_size, size, size, left, origin);
+}
+
+/* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
+
+/* In scopes that are not matched, and nothing else is to be done: what is quick. */
+INLINE bool only_reports(const struct thread_block *block) {
+  const struct reporting usual = {SCOPED, 0};
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
+}
+
+/* The same where a scope is matched. */
+INLINE bool only_matches(const struct thread_block *block) {
+  const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
+}
+
+static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
+  object = sampled(object, doubled, origin);
+  return scope_allocation(own_block(), object, doubled);
+}
+
+/* Whatever is rare ends this function: so no register has to be saved. */
+INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
+  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(origin, class))) return sampled_in_scope(object, doubled, origin);
+  return scope_allocation(block, object, doubled);
+}
+
+/* The same where a scope is matched. */
+static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
+  struct thread_block *block = own_block();
+  counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
+  counter_add(&block->events.requested_doubled, doubled);
+  size_t class = size_class_of_doubled(doubled);
+  counter_add(&block->events.allocations[class], 1);
+  if (filter_visits(block, filter_bucket(origin, class))) object = sampled(object, doubled, origin);
+  return scope_match_allocation(block, object, doubled);
+}
+
+/* They read the block again, for the fast path is not to keep it where they want it. */
+static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
+  struct thread_block *block = own_block();
+  if (only_reports(block)) return count_in_scope(block, object, doubled, origin);
+  if (only_matches(block)) return count_to_match(object, doubled, origin);
+  return complete_allocation(object, size_of_doubled(doubled), origin);
+}
+
+/* Frees raise no peak. */
+INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
+  counter_add(&block->events.freed_bytes, usable_size);
+  counter_add(&block->events.frees, 1);
+}
+
+static OUT_OF_LINE void free_without_headroom(void *object) {
+  struct thread_block *block = own_block();
+  bool matches = only_matches(block);
+  if (!matches && !only_reports(block)) return complete_free(object);
+  size_t usable_size = glibc_usable_size(object);
+  count_free_in_scope(block, usable_size);
+  if (matches) scope_match_free(block, object, usable_size);
+  next.free(object);
+}
+
+static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size, struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) return complete_new_allocation(object, size, origin);
+  size_t usable_size = glibc_usable_size(object);
+  (void)event_begins(block, false); /* and there is none afterwards */
+  object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
+  return scope_allocation(block, object, doubled_size(size));
+}
+
+/* Where matched scopes are open realloc takes the complete route, which knows the object that was. */
+static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
+                                                     struct origin origin) {
+  struct thread_block *block = own_block();
+  if (!only_reports(block)) {
+    complete_count_free(NULL, old_size);
+    return complete_allocation(moved, size_of_doubled(doubled), origin);
+  }
+  count_free_in_scope(block, old_size);
+  return count_in_scope(block, moved, doubled, origin);
 }
 
 /* ---- The complete route ------------------------------------------------------------------------------- */
@@ -367,7 +457,9 @@ void hook_route(enum hook_route route) {
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
-  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, tracked ? tracked_realloc : counted_realloc,
+  /* A scope that is matched must hear where the object was; the fast path does not keep that. */
+  void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
+  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, scopes_match() ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
   TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));

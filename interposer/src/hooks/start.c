@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "account/scopes.h"
 #include "account/totals.h"
 #include "allocator/bootstrap.h"
 #include "allocator/glibc.h"
@@ -57,9 +58,16 @@ static void change_state(int wanted) {
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
                                                     memalign, aligned_alloc, posix_memalign, malloc_usable_size};
 
+static void thread_ends(struct thread_block *block) {
+  bool matched = block->reporting.scoped & SCOPED_MATCHED;
+  scopes_end(block);
+  if (matched) hook_choose_route();
+  peak_flush(block);
+}
+
 static void start_counting(void) {
   if (glibc_chunks_are_readable()) size_source = SIZE_FROM_CHUNK;
-  thread_blocks_start(peak_flush);
+  thread_blocks_start(thread_ends);
 }
 
 static void resolve(void) {
@@ -117,13 +125,17 @@ bool hook_attach(void) {
 
 void hook_detach(void) {
   malloc_leads_here = false;
+  scopes_interrupt();
   hook_choose_route();
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&was_off, __ATOMIC_RELAXED); }
 
 void hook_count(bool on) {
-  if (!on) __atomic_store_n(&was_off, true, __ATOMIC_RELAXED);
+  if (!on) {
+    __atomic_store_n(&was_off, true, __ATOMIC_RELAXED);
+    scopes_interrupt();
+  }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
 }

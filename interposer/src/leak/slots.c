@@ -524,15 +524,20 @@ uint64_t slots_counted_bytes(uint64_t *objects) {
   return bytes;
 }
 
-uint32_t slots_copy(const struct rows *objects) {
+static bool row_of(uint32_t number, struct slot_object *slot, struct mallometer_object *row) {
+  if (!slot_look(number, slot) || slot->sample.site == NO_SITE) return false;
+  *row = live_sample_row(&slot->sample);
+  row->placement = slot->unseen ? 0 : slot->placement;
+  row->last_access_ns = slot->unseen ? 0 : slot->last_access << SLOT_TIME_SHIFT;
+  return true;
+}
+
+uint32_t slots_copy(const struct rows *objects, const struct object_filter *filter) {
   uint32_t copied = 0;
+  struct slot_object slot;
+  struct mallometer_object row;
   for (uint32_t i = 0; slots_reserved() > 0 && i < SLOTS && copied < objects->capacity; i++) {
-    struct slot_object slot;
-    if (!slot_look(i, &slot) || slot.sample.site == NO_SITE) continue;
-    struct mallometer_object row = live_sample_row(&slot.sample);
-    row.placement = slot.unseen ? 0 : slot.placement;
-    row.last_access_ns = slot.unseen ? 0 : slot.last_access << SLOT_TIME_SHIFT;
-    rows_write(objects, copied++, &row, sizeof row);
+    if (row_of(i, &slot, &row) && filter_wants(filter, slot.object)) rows_write(objects, copied++, &row, sizeof row);
   }
   return copied;
 }

@@ -175,6 +175,6 @@ struct slots_totals slots_totals(void);
 uint64_t slots_counted_bytes(uint64_t *objects);
 
 /* Writes a row for each object in a slot, as the ABI shows it; returns how many. */
-uint32_t slots_copy(const struct rows *objects);
+uint32_t slots_copy(const struct rows *objects, const struct object_filter *filter);
 
 #endif

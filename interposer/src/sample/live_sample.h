@@ -4,6 +4,7 @@
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ struct live_sample {
 
 /* Now, in units of 16.8 ms by the coarse clock: 32 bits last for two years. */
 uint32_t live_sample_birth(void);
+
+/* Which objects are copied; no filter: all. */
+struct object_filter {
+  bool (*wants)(const void *by, const void *object);
+  const void *by;
+};
+
+static inline bool filter_wants(const struct object_filter *filter, const void *object) {
+  return !filter || filter->wants(filter->by, object);
+}
 
 /* As the ABI shows it. */
 struct mallometer_object live_sample_row(const struct live_sample *sample);

@@ -227,11 +227,12 @@ bool live_samples_next(size_t *place, const void **object, struct live_sample *s
   return false;
 }
 
-uint32_t live_samples_copy(const struct rows *objects, uint32_t first) {
+uint32_t live_samples_copy(const struct rows *objects, uint32_t first, const struct object_filter *filter) {
   uint32_t copied = first;
   const void *object;
   struct live_sample sample;
   for (size_t place = 0; copied < objects->capacity && live_samples_next(&place, &object, &sample);) {
+    if (!filter_wants(filter, object)) continue;
     struct mallometer_object row = live_sample_row(&sample);
     rows_write(objects, copied++, &row, sizeof row);
   }

@@ -61,6 +61,6 @@ struct live_sample live_sample_look(const void *object);
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
 /* Writes rows from `first` on; returns up to which. */
-uint32_t live_samples_copy(const struct rows *objects, uint32_t first);
+uint32_t live_samples_copy(const struct rows *objects, uint32_t first, const struct object_filter *filter);
 
 #endif

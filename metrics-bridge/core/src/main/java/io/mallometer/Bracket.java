@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link NativeCounters#peakBytes()} and {@link NativeCounters#largestRequestBytes()} are those
  * of the process's whole life, not of the bracket.
+ *
+ * @deprecated {@link NativeScope} has a peak and a largest allocation of its own
  */
+@Deprecated
 public final class Bracket implements AutoCloseable {
 
   private final Supplier<Optional<NativeCounters>> counters;

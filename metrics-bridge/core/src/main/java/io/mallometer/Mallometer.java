@@ -10,6 +10,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
@@ -116,7 +118,7 @@ public interface Mallometer extends AutoCloseable {
 
   /**
    * Ends this facade's part in the poller, which stops when the last facade closes, and every
-   * subscription made here. The latest snapshot, {@link #poll()} and brackets go on working. Does
+   * subscription made here. The latest snapshot, {@link #poll()} and scopes go on working. Does
    * nothing the second time.
    *
    * <p>A face is closed by the code that opened it, best before this; the other order is safe. A
@@ -158,13 +160,48 @@ public interface Mallometer extends AutoCloseable {
      */
     Status detach();
 
-    /** Opens a bracket over the whole process. */
+    /** Opens a scope over the calling thread, with {@link ScopeOptions#defaults()}. */
+    default NativeScope threadScope() {
+      return threadScope(ScopeOptions.defaults());
+    }
+
+    /**
+     * Opens a scope over the calling thread. A virtual thread changes its carrier, whose counters
+     * these would be: there the scope is empty, with that reason.
+     */
+    NativeScope threadScope(ScopeOptions options);
+
+    /** Opens a scope over the whole process, with {@link ScopeOptions#defaults()}. */
+    NativeScope processScope();
+
+    /**
+     * Returns an executor that measures each task which it passes on, whichever platform thread
+     * runs it.
+     */
+    ScopedExecutor across(Executor executor, ScopeOptions options);
+
+    /** Returns the same with {@link ScopeOptions#defaults()}. */
+    default ScopedExecutor across(Executor executor) {
+      return across(executor, ScopeOptions.defaults());
+    }
+
+    /**
+     * Opens a bracket over the whole process.
+     *
+     * @deprecated {@link #processScope()} has the peak and the largest allocation too
+     */
+    @Deprecated
+    @SuppressWarnings("deprecation")
     Bracket hook();
 
     /**
-     * Opens a bracket over the calling thread alone. A virtual thread changes its carrier, whose
-     * counters these are: on a virtual thread the bracket stays empty.
+     * Opens a bracket over the calling thread alone, which stays empty on a virtual thread.
+     *
+     * @deprecated {@link #threadScope()} has the peak and the largest allocation too, and any
+     *     thread can read it
      */
+    @Deprecated
+    @SuppressWarnings("deprecation")
     Bracket hookThread();
   }
 

@@ -6,6 +6,7 @@ import io.mallometer.internal.engine.LeakNews;
 import io.mallometer.internal.engine.OwnThread;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.internal.interposer.OpenScope;
 import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.CallSites;
@@ -17,6 +18,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
@@ -30,6 +32,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -51,6 +54,9 @@ class PolledMallometer implements Mallometer {
       }
     }
   }
+
+  private static final String ON_A_VIRTUAL_THREAD =
+      "a virtual thread changes its carrier thread, whose counters these would be";
 
   /** Facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
@@ -200,11 +206,40 @@ class PolledMallometer implements Mallometer {
     }
 
     @Override
+    public NativeScope threadScope(ScopeOptions options) {
+      return OwnThread.isVirtual(Thread.currentThread())
+          ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
+          : open(() -> poller.interposer().threadScope(options));
+    }
+
+    @Override
+    public NativeScope processScope() {
+      return open(() -> poller.interposer().processScope());
+    }
+
+    @Override
+    public ScopedExecutor across(Executor executor, ScopeOptions options) {
+      return new ScopedExecutor(executor, () -> threadScope(options));
+    }
+
+    private NativeScope open(Supplier<OpenScope> opening) {
+      try {
+        return new NativeScope(opening.get());
+      } catch (RuntimeException | LinkageError e) {
+        return new NativeScope(OpenScope.none("the library cannot be called: " + e));
+      }
+    }
+
+    @Override
+    @Deprecated
+    @SuppressWarnings("deprecation")
     public Bracket hook() {
       return new Bracket(poller.interposer()::process);
     }
 
     @Override
+    @Deprecated
+    @SuppressWarnings("deprecation")
     public Bracket hookThread() {
       return new Bracket(new OwnThread(poller.interposer()));
     }

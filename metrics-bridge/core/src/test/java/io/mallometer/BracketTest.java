@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
+/** The brackets that scopes have replaced: they work as they did. */
+@SuppressWarnings("deprecation")
 class BracketTest {
 
   @AutoClose

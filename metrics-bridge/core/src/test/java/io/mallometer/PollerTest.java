@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -246,6 +247,36 @@ class PollerTest {
           .hasValueSatisfying(sites -> assertThat(sites.libraries()).hasSize(3));
       assertThat(known.siteReadings()).isEqualTo(1);
     }
+  }
+
+  /** While an application starts, a poll does one thing for the first time. */
+  @Test
+  void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
+    HandFedInterposer known = known();
+    List<Integer> siteReadingsBefore = new CopyOnWriteArrayList<>();
+    MemorySource memory =
+        new MemorySource() {
+          @Override
+          public boolean present() {
+            return true;
+          }
+
+          @Override
+          public ProcessMemory read(Supplier<Snapshot> counted) {
+            siteReadingsBefore.add(known.siteReadings());
+            return ProcessMemory.unknown();
+          }
+
+          @Override
+          public OptionalLong residentBytes() {
+            return OptionalLong.empty();
+          }
+        };
+    try (Mallometer mallometer =
+        new PolledMallometer(new Poller(known, memory, Clock.systemUTC()), Optional.of(FAST))) {
+      await(mallometer, snapshot -> siteReadingsBefore.size() >= 3);
+    }
+    assertThat(siteReadingsBefore).startsWith(0, 0, 1);
   }
 
   @Test

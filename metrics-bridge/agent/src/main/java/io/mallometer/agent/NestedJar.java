@@ -1,8 +1,6 @@
 package io.mallometer.agent;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,10 +39,10 @@ final class NestedJar {
 
   private static final int STORED = 0;
 
-  private record Entry(int method, int packed, int size, int offset) {}
+  private final byte[] jar;
 
-  private final ByteBuffer jar;
-  private final Map<String, Entry> entries = new HashMap<>();
+  /** By name, where an entry of the directory begins. */
+  private final Map<String, Integer> entries = new HashMap<>();
 
   /**
    * Reads the directory of a jar.
@@ -52,14 +50,14 @@ final class NestedJar {
    * @throws IOException if it is none
    */
   NestedJar(byte[] bytes) throws IOException {
-    jar = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    jar = bytes;
     try {
       int end = bytes.length - END_BYTES;
-      while (jar.getInt(end) != END_SIGNATURE) {
+      while (word(end) != END_SIGNATURE) {
         end--;
       }
-      int position = jar.getInt(end + END_DIRECTORY);
-      for (int i = unsigned(end + END_ENTRIES); i > 0; i--) {
+      int position = word(end + END_DIRECTORY);
+      for (int i = half(end + END_ENTRIES); i > 0; i--) {
         position = add(position);
       }
     } catch (IndexOutOfBoundsException e) {
@@ -69,23 +67,24 @@ final class NestedJar {
 
   /** Returns where the next one begins. */
   private int add(int position) {
-    int name = unsigned(position + ENTRY_NAME);
+    int name = half(position + ENTRY_NAME);
+    // All names are ASCII.
     entries.put(
-        new String(jar.array(), position + ENTRY_BYTES, name, StandardCharsets.UTF_8),
-        new Entry(
-            unsigned(position + ENTRY_METHOD),
-            jar.getInt(position + ENTRY_PACKED),
-            jar.getInt(position + ENTRY_SIZE),
-            jar.getInt(position + ENTRY_OFFSET)));
+        new String(jar, position + ENTRY_BYTES, name, StandardCharsets.ISO_8859_1), position);
     return position
         + ENTRY_BYTES
         + name
-        + unsigned(position + ENTRY_EXTRA)
-        + unsigned(position + ENTRY_COMMENT);
+        + half(position + ENTRY_EXTRA)
+        + half(position + ENTRY_COMMENT);
   }
 
-  private int unsigned(int position) {
-    return Short.toUnsignedInt(jar.getShort(position));
+  /** 16 bits. Not by a buffer: until it is compiled, each of its calls takes several. */
+  private int half(int position) {
+    return jar[position] & 0xff | (jar[position + 1] & 0xff) << 8;
+  }
+
+  private int word(int position) {
+    return half(position) | half(position + 2) << 16;
   }
 
   /** The packages that have classes. */
@@ -102,25 +101,22 @@ final class NestedJar {
 
   /** What an entry holds; null if there is none, or it is damaged. */
   byte @Nullable [] read(String name) {
-    @Nullable Entry entry = entries.get(name);
+    @Nullable Integer entry = entries.get(name);
     return entry == null ? null : content(entry);
   }
 
-  private byte @Nullable [] content(Entry entry) {
-    int start =
-        entry.offset
-            + LOCAL_BYTES
-            + unsigned(entry.offset + LOCAL_NAME)
-            + unsigned(entry.offset + LOCAL_EXTRA);
-    byte[] content = new byte[entry.size];
-    if (entry.method == STORED) {
-      System.arraycopy(jar.array(), start, content, 0, entry.size);
+  private byte @Nullable [] content(int entry) {
+    int local = word(entry + ENTRY_OFFSET);
+    int start = local + LOCAL_BYTES + half(local + LOCAL_NAME) + half(local + LOCAL_EXTRA);
+    byte[] content = new byte[word(entry + ENTRY_SIZE)];
+    if (half(entry + ENTRY_METHOD) == STORED) {
+      System.arraycopy(jar, start, content, 0, content.length);
       return content;
     }
     Inflater inflater = new Inflater(true);
     try {
-      inflater.setInput(jar.array(), start, entry.packed);
-      return inflater.inflate(content) == entry.size ? content : null;
+      inflater.setInput(jar, start, word(entry + ENTRY_PACKED));
+      return inflater.inflate(content) == content.length ? content : null;
     } catch (DataFormatException e) {
       return null;
     } finally {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -82,11 +83,13 @@ final class Payload {
    */
   void start(Map<String, String> options, String notRelaunched, Consumer<String> said)
       throws Exception {
-    // Two arguments, as premain has: for another number the JVM makes classes for the call.
     Map<String, String> given = new HashMap<>(options);
     given.put(AGENT_VERSION, Version.text());
     given.put(NOT_RELAUNCHED, notRelaunched);
-    call("start", new Class<?>[] {Map.class, Consumer.class}, given, said);
+    @SuppressWarnings("unchecked") // the payload is of this jar
+    BiConsumer<Map<String, String>, Consumer<String>> start =
+        (BiConsumer<Map<String, String>, Consumer<String>>) entry.getConstructor().newInstance();
+    start.accept(given, said);
   }
 
   /** Answers a {@link Question}. */

@@ -1,7 +1,7 @@
 package io.mallometer.jmx;
 
-import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.mallometer.model.Attachment;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class NativeMemory implements Described.OfNativeMemory {
 
   private final Mallometer mallometer;
-  private volatile @Nullable Bracket bracket;
+  private @Nullable NativeScope scope;
 
   NativeMemory(Mallometer mallometer) {
     this.mallometer = mallometer;
@@ -151,20 +151,24 @@ final class NativeMemory implements Described.OfNativeMemory {
   }
 
   @Override
-  public void hook() {
-    bracket = mallometer.counting().hook();
+  public synchronized void hook() {
+    if (scope != null) {
+      scope.close();
+    }
+    scope = mallometer.counting().processScope();
   }
 
   @Override
-  public @Nullable Statistics unhook() {
-    Bracket open = bracket;
-    return open == null ? null : statistics(open.unhook());
+  public synchronized @Nullable Statistics unhook() {
+    if (scope != null) {
+      scope.close();
+    }
+    return statistics();
   }
 
   @Override
-  public @Nullable Statistics statistics() {
-    Bracket open = bracket;
-    return open == null ? null : statistics(open.statistics());
+  public synchronized @Nullable Statistics statistics() {
+    return scope == null ? null : scope.figures().counts().map(Statistics::of).orElse(null);
   }
 
   private Snapshot snapshot() {
@@ -175,10 +179,6 @@ final class NativeMemory implements Described.OfNativeMemory {
     return budget.lines().stream()
         .map(line -> new BudgetLine(line.item(), line.bytes(), line.basis(), line.detail()))
         .toList();
-  }
-
-  private static @Nullable Statistics statistics(Optional<NativeCounters> counters) {
-    return counters.map(Statistics::of).orElse(null);
   }
 
   private static List<SizeClass> sizeClasses(SizeDistribution distribution) {

@@ -1,10 +1,10 @@
 package io.mallometer.jmx;
 
-import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ScopeCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was counted in a bracket, as composite data.
+ * What was counted between hook and unhook, as composite data.
  *
  * @param allocationCount successful allocations
  * @param smallAllocationCount those of up to 4096 bytes
@@ -29,17 +29,18 @@ public record Statistics(
     @Nullable Long liveBytes,
     @Nullable Long liveObjects) {
 
-  static Statistics of(NativeCounters counters) {
+  static Statistics of(ScopeCounts counts) {
+    double net = counts.netBytes();
     return new Statistics(
-        counters.allocations(),
-        counters.smallAllocations(),
-        counters.largeAllocations(),
-        counters.failed(),
-        counters.requestedBytes(),
-        counters.allocatedBytes(),
-        counters.frees(),
-        counters.freedBytes(),
-        NativeMemory.known(counters.liveBytes()),
-        NativeMemory.known(counters.liveObjects()));
+        counts.calls(),
+        counts.smallCalls(),
+        counts.largeCalls(),
+        counts.failed(),
+        counts.requestedBytes(),
+        counts.allocatedBytes(),
+        counts.frees(),
+        counts.freedBytes(),
+        NativeMemory.known(net),
+        Double.isNaN(net) ? null : counts.calls() - counts.frees());
   }
 }

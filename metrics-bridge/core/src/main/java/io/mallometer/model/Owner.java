@@ -21,6 +21,7 @@ public enum Owner {
       List.of(
           "io.mallometer.Bracket",
           "io.mallometer.Mallometer",
+          "io.mallometer.NativeScope",
           "io.mallometer.PolledMallometer",
           "io.mallometer.agent.",
           "io.mallometer.internal.",

@@ -110,11 +110,11 @@ public final class AttachedUnderLoad {
   }
 
   private static long countedOfTen(Mallometer mallometer) {
-    try (var bracket = mallometer.counting().hookThread()) {
+    try (var scope = mallometer.counting().threadScope()) {
       for (int i = 0; i < 10; i++) {
         NativeWork.freeMemory(NativeWork.allocateMemory(100));
       }
-      return bracket.statistics().orElseThrow().allocations();
+      return scope.figures().counts().orElseThrow().calls();
     }
   }
 

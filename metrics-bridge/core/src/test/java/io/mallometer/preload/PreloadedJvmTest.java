@@ -2,8 +2,8 @@ package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.mallometer.Published;
 import io.mallometer.internal.history.BlackBoxReport;
 import io.mallometer.jmx.NativeMemoryMBeans;
@@ -34,7 +34,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
 import javax.management.ObjectName;
@@ -149,38 +148,16 @@ class PreloadedJvmTest {
     assertThat(condition.call()).isTrue();
   }
 
-  @Test
-  void knownWorkIsCountedExactly() {
-    try (Bracket bracket = mallometer.counting().hook();
-        Bracket own = mallometer.counting().hookThread();
-        NativeWork work = new NativeWork()) {
-      work.allocate();
-      assertThat(classCount(own.unhook().orElseThrow())).isEqualTo(NativeWork.ALLOCATIONS);
-      NativeCounters allocated = bracket.statistics().orElseThrow();
-      assertThat(classCount(allocated)).isBetween((long) NativeWork.ALLOCATIONS, MOST_ALLOCATIONS);
-      assertThat(allocated.requestedBytes())
-          .isGreaterThanOrEqualTo((long) NativeWork.ALLOCATIONS * NativeWork.BYTES);
-      assertThat(allocated.largestRequestBytes()).isGreaterThanOrEqualTo(NativeWork.BYTES);
-
-      work.free();
-      NativeCounters closed = bracket.unhook().orElseThrow();
-      assertThat(closed.freedBytes() - allocated.freedBytes())
-          .isGreaterThanOrEqualTo((long) (NativeWork.UNSAFE + NativeWork.JNA) * NativeWork.BYTES);
-      assertThat(closed.frees() - allocated.frees())
-          .isGreaterThanOrEqualTo(NativeWork.UNSAFE + NativeWork.JNA);
-    }
-  }
-
   /** Of the thread: the process' compilers take and give back as much meanwhile. */
   @Test
   void compressorsThatAreNotEndedStayLive() {
-    try (Bracket bracket = mallometer.counting().hookThread()) {
+    try (NativeScope scope = mallometer.counting().threadScope()) {
       List<Deflater> deflaters = NativeWork.deflaters(10);
-      double growth = bracket.statistics().orElseThrow().liveBytes();
+      double growth = scope.figures().counts().orElseThrow().netBytes();
       assertThat(growth).isGreaterThan(10.0 * NativeWork.DEFLATER_BYTES);
 
       deflaters.forEach(Deflater::end);
-      assertThat(bracket.unhook().orElseThrow().liveBytes())
+      assertThat(scope.figures().counts().orElseThrow().netBytes())
           .isLessThan(growth - 9.0 * NativeWork.DEFLATER_BYTES);
     }
   }
@@ -238,25 +215,6 @@ class PreloadedJvmTest {
   }
 
   @Test
-  void aThreadsBracketSeesItsOwnThreadOnly() {
-    allocateInTwoThreads(); // the JVM loads what that takes, for which it allocates too
-    try (Bracket bracket = mallometer.counting().hookThread()) {
-      allocateInTwoThreads();
-
-      NativeCounters own = bracket.unhook().orElseThrow();
-      assertThat(own.allocationsBySize().count(NativeWork.SIZE_CLASS)).isZero();
-      assertThat(own.allocationsBySize().count(9)).isEqualTo(1);
-      assertThat(own.peakBytes()).isNaN();
-    }
-  }
-
-  private static void allocateInTwoThreads() {
-    CompletableFuture.runAsync(() -> NativeWork.freeMemory(NativeWork.allocateMemory(3 << 20)))
-        .join();
-    NativeWork.freeMemory(NativeWork.allocateMemory(5000));
-  }
-
-  @Test
   void theThreadPollsByItself() throws Exception {
     Snapshot first = mallometer.snapshot();
     try (Mallometer fast =
@@ -273,10 +231,10 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    try (Bracket bracket = mallometer.counting().hookThread()) {
+    try (NativeScope scope = mallometer.counting().threadScope()) {
       poll(1_000);
       // The JVM itself mallocs now and then in any thread, as when a method gets hot.
-      assertThat(bracket.unhook().orElseThrow().allocations()).isLessThan(200);
+      assertThat(scope.figures().counts().orElseThrow().calls()).isLessThan(200);
     }
   }
 

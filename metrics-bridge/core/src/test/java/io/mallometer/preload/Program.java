@@ -1,7 +1,7 @@
 package io.mallometer.preload;
 
-import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,15 +23,15 @@ public final class Program {
     }
     try (Mallometer mallometer = Mallometer.open();
         NativeMemoryMBeans beans = NativeMemoryMBeans.register(mallometer);
-        Bracket process = mallometer.counting().hook();
-        Bracket thread = mallometer.counting().hookThread()) {
+        NativeScope process = mallometer.counting().processScope();
+        NativeScope thread = mallometer.counting().threadScope()) {
       mallometer.poll();
       System.out.println("state=" + mallometer.status().state());
       System.out.println("reason=" + mallometer.status().reason());
       System.out.println("remedy=" + mallometer.status().remedy());
       System.out.println("sites=" + mallometer.sites().read().reason());
-      System.out.println("process=" + process.statistics().isPresent());
-      System.out.println("thread=" + thread.statistics().isPresent());
+      System.out.println("process=" + process.figures().counts().isPresent());
+      System.out.println("thread=" + thread.figures().counts().isPresent());
       System.out.println("bean=" + beans.registered());
       System.out.println("threads=" + mallometerThreads());
     }

@@ -12,11 +12,16 @@ import java.net.BindException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The payload's functions, called from outside by name and with types of the JDK only. */
-public final class Entry {
+/**
+ * The payload's functions, called from outside by name and with types of the JDK only. The one that
+ * each JVM calls when it starts has a type of the JDK itself: for a call by reflection JDK 25 makes
+ * classes.
+ */
+public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
   /**
    * Where the agent's JNA looks for libraries by name. Unless it is set, JNA runs the program
@@ -25,13 +30,13 @@ public final class Entry {
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
-  /** Whether {@link #start} was called: a JVM has one agent. */
+  /** Whether {@link #accept} was called: a JVM has one agent. */
   private static volatile boolean started;
 
-  /** Those of {@link #start}, secrets included. */
+  /** Those of {@link #accept}, secrets included. */
   private static volatile Map<String, String> options = Map.of();
 
-  private Entry() {}
+  public Entry() {}
 
   static Map<String, String> options() {
     return options;
@@ -50,7 +55,8 @@ public final class Entry {
    *     be
    * @param said is told what came of it, in one line
    */
-  public static void start(Map<String, String> given, Consumer<String> said) {
+  @Override
+  public void accept(Map<String, String> given, Consumer<String> said) {
     Map<String, String> others = new HashMap<>(given);
     String version = others.remove("agent version");
     String notRelaunched = others.remove("not relaunched");

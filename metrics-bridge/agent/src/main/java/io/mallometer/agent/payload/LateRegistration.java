@@ -3,10 +3,10 @@ package io.mallometer.agent.payload;
 import io.mallometer.Mallometer;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import javax.management.MBeanServerFactory;
 
@@ -21,7 +21,7 @@ final class LateRegistration {
   /** What the options of the JVM's own JMX server begin with. */
   private static final String JMX_OPTIONS = "com.sun.management.";
 
-  private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
+  private static final String COMMAND_LINE = "/proc/self/cmdline";
   private static final String RECORDING_OPTION = "FlightRecord";
 
   private static final int QUICK_CHECKS = 50;
@@ -76,8 +76,9 @@ final class LateRegistration {
   }
 
   private static boolean recordingAskedFor() {
-    try {
-      return new String(Files.readAllBytes(COMMAND_LINE), StandardCharsets.ISO_8859_1)
+    // Not by a channel, which takes the JDK some milliseconds.
+    try (InputStream line = new FileInputStream(COMMAND_LINE)) {
+      return new String(line.readAllBytes(), StandardCharsets.ISO_8859_1)
           .contains(RECORDING_OPTION);
     } catch (IOException | RuntimeException e) {
       return false;

@@ -23,7 +23,7 @@ public final class OwnThread implements Supplier<Optional<NativeCounters>> {
   }
 
   /** {@code Thread.isVirtual()} came with JDK 21; all virtual threads are in this one group. */
-  private static boolean isVirtual(Thread thread) {
+  public static boolean isVirtual(Thread thread) {
     ThreadGroup group = thread.getThreadGroup();
     return group != null && group.getName().equals("VirtualThreads");
   }

@@ -88,6 +88,13 @@ public final class Poller {
   /** A class that is unloaded sooner than this after its method's first sample leaves no name. */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
+  /**
+   * The poll of a thread at which it first reads the call sites and judges them; the first poll
+   * divides the resident set. Each loads classes and runs code that is not compiled yet, while the
+   * application starts too.
+   */
+  private static final int FIRST_WITH_CALL_SITES = 2;
+
   private static final long CONCLUSION_NANOS = 1_000_000_000L;
   private static final long LONGEST_END_MILLIS = 1_000;
   private static final long LONGEST_READING_SECONDS = 10;
@@ -590,20 +597,23 @@ public final class Poller {
 
   private void run() {
     Log.Once failure = Log.MALLOMETER.once();
-    while (awaitNextPoll()) {
+    for (int polls = 1; awaitNextPoll(); polls = Math.min(polls + 1, FIRST_WITH_CALL_SITES)) {
       reading.acquireUninterruptibly();
       try {
         blackBox.begin();
         leakWatch.know(blackBox.takeKnownLeaks());
         interposer.stayAttached();
         observe();
-        observeCallSites();
-        observeLeaks();
+        if (polls >= FIRST_WITH_CALL_SITES) {
+          observeCallSites();
+          observeLeaks();
+        }
         callSiteReader.letGo();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
           memorySource.renew();
           observe();
+          observeCallSites();
           snapshot = poll();
         }
         blackBox.observe(snapshot, leakWatch.known());

@@ -45,7 +45,11 @@ final class DirectCalls {
           "mallometer_trim",
           "mallometer_attach",
           "mallometer_attach_check",
-          "mallometer_detach");
+          "mallometer_detach",
+          "mallometer_scope_open",
+          "mallometer_scope_read",
+          "mallometer_scope_close",
+          "mallometer_scope_objects");
 
   private static volatile boolean linked;
 

@@ -4,6 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import java.nio.file.Path;
@@ -59,6 +60,16 @@ public interface Interposer {
 
   /** Reads the counters of the calling thread; empty unless it counts. Never throws. */
   Optional<NativeCounters> thread();
+
+  /** Opens a scope over the calling thread, which is a platform thread. Never throws. */
+  default OpenScope threadScope(ScopeOptions options) {
+    return CountedScope.ofThread(this);
+  }
+
+  /** Opens a scope over the process. Never throws. */
+  default OpenScope processScope() {
+    return CountedScope.ofProcess(this);
+  }
 
   /**
    * Asks the allocator for its statistics; empty if it has none. Locks its arenas, one after the

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class LibraryFunctions {
 
   /** ENOSYS as the kernel returns it; the library never does. */
-  private static final int NOT_THERE = -38;
+  static final int NOT_THERE = -38;
 
   private static final List<String> MISSING = new ArrayList<>();
 
@@ -60,6 +60,11 @@ final class LibraryFunctions {
   private static final @Nullable LibraryFunction ATTACH = optional("mallometer_attach");
   private static final @Nullable LibraryFunction ATTACH_CHECK = optional("mallometer_attach_check");
   private static final @Nullable LibraryFunction DETACH = optional("mallometer_detach");
+  private static final @Nullable LibraryFunction SCOPE_OPEN = optional("mallometer_scope_open");
+  private static final @Nullable LibraryFunction SCOPE_READ = optional("mallometer_scope_read");
+  private static final @Nullable LibraryFunction SCOPE_CLOSE = optional("mallometer_scope_close");
+  private static final @Nullable LibraryFunction SCOPE_OBJECTS =
+      optional("mallometer_scope_objects");
 
   private LibraryFunctions() {}
 
@@ -227,6 +232,26 @@ final class LibraryFunctions {
   /** Ends what attaching began; returns 0 or a negative errno value. */
   static int mallometer_detach() {
     return call(DETACH);
+  }
+
+  /** Opens a scope; returns its number, which is above 0, or a negative errno value. */
+  static int mallometer_scope_open(int options) {
+    return call(SCOPE_OPEN, options);
+  }
+
+  /** Fills a {@code struct mallometer_scope}; returns 0 or a negative errno value. */
+  static int mallometer_scope_read(int number, long figures) {
+    return call(SCOPE_READ, number, figures);
+  }
+
+  /** The same, and closes the scope. */
+  static int mallometer_scope_close(int number, long figures) {
+    return call(SCOPE_CLOSE, number, figures);
+  }
+
+  /** Copies {@code struct mallometer_object}s; returns how many, or a negative errno value. */
+  static int mallometer_scope_objects(int number, long objects, int objectSize, int capacity) {
+    return call(SCOPE_OBJECTS, number, objects, objectSize, capacity);
   }
 
   private static LibraryFunction function(String name) {

@@ -6,6 +6,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
@@ -43,7 +44,7 @@ final class LoadedInterposer implements Interposer {
 
   /** Left in the environment by {@link Relaunch}. */
   private static final String MODE_OF_PRELOAD =
-      Relaunch.done() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
+      ProcessStart.relaunched() ? SelfReport.RELAUNCHED : SelfReport.PRELOAD;
 
   /** EINVAL as the library returns it. */
   private static final int INVALID = -22;
@@ -55,6 +56,7 @@ final class LoadedInterposer implements Interposer {
   private final RecordedCallSites callSites = new RecordedCallSites();
   private final ObservedUse uses = new ObservedUse();
   private final LostMemory lost = new LostMemory();
+  private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
 
   private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
   private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
@@ -296,6 +298,20 @@ final class LoadedInterposer implements Interposer {
           ? Optional.of(CountersLayout.thread(thread))
           : Optional.empty();
     }
+  }
+
+  @Override
+  public OpenScope threadScope(ScopeOptions options) {
+    return scopes.open(
+        options.matched() ? ScopeLayout.MATCHED : ScopeLayout.THREAD,
+        () -> Interposer.super.threadScope(options),
+        () -> currentStatus().reason());
+  }
+
+  @Override
+  public OpenScope processScope() {
+    return scopes.open(
+        ScopeLayout.PROCESS, Interposer.super::processScope, () -> currentStatus().reason());
   }
 
   @Override

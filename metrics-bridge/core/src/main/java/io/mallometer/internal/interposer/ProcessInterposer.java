@@ -4,6 +4,7 @@ import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Recording;
+import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.Status;
 import java.nio.file.Path;
@@ -81,6 +82,16 @@ final class ProcessInterposer implements Interposer {
   @Override
   public Optional<NativeCounters> thread() {
     return current.thread();
+  }
+
+  @Override
+  public OpenScope threadScope(ScopeOptions options) {
+    return current.threadScope(options);
+  }
+
+  @Override
+  public OpenScope processScope() {
+    return current.processScope();
   }
 
   @Override

@@ -62,12 +62,6 @@ public final class Relaunch {
 
   private Relaunch() {}
 
-  /** Whether this process has been executed once more. */
-  public static boolean done() {
-    String pid = System.getenv(VARIABLE);
-    return pid != null && pid.equals(Long.toString(ProcessHandle.current().pid()));
-  }
-
   /**
    * Executes the process once more, in which case this does not return. Takes 0.2 s, most of it for
    * JNA's start, before the process begins anew. Never throws.

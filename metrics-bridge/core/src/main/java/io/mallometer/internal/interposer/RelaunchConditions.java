@@ -80,7 +80,7 @@ final class RelaunchConditions {
   /** Refuses if the process is not to be executed once more. */
   static void check(Caller caller) throws Refused, IOException {
     refuseIf(
-        Relaunch.done(),
+        ProcessStart.relaunched(),
         "the process was executed once more, and the dynamic loader did not load the library");
     refuseIf(
         caller == Caller.LATER_APPLICATION,

@@ -273,7 +273,7 @@ final class ElfImage {
         break;
       }
       for (int at = 0; at < read * SYMBOL_BYTES; at += SYMBOL_BYTES) {
-        addSymbol(fields, at, table);
+        addSymbol(chunk, fields, at, table);
       }
     }
     table.name(bytes, strings, stringsBytes);
@@ -281,17 +281,38 @@ final class ElfImage {
 
   /**
    * A method for each, because the JVM compiles that long before it compiles the loop around it.
+   * Nearly all symbols are left out by a few looks at the array.
    */
-  private static void addSymbol(ByteBuffer fields, int at, SymbolTable.Builder table) {
-    int info = Byte.toUnsignedInt(fields.get(at + 4));
-    boolean defined = fields.getShort(at + 6) != 0;
-    if (defined && SymbolTable.Builder.isFunction(info)) {
+  private static void addSymbol(
+      byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
+    if (!isFunction(symbols, at)) {
+      return;
+    }
+    table.noteFunction();
+    if (table.isNear(page(symbols, at)) || isLarge(symbols, at)) {
       table.add(
-          info,
+          Byte.toUnsignedInt(fields.get(at + 4)),
           fields.getLong(at + 8),
           fields.getLong(at + 16),
           Integer.toUnsignedLong(fields.getInt(at)));
     }
+  }
+
+  private static boolean isFunction(byte[] symbols, int at) {
+    boolean defined = (symbols[at + 6] | symbols[at + 7]) != 0;
+    return defined && SymbolTable.Builder.isFunction(symbols[at + 4]);
+  }
+
+  /** The page on which a symbol begins, below 4 GiB. */
+  private static int page(byte[] symbols, int at) {
+    return (symbols[at + 9] & 0xff) >>> 4
+        | (symbols[at + 10] & 0xff) << 4
+        | (symbols[at + 11] & 0xff) << 12;
+  }
+
+  /** Whether a symbol has the size of a page, or more. */
+  private static boolean isLarge(byte[] symbols, int at) {
+    return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
 
   /** The dynamic section does not tell how many symbols there are, but hash tables list all. */

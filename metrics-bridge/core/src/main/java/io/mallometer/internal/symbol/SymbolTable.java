@@ -17,6 +17,9 @@ final class SymbolTable {
   /** A function's symbol and where it begins, without what the loader added. */
   record Symbol(String name, long address) {}
 
+  /** As far as a function without a size reaches. */
+  private static final int PAGE_BYTES = 4_096;
+
   /** How far back a larger function may begin in which others lie. */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -61,7 +64,7 @@ final class SymbolTable {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
   }
 
-  /** The function in which an address lies; one without a size reaches to the next. */
+  /** The function in which an address lies; one without a size reaches to the next, or 4 KiB. */
   Optional<Symbol> at(long address) {
     if (address < 0 || address > Integer.MAX_VALUE || !answers(address)) {
       return Optional.empty();
@@ -70,7 +73,7 @@ final class SymbolTable {
     int nearest = found >= 0 ? found : -found - 2;
     for (int i = nearest; i >= 0 && i > nearest - MOST_STEPS_BACK; i--) {
       boolean sizeless = sizes[i] == 0 && i == nearest && isNearest(starts[i], address);
-      if (sizeless || address - starts[i] < sizes[i]) {
+      if (address - starts[i] < (sizeless ? PAGE_BYTES : sizes[i])) {
         return Optional.of(new Symbol(name(nameStarts[i]), starts[i]));
       }
     }
@@ -114,6 +117,9 @@ final class SymbolTable {
      */
     private final long[] nearest;
 
+    /** By page: whether an address that was asked for lies there or on the next. Null for all. */
+    private final boolean @Nullable [] near;
+
     private boolean hasFunctions;
     private int[] starts = new int[256];
     private int[] sizes = new int[256];
@@ -154,6 +160,38 @@ final class SymbolTable {
       this.mostNamesBytes = mostNamesBytes;
       this.asked = asked;
       this.nearest = new long[asked == null ? 0 : asked.length];
+      this.near = asked == null ? null : near(asked);
+    }
+
+    private static boolean[] near(long[] addresses) {
+      int count = addresses.length;
+      while (count > 0 && addresses[count - 1] > Integer.MAX_VALUE) {
+        count--;
+      }
+      boolean[] near = new boolean[count == 0 ? 0 : page(addresses[count - 1]) + 1];
+      for (int i = 0; i < count; i++) {
+        int page = page(addresses[i]);
+        near[page] = true;
+        near[Math.max(0, page - 1)] = true;
+      }
+      return near;
+    }
+
+    private static int page(long address) {
+      return (int) (Math.max(0, address) / PAGE_BYTES);
+    }
+
+    /**
+     * Whether a function that begins on a page and is smaller than one is worth adding: an address
+     * that was asked for may lie in it or behind it, where no other begins.
+     */
+    boolean isNear(int page) {
+      return near == null || page < near.length && near[page];
+    }
+
+    /** Notes that there is a function, which need not be added. */
+    void noteFunction() {
+      hasFunctions = true;
     }
 
     /** Whether there was no function, asked for or not. */

@@ -43,6 +43,30 @@ class SymbolTableTest {
   }
 
   @Test
+  void aFunctionWithoutASizeReachesNoFurtherThanAPage() {
+    add(GLOBAL, 0x1800, 0, "assembled");
+    SymbolTable table = build();
+
+    assertThat(name(table, 0x27ff)).isEqualTo("assembled");
+    assertThat(table.at(0x2800)).isEmpty();
+  }
+
+  @Test
+  void functionsOnThePagesOfWhatIsAskedForAndRightBeforeThemAreNear() {
+    SymbolTable.Builder asking =
+        new SymbolTable.Builder(1 << 16, new long[] {-1, 0x10, 0x5800, 1L << 40});
+
+    assertThat(asking.isNear(0)).isTrue();
+    assertThat(asking.isNear(1)).isFalse();
+    assertThat(asking.isNear(3)).isFalse();
+    assertThat(asking.isNear(4)).isTrue();
+    assertThat(asking.isNear(5)).isTrue();
+    assertThat(asking.isNear(6)).isFalse();
+    assertThat(new SymbolTable.Builder(1 << 16, new long[] {-1}).isNear(7)).isFalse();
+    assertThat(builder.isNear(6)).isTrue();
+  }
+
+  @Test
   void aFunctionGoesOnBehindAnotherInIt() {
     add(GLOBAL, 0x1000, 0x100, "outer");
     add(LOCAL, 0x1010, 0x10, "inner");

@@ -1,0 +1,566 @@
+/* The table of scopes, their beginning and end, and matching by address. See scopes.h. */
+#include "account/scopes.h"
+
+#include <errno.h>
+
+#include "account/huge_requests.h"
+#include "account/totals.h"
+#include "platform/memory.h"
+
+/* Ends every chain: nothing exceeds it. */
+static struct scope no_scope = {.peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
+
+/* ---- Records ------------------------------------------------------------------------------------------ */
+
+/*
+ * The lowest bits of scope.state; above is how often the record was used. CLOSING: a thread reads the figures and will
+ * free the record, or, if that is not the scope's own thread, leave it to that one as ABANDONED. ENDED: the thread has
+ * ended, and the record has the counters of that moment. ORPHANED: it ended while another one was closing.
+ */
+enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
+
+/* A number is an index and the lowest bits of the uses, and never 0 nor negative. */
+enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
+_Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
+
+#define NO_INDEX UINT32_MAX
+
+static struct scope *records;
+static uint32_t records_taken;
+static uint64_t free_records = NO_INDEX; /* index | tag << 32, as in thread_block.c */
+static uint32_t interruptions;
+static uint32_t matched_open;
+static uint64_t table_bytes_mapped;
+
+static enum state state_of(uint64_t word) { return (enum state)(word & ((1u << STATE_BITS) - 1)); }
+
+static uint64_t with_state(uint64_t word, enum state state) { return (word >> STATE_BITS << STATE_BITS) | state; }
+
+static uint64_t state_word(const struct scope *scope) { return __atomic_load_n(&scope->state, __ATOMIC_ACQUIRE); }
+
+/* False if the word is not `from` any more. */
+static bool changes(struct scope *scope, uint64_t from, enum state to) {
+  return __atomic_compare_exchange_n(&scope->state, &from, with_state(from, to), false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED);
+}
+
+static uint32_t number_of(const struct scope *scope) {
+  uint32_t use = (uint32_t)(state_word(scope) >> STATE_BITS) & ((1u << USE_BITS) - 1);
+  return use << INDEX_BITS | (uint32_t)(scope - records);
+}
+
+/* NULL if no scope has that number. */
+static struct scope *scope_of(uint32_t number) {
+  struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
+  uint32_t index = number & (MOST_SCOPES - 1);
+  if (!all || index >= __atomic_load_n(&records_taken, __ATOMIC_ACQUIRE)) return NULL;
+  return number_of(&all[index]) == number ? &all[index] : NULL;
+}
+
+static bool reserve_records(void) {
+  if (__atomic_load_n(&records, __ATOMIC_ACQUIRE)) return true;
+  const size_t bytes = MOST_SCOPES * sizeof(struct scope);
+  struct scope *fresh = memory_shortage(bytes) ? NULL : memory_reserve(bytes), *expected = NULL;
+  if (!fresh) return false;
+  if (!__atomic_compare_exchange_n(&records, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    memory_give_back(fresh, bytes); /* another thread was first */
+  }
+  return true;
+}
+
+static void push_free(struct scope *scope) {
+  uint32_t index = (uint32_t)(scope - records);
+  uint64_t head = __atomic_load_n(&free_records, __ATOMIC_RELAXED), next;
+  do {
+    __atomic_store_n(&scope->next_free, (uint32_t)head, __ATOMIC_RELAXED);
+    next = index | ((head >> 32) + 1) << 32;
+  } while (!__atomic_compare_exchange_n(&free_records, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static struct scope *pop_free(void) {
+  uint64_t head = __atomic_load_n(&free_records, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != NO_INDEX) {
+    struct scope *scope = &records[(uint32_t)head];
+    uint64_t next = __atomic_load_n(&scope->next_free, __ATOMIC_RELAXED) | ((head >> 32) + 1) << 32;
+    if (__atomic_compare_exchange_n(&free_records, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return scope;
+  }
+  return NULL;
+}
+
+static struct scope *carve(void) {
+  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
+  do {
+    if (taken == MOST_SCOPES) return NULL;
+  } while (!__atomic_compare_exchange_n(&records_taken, &taken, taken + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  return &records[taken];
+}
+
+/* ---- Tables of addresses ------------------------------------------------------------------------------- */
+
+/* A power of two, a third of which stays empty at least: linear probing. */
+enum { TABLE_SLOTS = 65536 };
+_Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "probing ends soon");
+
+static uint32_t home_of(uintptr_t address) { return (uint32_t)(address >> 4) * 0x9e3779b1u >> 16; }
+
+static uint32_t next_slot(uint32_t slot) { return (slot + 1) % TABLE_SLOTS; }
+
+/* The slot of an address, or the empty one where it would be. */
+static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
+  uint32_t slot = home_of(address);
+  while (table[slot] != 0 && table[slot] != address) slot = next_slot(slot);
+  return slot;
+}
+
+/* Empties a slot, and moves back what probing would not find beyond it. */
+static void empty(uintptr_t *table, uint32_t slot) {
+  for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
+    uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
+    if (distance < (other - slot) % TABLE_SLOTS) continue;
+    table[slot] = table[other];
+    slot = other;
+  }
+  table[slot] = 0;
+}
+
+static bool map_table(struct scope *scope, bool matched) {
+  const size_t bytes = TABLE_SLOTS * sizeof(uintptr_t);
+  scope->table = matched ? memory_map(NULL, bytes) : NULL;
+  if (!matched) return true;
+  if (!scope->table) return false;
+  __atomic_fetch_add(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void unmap_table(struct scope *scope) {
+  const size_t bytes = TABLE_SLOTS * sizeof(uintptr_t);
+  if (!scope->table) return;
+  memory_unmap(scope->table, bytes);
+  scope->table = NULL;
+  __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
+}
+
+/* Whether the table may be changed: false in a signal handler that interrupted a change. */
+static bool begins_change(struct scope *scope) {
+  if (!scope->table || scope->overflowed) return false;
+  if (scope->is_changing) {
+    scope->overflowed = true;
+    return false;
+  }
+  scope->is_changing = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return true;
+}
+
+static void ends_change(struct scope *scope) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  scope->is_changing = false;
+}
+
+static void match_allocation(struct scope *scope, const void *object) {
+  if (!begins_change(scope)) return;
+  uint32_t slot = slot_of(scope->table, (uintptr_t)object);
+  if (scope->table[slot] != 0) {
+    /* The object that was there was freed by another thread, and counts as retained. */
+  } else if (scope->in_table == MOST_MATCHED) {
+    scope->overflowed = true;
+  } else {
+    scope->table[slot] = (uintptr_t)object;
+    scope->in_table++;
+  }
+  ends_change(scope);
+}
+
+static void match_free(struct scope *scope, const void *object, size_t bytes) {
+  if (!begins_change(scope)) return;
+  uint32_t slot = slot_of(scope->table, (uintptr_t)object);
+  if (scope->table[slot] != 0) {
+    empty(scope->table, slot);
+    scope->in_table--;
+    local_add(&scope->temporary, 1);
+    local_add(&scope->temporary_bytes, bytes);
+  }
+  ends_change(scope);
+}
+
+void scope_match_free(struct thread_block *block, const void *object, size_t bytes) {
+  for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_free(s, object, bytes);
+}
+
+bool scopes_match(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
+
+/* ---- A thread's chain ---------------------------------------------------------------------------------- */
+
+static void give_up(struct scope *scope) {
+  unmap_table(scope);
+  uint64_t word = state_word(scope), use = (word >> STATE_BITS) + 1;
+  if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* so that no number is 0 */
+  __atomic_store_n(&scope->state, use << STATE_BITS | FREE, __ATOMIC_RELEASE);
+  push_free(scope);
+}
+
+/* What the thread has to report, by the scopes that are in its chain. */
+static void choose_reports(struct thread_block *block) {
+  const struct scope *innermost = thread_scoping(block)->innermost;
+  uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
+  for (const struct scope *s = innermost; s != &no_scope; s = s->outer) {
+    if (s->table) scoped |= SCOPED_MATCHED;
+  }
+  block->reporting.scoped = scoped;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread_scoping(block)->limit = INT64_MIN;
+  thread_scoping(block)->largest_doubled = 0;
+  if (scoped) {
+    headroom_withdraw(block);
+  } else {
+    peak_flush(block); /* gives it headroom */
+  }
+}
+
+static void unlink_scope(struct thread_block *block, const struct scope *scope) {
+  struct scope **place = &thread_scoping(block)->innermost;
+  while (*place != scope && *place != &no_scope) place = &(*place)->outer;
+  if (*place == scope) *place = scope->outer;
+  choose_reports(block);
+}
+
+/* Those that other threads have ended. */
+static void drop_abandoned(struct thread_block *block) {
+  struct scope *scope = thread_scoping(block)->innermost;
+  while (scope != &no_scope) {
+    struct scope *outer = scope->outer;
+    if (state_of(state_word(scope)) == ABANDONED) {
+      unlink_scope(block, scope);
+      give_up(scope);
+    }
+    scope = outer;
+  }
+}
+
+void scopes_tidy(struct thread_block *block) {
+  if (block->reporting.scoped) drop_abandoned(block);
+}
+
+/* A signal handler may raise it in between. */
+static bool raise_to(int64_t *highest, int64_t value) {
+  int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
+  do {
+    if (before >= value) return false;
+  } while (!__atomic_compare_exchange_n(highest, &before, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
+/* Returns whether an outer scope may have to be raised, too. */
+static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
+  bool larger = doubled > scope->largest_doubled;
+  if (larger) scope->largest_doubled = doubled;
+  return raise_to(&scope->peak_net, net) || larger;
+}
+
+/* What is not above the innermost scope's is above none. */
+void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
+  struct thread_scoping *scoping = thread_scoping(block);
+  int64_t net = thread_net(block);
+  if (net > __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED)) peak_flush(block);
+  struct scope *scope = scoping->innermost;
+  while (scope != &no_scope && raise(scope, net, doubled)) scope = scope->outer;
+  int64_t peak_net = scoping->innermost->peak_net, tell_at = __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED);
+  scoping->largest_doubled = scoping->innermost->largest_doubled;
+  scoping->limit = peak_net < tell_at ? peak_net : tell_at;
+  return object;
+}
+
+void *scope_match_allocation(struct thread_block *block, void *object, size_t doubled) {
+  (void)scope_raise(block, object, doubled);
+  for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_allocation(s, object);
+  return object;
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------------------- */
+
+static void begin_in_thread(struct scope *scope, struct thread_block *block) {
+  struct thread_scoping *scoping = thread_scoping(block);
+  if (!scoping->innermost) scoping->innermost = &no_scope;
+  drop_abandoned(block);
+  /* In this order: what a signal handler does in between is reported, or comes before the scope. */
+  if (!block->reporting.scoped) {
+    scoping->tell_at = scoping->limit = INT64_MIN; /* the first event tells the peak, and finds out the limits */
+    block->reporting.scoped = SCOPED;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    headroom_withdraw(block);
+  }
+  do {
+    scope->start = block->events;
+    scope->peak_net = (int64_t)(scope->start.allocated_bytes.value - scope->start.freed_bytes.value);
+    scope->outer = scoping->innermost;
+    __atomic_store_n(&scope->state, with_state(state_word(scope), OPEN), __ATOMIC_RELEASE);
+  } while (!__atomic_compare_exchange_n(&scoping->innermost, &scope->outer, scope, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+  choose_reports(block);
+}
+
+static int begin_in_process(struct scope *scope) {
+  scope->start_of_process = (struct mallometer_counters){0};
+  totals_read_whole(&scope->start_of_process);
+  int window = peak_window_open(&scope->start_of_process);
+  if (window < 0) return -EAGAIN;
+  scope->window = (uint32_t)window;
+  __atomic_store_n(&scope->state, with_state(state_word(scope), OPEN), __ATOMIC_RELEASE);
+  return 0;
+}
+
+/* Whoever forgot the scopes of threads that ended pays first. */
+static struct scope *reclaim(void) {
+  for (uint32_t i = 0; i < MOST_SCOPES; i++) {
+    uint64_t word = state_word(&records[i]);
+    if (state_of(word) == ENDED && changes(&records[i], word, CLOSING)) give_up(&records[i]);
+  }
+  return pop_free();
+}
+
+static struct scope *take_record(void) {
+  struct scope *scope = pop_free();
+  if (!scope) scope = carve();
+  if (!scope) scope = reclaim();
+  if (!scope) return NULL;
+  uint64_t use = state_word(scope) >> STATE_BITS;
+  if (use == 0) use = 1;
+  __atomic_store_n(&scope->state, use << STATE_BITS | TAKEN, __ATOMIC_RELAXED);
+  return scope;
+}
+
+int scope_open(struct thread_block *block, bool matched) {
+  if (!reserve_records()) return -ENOMEM;
+  struct scope *scope = take_record();
+  if (!scope) return -EAGAIN;
+  int result = map_table(scope, matched) ? 0 : -ENOMEM;
+  scope->block = block;
+  scope->largest_doubled = 0;
+  scope->in_table = 0;
+  scope->is_changing = scope->overflowed = scope->interrupted = false;
+  scope->temporary = scope->temporary_bytes = 0;
+  scope->interruptions = __atomic_load_n(&interruptions, __ATOMIC_ACQUIRE);
+  if (result == 0 && !block) result = begin_in_process(scope);
+  if (result != 0) {
+    give_up(scope);
+    return result;
+  }
+  if (matched) __atomic_fetch_add(&matched_open, 1, __ATOMIC_SEQ_CST);
+  uint32_t number = number_of(scope);
+  if (block) begin_in_thread(scope, block);
+  return (int)number;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+void scopes_interrupt(void) { __atomic_fetch_add(&interruptions, 1, __ATOMIC_RELEASE); }
+
+static bool was_interrupted(const struct scope *scope) {
+  return scope->interruptions != __atomic_load_n(&interruptions, __ATOMIC_ACQUIRE);
+}
+
+static void copy_events(const struct mallometer_counters *events, struct mallometer_scope *out) {
+  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) out->allocations[i] = events->allocations[i];
+  out->frees = events->frees;
+  out->failed = events->failed;
+  out->requested_bytes = events->requested_bytes;
+  out->allocated_bytes = events->allocated_bytes;
+  out->freed_bytes = events->freed_bytes;
+}
+
+static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t temporary_bytes,
+                         struct mallometer_scope *out) {
+  out->flags |= scope->overflowed ? MALLOMETER_SCOPE_OVERFLOWED : MALLOMETER_SCOPE_HAS_MATCHES;
+  if (scope->overflowed) return;
+  out->temporary_allocations = temporary;
+  out->temporary_bytes = temporary_bytes;
+  uint64_t allocations = 0;
+  for (unsigned i = 0; i < MALLOMETER_SIZE_CLASSES; i++) allocations += out->allocations[i];
+  out->retained_allocations = allocations - out->temporary_allocations;
+  out->retained_bytes = out->allocated_bytes - out->temporary_bytes;
+  out->foreign_frees = out->frees - out->temporary_allocations;
+  out->foreign_freed_bytes = out->freed_bytes - out->temporary_bytes;
+}
+
+static void read_thread(const struct scope *scope, bool ended, struct mallometer_scope *out) {
+  /* First, so that events which come meanwhile leave nothing below 0. */
+  uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
+  uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
+  struct mallometer_counters start = {0}, now = {0};
+  totals_of(&scope->start, &start);
+  totals_of(ended ? &scope->end : &scope->block->events, &now);
+  mallometer_difference(&start, &now, &now);
+  copy_events(&now, out);
+  int64_t net_of_start = (int64_t)(start.allocated_bytes - start.freed_bytes);
+  out->net_bytes = (int64_t)(out->allocated_bytes - out->freed_bytes);
+  int64_t peak = __atomic_load_n(&scope->peak_net, __ATOMIC_RELAXED) - net_of_start;
+  out->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
+  uint64_t largest_doubled = __atomic_load_n(&scope->largest_doubled, __ATOMIC_RELAXED);
+  out->largest_bytes = largest_doubled ? size_of_doubled(largest_doubled) : 0;
+  if (ended) out->flags |= MALLOMETER_SCOPE_ENDED;
+  if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
+}
+
+/* The class of the largest request is known, and so what it was at most and at least. */
+static void bound_largest(struct mallometer_scope *out) {
+  unsigned class = MALLOMETER_SIZE_CLASSES;
+  while (class > 0 && out->allocations[class - 1] == 0) class --;
+  if (class == 0) return;
+  uint64_t at_most = mallometer_class_limit(class - 1), ever = largest_request();
+  if (ever > 0 && ever < at_most) at_most = ever;
+  uint64_t less = class > 1 ? mallometer_class_limit(class - 2) + 1 : 0;
+  out->largest_bytes = at_most;
+  out->largest_error_bytes = at_most - less;
+}
+
+static void read_process(const struct scope *scope, struct mallometer_scope *out) {
+  struct mallometer_counters now = {0};
+  (void)totals_raise_peak(&now);
+  now = (struct mallometer_counters){0};
+  totals_read_whole(&now);
+  mallometer_difference(&scope->start_of_process, &now, &now);
+  copy_events(&now, out);
+  struct peak_window window = peak_window_read(scope->window, &now);
+  out->net_bytes = window.net;
+  out->peak_bytes = window.peak;
+  out->peak_error_bytes = peak_error();
+  bound_largest(out);
+}
+
+static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
+  if (scope->block) {
+    read_thread(scope, ended, out);
+  } else {
+    read_process(scope, out);
+  }
+  if (ended ? !scope->interrupted : !was_interrupted(scope)) return;
+  out->flags = (out->flags & MALLOMETER_SCOPE_ENDED) | MALLOMETER_SCOPE_INCOMPLETE;
+  out->net_bytes = 0;
+  out->peak_bytes = out->peak_error_bytes = 0;
+  out->temporary_allocations = out->temporary_bytes = out->retained_allocations = out->retained_bytes = 0;
+  out->foreign_frees = out->foreign_freed_bytes = 0;
+}
+
+int scope_read(uint32_t number, struct mallometer_scope *out) {
+  for (;;) {
+    const struct scope *scope = scope_of(number);
+    uint64_t word = scope ? state_word(scope) : FREE;
+    enum state state = state_of(word);
+    if (state != OPEN && state != ENDED) return -EINVAL;
+    struct mallometer_scope figures = {0};
+    read_figures(scope, state == ENDED, &figures);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (state_word(scope) != word) continue; /* it ended meanwhile, or its thread did */
+    *out = figures;
+    return 0;
+  }
+}
+
+const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error) {
+  const struct scope *scope = scope_of(number);
+  enum state state = scope ? state_of(state_word(scope)) : FREE;
+  *error = 0;
+  if (state != OPEN && state != ENDED) {
+    *error = -EINVAL;
+  } else if (state == ENDED || (scope->block && scope->block != block)) {
+    *error = -EPERM;
+  } else if (!scope->table || scope->overflowed || was_interrupted(scope)) {
+    *error = -ENODATA;
+  }
+  return *error ? NULL : scope;
+}
+
+bool scope_retains(const struct scope *scope, const void *object) {
+  return object && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+}
+
+/* ---- End ----------------------------------------------------------------------------------------------- */
+
+/* Its thread unlinks it, which may be in the middle of an event; or has ended meanwhile. */
+static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
+  struct thread_block *block = scope->block;
+  if (changes(scope, closing, ABANDONED)) {
+    __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
+    return;
+  }
+  *out = (struct mallometer_scope){0};
+  read_figures(scope, true, out);
+  give_up(scope);
+}
+
+int scope_close(uint32_t number, struct mallometer_scope *out) {
+  struct scope *scope;
+  uint64_t word;
+  enum state state;
+  do {
+    scope = scope_of(number);
+    word = scope ? state_word(scope) : FREE;
+    state = state_of(word);
+    if (state != OPEN && state != ENDED) return -EINVAL;
+  } while (!changes(scope, word, CLOSING));
+  *out = (struct mallometer_scope){0};
+  read_figures(scope, state == ENDED, out);
+  if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
+  if (!scope->block) peak_window_close(scope->window);
+  if (state == OPEN && scope->block && scope->block != own_block()) {
+    abandon(scope, with_state(word, CLOSING), out);
+    return 0;
+  }
+  if (state == OPEN && scope->block) unlink_scope(scope->block, scope);
+  give_up(scope);
+  return 0;
+}
+
+/* Takes a scope out of the hands of its thread. */
+static void end(struct scope *scope) {
+  scope->end = scope->block->events;
+  scope->interrupted = was_interrupted(scope);
+  for (;;) {
+    uint64_t word = state_word(scope);
+    switch (state_of(word)) {
+      case OPEN:
+        if (!changes(scope, word, ENDED)) continue;
+        if (scope->table) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
+        return;
+      case CLOSING:
+        if (!changes(scope, word, ORPHANED)) continue;
+        return;
+      case ABANDONED:
+        give_up(scope);
+        return;
+      default:
+        return;
+    }
+  }
+}
+
+void scopes_end(struct thread_block *block) {
+  if (!block->reporting.scoped) return;
+  struct thread_scoping *scoping = thread_scoping(block);
+  struct scope *scope = scoping->innermost;
+  scoping->innermost = &no_scope;
+  block->reporting.scoped = 0;
+  while (scope != &no_scope) {
+    struct scope *outer = scope->outer;
+    end(scope);
+    scope = outer;
+  }
+}
+
+size_t scopes_footprint(void) {
+  size_t bytes = __atomic_load_n(&records, __ATOMIC_RELAXED) ? MOST_SCOPES * sizeof(struct scope) : 0;
+  return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
+}
+
+void scopes_forked(void) {
+  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < taken; i++) {
+    struct scope *scope = &records[i];
+    enum state state = state_of(state_word(scope));
+    if (state != OPEN && state != ABANDONED) continue;
+    if (!scope->block || scope->block == own_block()) continue;
+    thread_scoping(scope->block)->innermost = &no_scope;
+    scope->block->reporting.scoped = 0;
+    end(scope);
+  }
+}

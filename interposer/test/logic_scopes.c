@@ -1,0 +1,232 @@
+/*
+ * Scopes over the platform made for tests: what is refused without memory, and what figures are when a signal handler
+ * or another thread comes at every point where one can.
+ */
+#include <errno.h>
+
+#include "account/scopes.h"
+#include "account/totals.h"
+#include "platform/given.h"
+
+enum { SMALL = 100, LARGE = 70000 };
+
+static char objects[64]; /* whose addresses stand for objects */
+
+static void *as_thread(struct thread_block *block) {
+  struct thread_block *before = current_block;
+  current_block = block;
+  return before;
+}
+
+static struct thread_block *new_thread(void) {
+  struct thread_block *before = as_thread(&no_block_yet), *block = thread_block_acquire();
+  current_block = before;
+  return block;
+}
+
+/* In one step, as far as the thread's own handlers can see. */
+static void add(counter *c, uint64_t amount) { c->value += amount; }
+
+/* As the hook's slow path does. */
+static void allocate(struct thread_block *block, unsigned object, size_t bytes) {
+  if (thread_block_answer(block) != 0) scopes_tidy(block);
+  add(&block->events.allocated_bytes, bytes);
+  add(&block->events.allocations[size_class(bytes)], 1);
+  if (!headroom_take(block, (int64_t)bytes)) headroom_missed(block);
+  if (block->reporting.scoped & SCOPED_MATCHED) {
+    scope_match_allocation(block, &objects[object], doubled_size(bytes));
+  } else if (block->reporting.scoped) {
+    scope_allocation(block, &objects[object], doubled_size(bytes));
+  }
+}
+
+static void release(struct thread_block *block, unsigned object, size_t bytes) {
+  if (thread_block_answer(block) != 0) scopes_tidy(block);
+  add(&block->events.freed_bytes, bytes);
+  add(&block->events.frees, 1);
+  if (!headroom_give(block, (int64_t)bytes)) headroom_missed(block);
+  scope_free(block, &objects[object], bytes);
+}
+
+static struct mallometer_scope closed(int number) {
+  struct mallometer_scope figures;
+  CHECK_EQUAL(scope_close((uint32_t)number, &figures), 0);
+  CHECK_EQUAL(scope_close((uint32_t)number, &figures), -EINVAL);
+  return figures;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+CASE(nothing_is_opened_without_memory) {
+  struct thread_block *block = new_thread();
+  as_thread(block);
+  given_shortage = "a limit";
+  CHECK_EQUAL(scope_open(block, false), -ENOMEM);
+  given_shortage = NULL;
+  refuse_memory_request(1);
+  CHECK_EQUAL(scope_open(block, false), -ENOMEM);
+  int scope = scope_open(block, false);
+  CHECK(scope > 0);
+  refuse_memory_request(1);
+  CHECK_EQUAL(scope_open(block, true), -ENOMEM);
+  CHECK(!scopes_match());
+  allocate(block, 1, LARGE);
+  CHECK_EQUAL(closed(scope).peak_bytes, LARGE);
+  int matched = scope_open(block, true);
+  CHECK(matched > 0 && scopes_match());
+  size_t footprint = scopes_footprint();
+  closed(matched);
+  CHECK(!scopes_match() && scopes_footprint() < footprint);
+  CHECK_EQUAL(block->reporting.scoped, 0);
+  CHECK(headroom_take(block, 1));
+}
+
+/* ---- Handlers ------------------------------------------------------------------------------------------ */
+
+static struct thread_block *own, *other;
+
+static void a_handler_has_a_scope(void) {
+  struct thread_block *before = as_thread(own);
+  int scope = scope_open(own, true);
+  CHECK(scope > 0);
+  allocate(own, 9, SMALL);
+  release(own, 9, SMALL);
+  struct mallometer_scope figures = closed(scope);
+  CHECK(figures.peak_bytes == SMALL || figures.flags == MALLOMETER_SCOPE_OVERFLOWED);
+  as_thread(before);
+}
+
+/* Of its own allocations a scope misses none, whenever a handler comes; the handler's are in it or were before. */
+static int a_handler_comes_within(unsigned point) {
+  own = new_thread();
+  as_thread(own);
+  interrupt_at(point, a_handler_has_a_scope);
+  int outer = scope_open(own, true);
+  allocate(own, 1, SMALL);
+  int inner = scope_open(own, false);
+  allocate(own, 2, LARGE);
+  release(own, 2, LARGE);
+  struct mallometer_scope of_inner = closed(inner);
+  release(own, 1, SMALL);
+  struct mallometer_scope of_outer = closed(outer);
+  bool interrupted = was_interrupted();
+  CHECK(of_inner.peak_bytes == LARGE || (interrupted && of_inner.peak_bytes == LARGE + SMALL));
+  CHECK(of_outer.peak_bytes == LARGE + SMALL || (interrupted && of_outer.peak_bytes == LARGE + 2 * SMALL));
+  CHECK_EQUAL(of_outer.largest_bytes, LARGE);
+  CHECK(of_outer.flags == MALLOMETER_SCOPE_HAS_MATCHES || interrupted);
+  /* An event of a handler that interrupts the opening or the reading may be half in. */
+  CHECK(of_outer.net_bytes == 0 || (interrupted && of_outer.net_bytes == SMALL));
+  CHECK(of_outer.retained_allocations <= (interrupted ? 1 : 0));
+  CHECK_EQUAL(own->reporting.scoped, 0);
+  CHECK(headroom_take(own, 1));
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
+/* ---- Other threads ------------------------------------------------------------------------------------- */
+
+static int of_own;
+static bool was_closed;
+
+static void another_closes(void) {
+  struct thread_block *before = as_thread(other);
+  struct mallometer_scope figures;
+  was_closed = scope_close((uint32_t)of_own, &figures) == 0;
+  if (was_closed) CHECK(figures.peak_bytes <= LARGE && figures.retained_allocations <= 1);
+  as_thread(before);
+}
+
+/* Whoever is first closes it, and its record comes back. */
+static int another_thread_closes_a_scope(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  int outer = scope_open(own, false);
+  of_own = scope_open(own, true);
+  interrupt_at(point, another_closes);
+  allocate(own, 1, LARGE);
+  release(own, 1, LARGE);
+  struct mallometer_scope figures;
+  int result = scope_close((uint32_t)of_own, &figures);
+  CHECK_EQUAL(result, was_closed ? -EINVAL : 0);
+  allocate(own, 1, SMALL); /* notices */
+  struct mallometer_scope of_outer = closed(outer);
+  CHECK_EQUAL(of_outer.peak_bytes, LARGE);
+  CHECK_EQUAL(own->reporting.scoped, 0);
+  CHECK(!scopes_match());
+  /* Both records are free, and no third is taken. */
+  int again[2] = {scope_open(own, false), scope_open(own, false)};
+  for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
+  return was_interrupted() ? REACHED : NOT_REACHED;
+}
+
+static void its_thread_ends(void) {
+  struct thread_block *before = as_thread(own);
+  scopes_end(own);
+  peak_flush(own);
+  allocate(own, 3, 5 * LARGE); /* the next thread's, which has the block */
+  as_thread(before);
+}
+
+static int a_thread_ends_while_another_closes_its_scope(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  int scope = scope_open(own, true);
+  allocate(own, 1, LARGE);
+  as_thread(other);
+  interrupt_at(point, its_thread_ends);
+  struct mallometer_scope read, figures;
+  CHECK_EQUAL(scope_read((uint32_t)scope, &read), 0);
+  figures = closed(scope);
+  CHECK_EQUAL(read.net_bytes, LARGE);
+  CHECK_EQUAL(read.peak_bytes, LARGE);
+  CHECK_EQUAL(figures.net_bytes, LARGE);
+  CHECK_EQUAL(figures.peak_bytes, LARGE);
+  CHECK_EQUAL(figures.retained_allocations, 1);
+  CHECK(!scopes_match());
+  as_thread(own);
+  if (!was_interrupted()) allocate(own, 2, SMALL);
+  CHECK_EQUAL(own->reporting.scoped, 0);
+  int again = scope_open(own, false);
+  CHECK((again & (int)(MOST_SCOPES - 1)) == 0);
+  return was_interrupted() ? REACHED : NOT_REACHED;
+}
+
+/* ---- The process --------------------------------------------------------------------------------------- */
+
+enum { MUCH = 10 << 20 };
+
+static void another_has_its_peak(void) {
+  struct thread_block *before = as_thread(other);
+  allocate(other, 1, MUCH);
+  release(other, 1, MUCH);
+  as_thread(before);
+}
+
+static int the_peak_within_a_scope_is_seen(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  allocate(own, 1, 4 * MUCH);
+  release(own, 1, 4 * MUCH);
+  int outer = scope_open(NULL, false);
+  interrupt_at(point, another_has_its_peak);
+  int inner = scope_open(NULL, false);
+  for (unsigned i = 0; i < 10; i++) allocate(own, i, LARGE);
+  for (unsigned i = 0; i < 10; i++) release(own, i, LARGE);
+  bool within = was_interrupted();
+  struct mallometer_scope of_inner = closed(inner), of_outer = closed(outer);
+  CHECK(of_outer.peak_error_bytes < MUCH / 2);
+  CHECK(of_inner.peak_bytes + of_inner.peak_error_bytes >= 10 * LARGE);
+  CHECK(of_outer.peak_bytes + of_outer.peak_error_bytes >= (within ? MUCH : 10 * LARGE));
+  CHECK(of_outer.peak_bytes <= MUCH + 10 * LARGE + of_outer.peak_error_bytes);
+  CHECK_EQUAL(of_outer.net_bytes, 0);
+  return within ? REACHED : NOT_REACHED;
+}
+
+int main(int argc, char **argv) {
+  take_arguments(argc, argv);
+  RUN(nothing_is_opened_without_memory);
+  CHECK(at_each_point(a_handler_comes_within) > 40);
+  CHECK(at_each_point(another_thread_closes_a_scope) > 10);
+  CHECK(at_each_point(a_thread_ends_while_another_closes_its_scope) > 10);
+  CHECK(at_each_point(the_peak_within_a_scope_is_seen) > 40);
+  return 0;
+}

@@ -1,0 +1,77 @@
+package io.mallometer;
+
+import io.mallometer.internal.interposer.OpenScope;
+import io.mallometer.model.RetainedSite;
+import io.mallometer.model.ScopeFigures;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a piece of work does with native memory, from {@link Mallometer.Counting#threadScope()} or
+ * {@link Mallometer.Counting#processScope()} to {@link #close()}.
+ *
+ * <pre>{@code
+ * try (NativeScope scope = mallometer.counting().threadScope()) {
+ *   parse(document);
+ *   scope.figures().counts().ifPresent(counted -> log(counted.calls(), counted.peakBytes()));
+ * }
+ * }</pre>
+ *
+ * <p>Scopes nest and overlap, and may be closed in any order; each has the figures of its own time.
+ * The figures of a thread's scope are those of the thread that opened it, whichever thread reads or
+ * closes it.
+ *
+ * <p>Thread-safe. Nothing here throws: what is not measured is empty, with a reason.
+ */
+public final class NativeScope implements AutoCloseable {
+
+  private final OpenScope open;
+  private volatile @Nullable ScopeFigures result;
+
+  NativeScope(OpenScope open) {
+    this.open = open;
+  }
+
+  /** Returns what was measured so far, or, once the scope is closed, while it was open. */
+  public ScopeFigures figures() {
+    ScopeFigures closed = result;
+    if (closed != null) {
+      return closed;
+    }
+    synchronized (this) {
+      closed = result;
+      return closed != null ? closed : orNone(open::read);
+    }
+  }
+
+  /**
+   * Returns which call sites allocated what the scope retains, most bytes first: as far as their
+   * allocations were sampled, which {@code MALLOMETER_SAMPLE_INTERVAL} makes more of. Takes
+   * milliseconds and allocates, so read {@link #figures()} first. Empty unless the scope is
+   * matched, open, and that of the calling thread.
+   */
+  public List<RetainedSite> retained() {
+    try {
+      return result == null ? open.retained() : List.of();
+    } catch (RuntimeException | LinkageError e) {
+      return List.of();
+    }
+  }
+
+  /** Ends the scope, whose figures do not change any more. Does nothing the second time. */
+  @Override
+  public synchronized void close() {
+    if (result == null) {
+      result = orNone(open::close);
+    }
+  }
+
+  private static ScopeFigures orNone(Supplier<ScopeFigures> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException | LinkageError e) {
+      return ScopeFigures.none("the library cannot be called: " + e);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package io.mallometer.model;
+
+/**
+ * What became of the allocations of a scope, matched by address.
+ *
+ * <p>An object is temporary if it was freed within the scope by a thread that the scope is over,
+ * and retained if it was not freed so. An object that another thread freed counts as retained in a
+ * thread's scope.
+ *
+ * @param temporaryCalls allocations whose object was freed within the scope
+ * @param temporaryBytes their bytes, in the unit of {@link ScopeCounts#allocatedBytes()}
+ * @param retainedCalls allocations whose object was not freed
+ * @param retainedBytes their bytes
+ * @param foreignFrees frees of objects that were allocated outside of the scope
+ * @param foreignFreedBytes their bytes
+ */
+public record ScopeMatches(
+    long temporaryCalls,
+    long temporaryBytes,
+    long retainedCalls,
+    long retainedBytes,
+    long foreignFrees,
+    long foreignFreedBytes) {
+
+  /** The sum of both. */
+  public ScopeMatches plus(ScopeMatches other) {
+    return new ScopeMatches(
+        temporaryCalls + other.temporaryCalls,
+        temporaryBytes + other.temporaryBytes,
+        retainedCalls + other.retainedCalls,
+        retainedBytes + other.retainedBytes,
+        foreignFrees + other.foreignFrees,
+        foreignFreedBytes + other.foreignFreedBytes);
+  }
+}
