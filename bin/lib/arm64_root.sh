@@ -6,6 +6,7 @@
 # that is set.
 
 arm64_root=${MALLOMETER_ARM64_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/mallometer/arm64}
+arm64_suite=bookworm
 
 # make_arm64_root PACKAGE... : makes it if it is absent. Other packages than it was made with take a new one.
 make_arm64_root() {
@@ -14,10 +15,10 @@ make_arm64_root() {
   require debootstrap:debootstrap
   packages=$(printf '%s,' "$@")
   [[ $(cat "$arm64_root/packages" 2>/dev/null) != "$packages" ]] || return 0
-  say "unpacking a Debian for aarch64 with $* in $arm64_root"
+  say "unpacking a Debian $arm64_suite for aarch64 with $* in $arm64_root"
   rm -rf --one-file-system "$part" "$arm64_root"
   mkdir -p "$part"
-  debootstrap --foreign --arch=arm64 --variant=minbase --include="$packages" bookworm "$part" \
+  debootstrap --foreign --arch=arm64 --variant=minbase --include="$packages" "$arm64_suite" "$part" \
     ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$part.log" 2>&1 || fail "debootstrap failed: $(tail -n 5 "$part.log")"
   for archive in "$part"/var/cache/apt/archives/*.deb; do
     dpkg-deb --fsys-tarfile "$archive" | tar -x -C "$part" --keep-directory-symlink

@@ -133,13 +133,16 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
+  load_and_unload(); /* binds what that calls */
+  CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
   void *opened = dlopen(plugin, RTLD_NOW);
   CHECK(check_walks() && report().words > words);
   CHECK(!check_walks());
   dlclose(opened);
-  CHECK(check_walks() && report().words == words);
+  CHECK(check_walks());
+  CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
   CHECK(check_walks()); /* for threads that were about to store what they had found before */
@@ -208,7 +211,9 @@ static void counts(void) {
   struct mallometer_report self = report();
   CHECK_EQUAL(self.state, MALLOMETER_STATE_COUNTING);
   CHECK_EQUAL(self.mode, MALLOMETER_MODE_ATTACHED);
-  CHECK(self.words > 5 && self.words_refused == 0 && self.calls_unseen == 0);
+  CHECK(self.words > 3);
+  CHECK_EQUAL(self.words_refused, 0);
+  CHECK_EQUAL(self.calls_unseen, 0);
   CHECK(self.since_ns > 0 && self.attach_lock_ns > 0);
   CHECK_EQUAL(strlen(self.reason), 0);
   every_function_counts_once();

@@ -3,8 +3,10 @@
  * raises SIGTRAP after each instruction; whenever that finds this thread inside the library, the handler allocates,
  * frees and reads the counters. Nothing is lost or counted twice, and no thread's block is. The allocator below
  * is never interrupted, for it need not survive that.
+ *
+ * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
+ * between is counted for the process, and not for the thread.
  */
-#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,24 +15,15 @@
 #include <ucontext.h>
 
 #include "check.h"
+#include "own_code.h"
 
 #if !defined(__x86_64__)
 int main(void) { return 77; }
 #else
 
-static uintptr_t code_begin, code_end;
+static bool marked;
 
-static int find_code(struct dl_phdr_info *object, size_t size, void *unused) {
-  (void)size, (void)unused;
-  if (!strstr(object->dlpi_name, "libmallometer")) return 0;
-  for (int i = 0; i < object->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-    code_begin = object->dlpi_addr + segment->p_vaddr;
-    code_end = code_begin + segment->p_memsz;
-  }
-  return 1;
-}
+static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
 /* Instructions of the library that were seen, and the only one to interrupt; -1: all. */
 static __thread int64_t seen;
@@ -40,7 +33,7 @@ static __thread uint64_t interruptions;
 static void interrupt(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-  if (at < code_begin || at >= code_end) return;
+  if (!is_in_code(at)) return;
   if (chosen >= 0 && seen++ != chosen) return;
   void *object = malloc(33);
   CHECK(object);
@@ -87,16 +80,16 @@ static void every_function(void) {
 
 static void nothing_is_lost(void) {
   every_function();
-  struct mallometer_counters start = thread_snapshot();
+  struct mallometer_counters start = counted();
   every_function();
-  struct mallometer_counters plain = difference(start, thread_snapshot());
+  struct mallometer_counters plain = difference(start, counted());
 
   interruptions = 0;
-  start = thread_snapshot();
+  start = counted();
   trap();
   every_function();
   untrap();
-  struct mallometer_counters d = difference(start, thread_snapshot());
+  struct mallometer_counters d = difference(start, counted());
   CHECK(interruptions > 200);
   CHECK_EQUAL(mallometer_allocations(&d), mallometer_allocations(&plain) + interruptions);
   CHECK_EQUAL(d.frees, plain.frees + interruptions);
@@ -109,11 +102,12 @@ static volatile bool was_interrupted;
 
 static void *first_event(void *number) {
   chosen = (int64_t)(intptr_t)number;
+  struct mallometer_counters start = marked ? snapshot() : (struct mallometer_counters){0};
   trap();
   free(malloc(10));
   untrap();
   was_interrupted = interruptions > 0;
-  struct mallometer_counters own = thread_snapshot();
+  struct mallometer_counters own = difference(start, counted());
   CHECK_EQUAL(mallometer_allocations(&own), 1 + interruptions);
   CHECK_EQUAL(own.frees, 1 + interruptions);
   return NULL;
@@ -131,8 +125,9 @@ static void no_block_is_lost(void) {
   CHECK(number > 50);
 }
 
-int main(void) {
-  dl_iterate_phdr(find_code, NULL);
+int main(int count, char **arguments) {
+  marked = count > 1 && strcmp(arguments[1], "marked") == 0;
+  find_code_of(marked ? "libmarked" : "libmallometer");
   CHECK(code_end > code_begin);
   struct sigaction action = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, NULL);

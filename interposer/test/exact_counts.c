@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -83,7 +84,8 @@ static void one_round(struct worker *w, int round) {
   release(t, allocated(t, aligned_alloc(128, size), size));
   release(t, allocated(t, valloc(size), size));
   /* pvalloc asks for whole pages, at least one. */
-  release(t, allocated(t, pvalloc(size), size ? (size + 4095) / 4096 * 4096 : 4096));
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  release(t, allocated(t, pvalloc(size), size ? (size + page - 1) / page * page : page));
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 

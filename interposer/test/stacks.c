@@ -61,6 +61,8 @@ static void *in_thread(void *unused) {
 }
 
 static void in_a_thread_with(size_t bytes) {
+  long least = sysconf(_SC_THREAD_STACK_MIN);
+  if ((long)bytes < least) bytes = (size_t)least;
   /* A stack of our own, so that the C library allocates nothing for it. */
   void *memory = memalign(4096, bytes);
   pthread_attr_t attributes;

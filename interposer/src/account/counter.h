@@ -5,8 +5,11 @@
  * handler that runs between two instructions of its own thread loses nothing, a reader on another processor sees an
  * older or a newer value but never half of one, and the cost is that of a plain `x += n`.
  *
- * Additions become visible in their order, so the allocation of an object is visible before the free of it (DESIGN:
- * readers sum frees first).
+ * The allocation of an object is visible before the free of it, and readers sum frees first, so live is never negative.
+ * Of one thread: the additions here are released, and on the fast path frees_follow_allocations() stands between. Of
+ * two: the free's addition depends on the object's size, which was read through the address that the other thread
+ * handed over; so it is ordered after that, and by a barrier of the program's own the allocation before it. The reader
+ * acquires each counter. test/litmus has these and the other patterns, for herd7.
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H

@@ -71,6 +71,7 @@ static void push_free(uint32_t index) {
 static uint32_t pop_free(void) {
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NO_INDEX) {
+    /* Of this head, by the acquire that read it; another's if the head has changed, and then the exchange fails. */
     uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
     uint64_t next = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -135,15 +136,16 @@ static bool has_headroom(const struct thread_block *block) {
 
 /* For frees as well, which give headroom back. Who finds none renews it (peak_flush()). */
 void thread_blocks_ask(void (*answer)(void)) {
-  __atomic_store_n(&answers, answer, __ATOMIC_RELEASE);
+  __atomic_store_n(&answers, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
-    if (!block || !record_at(i)->owned) continue;
+    if (!block || !__atomic_load_n(&record_at(i)->owned, __ATOMIC_SEQ_CST)) continue;
     __atomic_fetch_or(&block->reporting.asked, ASKED, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* An update of the owner's that was under way may have overwritten the store. It is one instruction or three. */
+  /* An update of the owner's that was under way may have overwritten the store, or kept it off by its mark. It takes
+   * one instruction, or some fifteen. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -173,9 +175,12 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
+  /* 0 when it is new, or as the fork of another thread found its owner: is_in_event(). */
+  if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
-  block->reporting = (struct reporting){0, __atomic_load_n(&answers, __ATOMIC_RELAXED) ? ASKED : 0};
-  record->owned = true;
+  /* Either this sees what is asked, or thread_blocks_ask() sees the owner: each stores before it loads. */
+  __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
+  block->reporting = (struct reporting){0, __atomic_load_n(&answers, __ATOMIC_SEQ_CST) ? ASKED : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
   if (!becomes_current(block)) {
     give_up(index);

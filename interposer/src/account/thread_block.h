@@ -43,8 +43,10 @@
 #endif
 
 struct event_counters {
+  /* Side by side: event_counts_free(). */
   counter frees;
   counter freed_bytes;
+  /* Side by side: event_counts_allocation(). */
   counter allocated_bytes;
   counter requested_doubled; /* of each request doubled_size() */
   counter allocations[SIZE_CLASSES];
@@ -65,8 +67,8 @@ enum asked {
 };
 
 struct thread_block {
-  /* Bytes until the peak must be told. Written by the owner; whoever lowers flushed_live_bytes stores HEADROOM_BYTES.
-   */
+  /* Bytes until the peak must be told; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the owner;
+   * whoever lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
   int64_t headroom;
   struct event_counters events;
   /* Net bytes of this block that the peak's estimate contains. Written by whoever flushes (totals.c). */
@@ -177,15 +179,80 @@ extern HIDDEN struct thread_block left_out;
 extern HIDDEN __thread struct thread_block *current_block __attribute__((tls_model("initial-exec")));
 
 /*
- * Takes what was allocated from the headroom, or gives back what was freed (negative). False, for the slow path, if
- * none is left, always so for the sentinels.
+ * Takes what was allocated from the headroom, or gives back what was freed. False if none is left, always so for the
+ * sentinels; peak_flush() renews it then.
  */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
-  return __builtin_expect(!local_sub_negative(&block->headroom, bytes), 1);
+  return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
 
 static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
-  return __builtin_expect(!local_add_negative(&block->headroom, bytes), 1);
+  return __builtin_expect(!local_add_exhausts(&block->headroom, bytes), 1);
+}
+
+/*
+ * One event on the fast path: begins with what it takes from the headroom, ends with event_ends(). False, for the slow
+ * path, if none is left.
+ *
+ * Where EVENTS_ARE_MARKED, the headroom is 0 from beginning to end. A signal handler that allocates in between finds no
+ * headroom, takes the slow path, and counts in the shared block (event_block()), so that nothing of it is overwritten
+ * by what the interrupted event stores. One that comes between the load of the headroom and the mark has counted in
+ * full before the mark; only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next
+ * peak_flush(), which goes by the counters. A handler that never returns (longjmp) leaves the mark: from then on the
+ * thread's events are counted in the shared block.
+ *
+ * All accesses are relaxed: of the mark only the thread itself needs the order, and other threads change the headroom
+ * by compare-and-exchange, which fails where the mark is.
+ */
+static inline bool event_begins(struct thread_block *block, bool exhausted) {
+  if (__builtin_expect(exhausted, 0)) return false;
+  if (EVENTS_ARE_MARKED) __atomic_store_n(&block->headroom, 0, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return true;
+}
+
+static inline bool event_takes(struct thread_block *block, size_t usable_size, int64_t *left) {
+  if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
+  /* Where there was none, none is left. */
+  return event_begins(
+      block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
+}
+
+static inline bool event_gives(struct thread_block *block, size_t usable_size, int64_t *left) {
+  if (!EVENTS_ARE_MARKED) return headroom_give(block, (int64_t)usable_size);
+  int64_t headroom = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+  *left = headroom + (int64_t)usable_size;
+  return event_begins(block, headroom <= 0);
+}
+
+/* Of a realloc: a free and an allocation. */
+static inline bool event_exchanges(struct thread_block *block, size_t old_size, size_t usable_size, int64_t *left) {
+  if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)(usable_size - old_size));
+  int64_t headroom = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+  bool exhausted = difference_exhausts(left, headroom, (int64_t)(usable_size - old_size));
+  return event_begins(block, headroom <= 0 || exhausted);
+}
+
+static inline void event_ends(struct thread_block *block, int64_t left) {
+  if (!EVENTS_ARE_MARKED) return;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&block->headroom, left, __ATOMIC_RELAXED);
+}
+
+/* In the middle of an event: this is called by a signal handler. */
+static inline bool is_in_event(const struct thread_block *block) {
+  return EVENTS_ARE_MARKED && __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) == 0;
+}
+
+static inline void event_counts_free(struct thread_block *block, size_t usable_size) {
+  frees_follow_allocations();
+  EVENT_ADD_TWO(block, offsetof(struct thread_block, events.frees), 1, usable_size);
+}
+
+static inline void event_counts_allocation(struct thread_block *block, size_t usable_size, size_t doubled,
+                                           size_t class) {
+  EVENT_ADD_TWO(block, offsetof(struct thread_block, events.allocated_bytes), usable_size, doubled);
+  EVENT_ADD_ONE(block, class, offsetof(struct thread_block, events.allocations));
 }
 
 /* Bytes that the block has allocated less those that it has freed. */
@@ -195,7 +262,11 @@ static inline int64_t thread_net(const struct thread_block *block) {
 
 /* From here on no event of the block finds headroom, until it is renewed. From any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
-  __atomic_store_n(&block->headroom, NO_HEADROOM, __ATOMIC_SEQ_CST);
+  int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
+  /* A mark stays. Where there is none, 0 is a block's that had no event yet. */
+  while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
+                                                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+  }
 }
 
 /* Reads current_block afresh. The fast path does so before and after the allocator's call. */
@@ -235,6 +306,12 @@ static inline struct thread_block *thread_block_acquire(void) {
   return is_thread_block(block) ? block : thread_block_acquire_first();
 }
 
+/* The block in which the calling thread's event on the slow path counts; NULL: shared_events. */
+static inline struct thread_block *event_block(void) {
+  struct thread_block *block = thread_block_acquire();
+  return block && is_in_event(block) ? NULL : block;
+}
+
 /*
  * Whether an allocation of `requested` bytes must not be the event with which the calling thread takes its block. glibc
  * keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific allocates; if ours is one of
@@ -259,9 +336,11 @@ void thread_blocks_ask(void (*answer)(void));
 /* thread_block_answer()'s rare part. */
 uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* The slow path, for the own block. Returns what else is asked. */
+/* The slow path, for the own block. Whoever asks writes `asked`, then the headroom by which the thread came here.
+ * Returns what else is asked. */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
-  bool is_asked = __atomic_load_n(&block->reporting.asked, __ATOMIC_RELAXED) != 0;
+  (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
+  bool is_asked = __atomic_load_n(&block->reporting.asked, __ATOMIC_ACQUIRE) != 0;
   return __builtin_expect(is_asked, 0) ? thread_block_answer_now(block) : 0;
 }
 

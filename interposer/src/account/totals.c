@@ -87,6 +87,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
+/* The peak and the estimate are sums by themselves: nothing else is concluded from either, so that no order is needed.
+ */
 static uint64_t slack(void) {
   uint64_t of_peak = __atomic_load_n(&peak, __ATOMIC_RELAXED) / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -215,7 +217,7 @@ static void flush_all(void) {
     if (block->reporting.scoped) tell_at(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* Not if it was withdrawn meanwhile. */
+    /* Not if it was withdrawn, or the owner has marked an event, meanwhile. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }

@@ -31,6 +31,10 @@ void glibc_free_unnoticed(void *object) {
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
   if (!object) return true; /* says nothing; the other sizes decide */
+  if (is_tagged(object)) {
+    next.free(object);
+    return false;
+  }
   size_t usable = next.usable_size(object);
   size_t word = ((size_t *)object)[-1];
   bool singly_mapped = word & GLIBC_IS_MAPPED;

@@ -38,7 +38,7 @@ static size_t size_of(const void *object) { return ((const size_t *)object)[-1];
 static bool is_cache(const void *object) { return is_size_of_cache(size_of(object)); }
 
 static bool is_chunk_of_cache(uintptr_t object) {
-  if (object % 16 != 0 || object < 65536 || object >> 47 != 0) return false;
+  if (object % 16 != 0 || object < 65536 || object >> 56 != 0) return false;
   return is_readable(object - sizeof(size_t), sizeof(size_t) + BINS * sizeof(uint16_t)) &&
          is_cache((const void *)object);
 }

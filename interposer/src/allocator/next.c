@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "allocator/bootstrap.h"
+#include "platform/arch.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
@@ -149,6 +150,13 @@ static void go_round_names(void) {
   if (!comes_here(next.memalign(2 * sizeof(void *), 1))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;
+}
+
+bool next_allocator_tags_memory(void) {
+  void *object = next.malloc(1);
+  bool tagged = is_tagged(object);
+  next.free(object);
+  return tagged;
 }
 
 void next_allocator_warm_up(void) {

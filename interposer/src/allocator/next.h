@@ -54,6 +54,9 @@ void *program_function(const char *name);
  */
 void next_allocator_warm_up(void);
 
+/* Whether its objects have tags: no memory in front of one may be read then. It serves. */
+bool next_allocator_tags_memory(void);
+
 /*
  * Whether a malloc is that of a sanitizer's runtime. While the runtime starts, no function that it intercepts may be
  * called: most of the C library.

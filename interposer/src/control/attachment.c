@@ -12,6 +12,7 @@
 #include "hooks/redirection.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
+#include "platform/barrier.h"
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/libc.h"
@@ -156,6 +157,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
+  /* A thread that meets a redirected word finds all that its route needs, though nothing orders these loads. */
+  barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();
   const char *failure = redirection_apply(&redirection);

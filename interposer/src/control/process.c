@@ -89,12 +89,18 @@ bool process_never_counts(void) {
 
 static void refuse_or_use_headers(void) {
   char name[64];
-  if (!find_object_past_interposers(name, sizeof name)) {
+  if (next_allocator_tags_memory()) {
+    process_state_is(
+        state,
+        "MALLOMETER_ACCOUNTING=header is not possible, because the allocator tags memory; usable sizes are used");
+  } else if (find_object_past_interposers(name, sizeof name)) {
+    process_state_is(
+        state, "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used",
+        name);
+  } else {
     hook_use_headers();
     return;
   }
-  process_state_is(
-      state, "MALLOMETER_ACCOUNTING=header is not possible, because %s calls __libc_free; usable sizes are used", name);
   log_line(LOG_WARN, "%s", reason);
 }
 

@@ -40,7 +40,7 @@ static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 /* ---- Counting ----------------------------------------------------------------------------------------- */
 
 static void count_failure(void) {
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = event_block();
   if (block) {
     counter_add(&block->events.failed, 1);
   } else {
@@ -83,7 +83,7 @@ static void *visit(struct thread_block *block, void *object, size_t requested, s
 static void *count_allocation(void *object, size_t requested, size_t unit_size, struct move move,
                               struct origin origin) {
   size_t class = size_class(requested);
-  struct thread_block *block = thread_block_must_wait(requested) ? NULL : thread_block_acquire();
+  struct thread_block *block = thread_block_must_wait(requested) ? NULL : event_block();
   if (block) {
     if (thread_block_answer(block) != 0) scopes_tidy(block);
     counter_add(&block->events.allocations[class], 1);
@@ -104,7 +104,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
 }
 
 static void count_free(const void *object, size_t unit_size) {
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = event_block();
   if (block) {
     if (thread_block_answer(block) != 0) scopes_tidy(block);
     counter_add(&block->events.freed_bytes, unit_size);

@@ -60,15 +60,16 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
  * Whether the fast path knows the class of a request, of which it keeps doubled_size(). 0 wraps and belongs to the slow
  * path too. So does a request of 2^63 bytes and more, which the allocator refuses, whatever it is taken for.
  */
-INLINE bool is_usual(size_t doubled) { return doubled < 2 * LARGEST_FAST_REQUEST; }
+INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
+_Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 
 /* Counts an allocation for which there was headroom. */
-INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled) {
-  counter_add(&block->events.allocated_bytes, usable_size);
-  counter_add(&block->events.requested_doubled, doubled);
+INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
+                                    int64_t left) {
   size_t class = size_class_of_doubled(doubled);
-  counter_add(&block->events.allocations[class], 1);
   keep_only(&class);
+  event_counts_allocation(block, usable_size, doubled, class);
+  event_ends(block, left);
   if (filter_visits(block, filter_bucket(ORIGIN, class))) return sampled(object, doubled, ORIGIN);
   STAYS_RETURNED(object);
   if (!object) __builtin_unreachable();
@@ -85,10 +86,11 @@ INLINE void *count_usual_outcome(void *object, size_t doubled) {
   struct thread_block *block = own_block(); /* first, or the branch's alignment takes an instruction */
   if (unlikely(!object)) return complete_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_take(block, (int64_t)usable_size))) {
+  int64_t left = 0;
+  if (unlikely(!event_takes(block, usable_size, &left))) {
     return count_without_headroom(object, doubled, ORIGIN);
   }
-  return count_usual_allocation(block, object, usable_size, doubled);
+  return count_usual_allocation(block, object, usable_size, doubled, left);
 }
 
 INLINE void *counted_malloc_of(size_t size) {
@@ -105,10 +107,11 @@ INLINE void counted_free_of(void *object, bool tracked) {
   if (tracked && may_be_sampled(object)) return doubtful_free(object);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_give(block, (int64_t)usable_size))) return free_without_headroom(object);
-  counter_add(&block->events.freed_bytes, usable_size);
-  counter_add(&block->events.frees, 1);
-  next.free(object);
+  int64_t left = 0;
+  if (unlikely(!event_gives(block, usable_size, &left))) return free_without_headroom(object);
+  event_counts_free(block, usable_size);
+  event_ends(block, left);
+  FOR_JUMP(next.free)(object);
 }
 
 static void counted_free(void *object) { counted_free_of(object, false); }
@@ -144,12 +147,12 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
   /* One step, so that a block that grows over and over takes no more than it gives back. */
-  if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
+  int64_t left = 0;
+  if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
   }
-  counter_add(&block->events.freed_bytes, old_size);
-  counter_add(&block->events.frees, 1);
-  return count_usual_allocation(block, moved, usable_size, doubled);
+  event_counts_free(block, old_size);
+  return count_usual_allocation(block, moved, usable_size, doubled, left);
 }
 
 static void *counted_realloc(void *object, size_t size) { return counted_realloc_of(object, size, false); }
@@ -191,11 +194,10 @@ static OUT_OF_LINE void *large_sampled(void *object, size_t size, size_t content
 
 /* Counts an allocation for which there was headroom. `content`: the first bytes that hold something. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
-                                    size_t content, struct origin origin) {
+                                    size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
-  counter_add(&block->events.allocated_bytes, usable_size);
-  counter_add(&block->events.requested_doubled, doubled_size(size));
-  counter_add(&block->events.allocations[class], 1);
+  event_counts_allocation(block, usable_size, doubled_size(size), class);
+  event_ends(block, left);
   record_largest_request(size);
   if (large_filter_visits(block, large_tag(origin, class))) return large_sampled(object, size, content, origin);
   return object;
@@ -205,8 +207,9 @@ INLINE void *count_large_outcome(void *object, size_t size, struct origin origin
   if (unlikely(!object)) return complete_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(object);
-  if (unlikely(!headroom_take(block, (int64_t)usable_size))) return count_large_without_headroom(object, size, origin);
-  return count_large_allocation(block, object, usable_size, size, 0, origin);
+  int64_t left = 0;
+  if (unlikely(!event_takes(block, usable_size, &left))) return count_large_without_headroom(object, size, origin);
+  return count_large_allocation(block, object, usable_size, size, 0, left, origin);
 }
 
 static OUT_OF_LINE void *large_malloc(size_t size, struct origin origin) {
@@ -227,13 +230,13 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   if (unlikely(!moved)) return complete_allocation(NULL, size, origin);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  if (unlikely(!headroom_take(block, (int64_t)(usable_size - old_size)))) {
+  int64_t left = 0;
+  if (unlikely(!event_exchanges(block, old_size, usable_size, &left))) {
     complete_count_free(NULL, old_size);
     return complete_allocation(moved, size, origin);
   }
-  counter_add(&block->events.freed_bytes, old_size);
-  counter_add(&block->events.frees, 1);
-  return count_large_allocation(block, moved, usable_size, size, size, origin);
+  event_counts_free(block, old_size);
+  return count_large_allocation(block, moved, usable_size, size, size, left, origin);
 }
 
 /* ---- Without headroom: at a thread's first event, now and then for the peak, and always in a scope -------- */
@@ -241,13 +244,13 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 /* In scopes that are not matched, and nothing else is to be done: what is quick. */
 INLINE bool only_reports(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
-  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
 /* The same where a scope is matched. */
 INLINE bool only_matches(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
-  return memcmp(&block->reporting, &usual, sizeof usual) == 0;
+  return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
 static OUT_OF_LINE void *sampled_in_scope(void *object, size_t doubled, struct origin origin) {
@@ -304,7 +307,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!only_reports(block)) return complete_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  object = count_large_allocation(block, object, usable_size, size, 0, origin);
+  (void)event_begins(block, false); /* and there is none afterwards */
+  object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
 }
 
@@ -469,13 +473,13 @@ void hook_route(enum hook_route route) {
 #undef TAKE
 }
 
-void *malloc(size_t size) { return entry.malloc(size); }
+void *malloc(size_t size) { return FOR_JUMP(entry.malloc)(size); }
 
-void free(void *object) { entry.free(object); }
+void free(void *object) { FOR_JUMP(entry.free)(object); }
 
-void *calloc(size_t count, size_t size) { return entry.calloc(count, size); }
+void *calloc(size_t count, size_t size) { return FOR_JUMP(entry.calloc)(count, size); }
 
-void *realloc(void *object, size_t size) { return entry.realloc(object, size); }
+void *realloc(void *object, size_t size) { return FOR_JUMP(entry.realloc)(object, size); }
 
 /* ---- Functions that are rare enough for the complete route always ------------------------------------- */
 
@@ -528,5 +532,7 @@ EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \
   EXPORT void *name(uintptr_t first, uintptr_t second, uintptr_t third); \
-  void *name(uintptr_t first, uintptr_t second, uintptr_t third) { return operators[form](first, second, third); }
+  void *name(uintptr_t first, uintptr_t second, uintptr_t third) {       \
+    return FOR_JUMP(operators[form])(first, second, third);              \
+  }
 EACH_OPERATOR(NAME_OF_OPERATOR)

@@ -175,6 +175,7 @@ static void push(uint64_t *list, uint32_t number) {
 static uint32_t pop(uint64_t *list) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NONE) {
+    /* Of this head, by the acquire that read it; another's if the head has changed, and then the exchange fails. */
     uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
     uint64_t next_head = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -287,6 +288,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
+  /* Before the state, which is released. Later words of the same generation are told from it by themselves. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -426,6 +428,10 @@ bool slot_look(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
+  /*
+   * Who fills the slot anew has acquired, by pop(), what slot_give_back() released after FREE: whoever copied one word
+   * of the new object sees a state after this one.
+   */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }

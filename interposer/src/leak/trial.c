@@ -141,6 +141,7 @@ const char *trial_of_watch(void) {
     case FIRST_OF_WATCH + WATCH_KERNEL_IS_OLD:
     case FIRST_OF_WATCH + WATCH_NO_REGISTERS:
     case FIRST_OF_WATCH + WATCH_COMES_LATE:
+    case FIRST_OF_WATCH + WATCH_REPEATS:
       return watch_trial_means((enum watch_trial)(code - FIRST_OF_WATCH));
     case CHILD_KILLED:
       return watch_trial_means(WATCH_KERNEL_IS_OLD);

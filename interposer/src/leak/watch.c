@@ -375,6 +375,8 @@ const char *watch_trial_means(enum watch_trial trial) {
       return "the kernel is too old to trap accesses to an object (needs 5.18 or newer)";
     case WATCH_NO_REGISTERS:
       return "the processor's debug registers are not available";
+    case WATCH_REPEATS:
+      return "the kernel reports one access again and again (arm64 does not step over it)";
     default:
       return "the kernel does not report each access in time";
   }
@@ -394,6 +396,11 @@ enum watch_trial watch_self_test(void) {
   sigprocmask(SIG_UNBLOCK, &trap, NULL);
   int descriptor = breakpoint_open(&word, false, TOUCHES, 1);
   if (descriptor < 0) return refusal(descriptor);
+  *(volatile uint64_t *)&word = 1;
+  if (test_touches > 1) {
+    breakpoint_close(descriptor);
+    return WATCH_REPEATS;
+  }
   touch_often(&word);
   breakpoint_close(descriptor);
   if (test_touches == 0 || test_touches > TOUCHES || test_late > 0) return WATCH_COMES_LATE;

@@ -8,22 +8,40 @@
  *   void local_add(uint64_t *word, uint64_t amount)
  *       Adds. A signal handler that adds to the same word in between loses nothing where the processor has one
  *       instruction for it. Everything that the thread stored before is visible to whoever sees the sum.
- *   bool local_add_negative(int64_t *word, int64_t amount)
- *   bool local_sub_negative(int64_t *word, int64_t amount)
- *       The same, ordering nothing. Whether the result is below 0, by the flag that the instruction leaves.
+ *   bool local_add_exhausts(int64_t *word, int64_t amount)
+ *   bool local_sub_exhausts(int64_t *word, int64_t amount)
+ *       The same, ordering nothing. Whether the result is 0 or less, by the flags that the instruction leaves.
  *   bool LOCAL_DEC_WAS_ZERO(base, index, offset)
  *       Subtracts 1 from the byte at base + index + offset, of which the last is a constant; 255 follows 0. Whether it
- *       was 0.
+ *       was 0. A signal handler that does the same in between may be overwritten.
+ *
+ * The same additions on the fast path, where a thread marks its block while it counts one event, if it must
+ * (account/thread_block.h):
+ *
+ *   EVENTS_ARE_MARKED
+ *       Whether it must: an addition that is whole for signal handlers would take too many instructions.
+ *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
+ *       Subtracts. Whether the result is 0 or less; it does not overflow.
+ *   void EVENT_ADD_ONE(base, index, offset)
+ *       Adds 1 to the word at base + 8 * index + offset, of which the last is a constant.
+ *   void EVENT_ADD_TWO(base, offset, first, second)
+ *       Adds to two words that follow each other from base + offset on, the same. Without a mark both as local_add().
+ *   void frees_follow_allocations(void)
+ *       Additions before it become visible before additions after it, if these do not see to that.
  *
  *   OWN_VALUE(variable)
  *       The value of a pointer in initial-exec TLS, which is read afresh wherever this stands.
  *   STAYS_RETURNED(variable)
  *       A pointer that a function returned and that the caller will return: it stays in that register.
+ *   FOR_JUMP(function)
+ *       A pointer to a function that is called last, in the register from which it is called.
+ *   bool is_below_power(size_t number, exponent)
+ *       Whether the number is below 2 to this constant power.
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
  *       Whether the bit is set whose number the lowest 16 bits of `number` are: bit number % 8 of byte
- *       (number % 65536 ^ 32768) / 8.
+ *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin where a page of 4 KiB begins.
  *
  * The program's floating-point environment (which exceptions happened and which trap, how to round) is to malloc what
  * errno is: who asked for memory did no arithmetic. Code of ours that computes with doubles does so in a function that
@@ -73,6 +91,11 @@
  *
  * Numbers and names:
  *
+ *   LOADS_STAY_IN_ORDER
+ *       Whether a thread's loads happen in their order, without anything that says so.
+ *   bool is_tagged(const void *object)
+ *       Whether the address has a tag, which the memory in front of the object need not have: that must not be read
+ *       through it.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   WATCHPOINT_BYTES

@@ -10,11 +10,11 @@
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
 /*
- * Load exclusive and store exclusive. The return from any exception clears the processor's exclusive monitor (Arm
- * Architecture Reference Manual, B2.9), so the store fails after a signal, or any other interruption, in between, and
- * the sum is made anew: nothing that a signal handler counts is lost. No other thread writes the line, so that is the
- * only reason to go round. The instructions are part of every Armv8; the single instruction of Armv8.1 would need a
- * question to the processor first, and some processors execute it far from the cache.
+ * Off the fast path: load exclusive and store exclusive. The return from any exception clears the processor's exclusive
+ * monitor (Arm Architecture Reference Manual, B2.9), so the store fails after a signal, or any other interruption, in
+ * between, and the sum is made anew: nothing that a signal handler counts is lost. The instructions are part of every
+ * Armv8; the single instruction of Armv8.1 would need a question to the processor first, and some processors execute it
+ * far from the cache.
  */
 static inline void local_add(uint64_t *word, uint64_t amount) {
   uint64_t sum;
@@ -25,25 +25,63 @@ static inline void local_add(uint64_t *word, uint64_t amount) {
                    : "memory");
 }
 
-static inline bool local_add_negative(int64_t *word, int64_t amount) {
+static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
   int64_t sum;
   uint32_t failed;
   __asm__ volatile("1:\tldxr %0, %2\n\tadd %0, %0, %3\n\tstxr %w1, %0, %2\n\tcbnz %w1, 1b"
                    : "=&r"(sum), "=&r"(failed), "+Q"(*word)
                    : "rI"(amount));
-  return sum < 0;
+  return sum <= 0;
 }
 
-static inline bool local_sub_negative(int64_t *word, int64_t amount) { return local_add_negative(word, -amount); }
+static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return local_add_exhausts(word, -amount); }
 
-static inline bool local_dec_was_zero(uint8_t *byte) {
-  uint32_t less, failed;
-  __asm__ volatile("1:\tldxrb %w0, %2\n\tsub %w0, %w0, #1\n\tstxrb %w1, %w0, %2\n\tcbnz %w1, 1b"
-                   : "=&r"(less), "=&r"(failed), "+Q"(*byte));
-  return less >> 31;
+/* The offset in two parts, of which the instructions take one each. */
+#define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                  \
+  __extension__({                                                                                \
+    const void *byte = (const uint8_t *)(base) + (index);                                        \
+    uint32_t less;                                                                               \
+    if ((offset) > 4095) __asm__("add %0, %0, %1" : "+r"(byte) : "i"((offset) & ~(size_t)4095)); \
+    __asm__ volatile("ldrb %w0, [%1, %2]\n\tsub %w0, %w0, #1\n\tstrb %w0, [%1, %2]"              \
+                     : "=&r"(less)                                                               \
+                     : "r"(byte), "i"((offset)&4095)                                             \
+                     : "memory");                                                                \
+    (bool)(less >> 31);                                                                          \
+  })
+
+/*
+ * On the fast path: loads and stores, between which a handler's event must not count in the same words, so it is told
+ * by a mark (account/thread_block.h). A pair of words takes one load and one store, each half of which is atomic
+ * (B2.2).
+ */
+#define EVENTS_ARE_MARKED true
+
+static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount) {
+  bool exhausted;
+  __asm__("subs %0, %2, %3" : "=r"(*difference), "=@ccle"(exhausted) : "r"(from), "r"(amount));
+  return exhausted;
 }
 
-#define LOCAL_DEC_WAS_ZERO(base, index, offset) local_dec_was_zero((uint8_t *)(base) + (offset) + (index))
+#define EVENT_ADD_ONE(base, index, offset)                                                              \
+  __extension__({                                                                                       \
+    uint64_t event_sum, *indexed;                                                                       \
+    __asm__ volatile("add %1, %2, %3, lsl #3\n\tldr %0, [%1, %4]\n\tadd %0, %0, #1\n\tstr %0, [%1, %4]" \
+                     : "=&r"(event_sum), "=&r"(indexed)                                                 \
+                     : "r"(base), "r"(index), "i"(offset)                                               \
+                     : "memory");                                                                       \
+  })
+
+#define EVENT_ADD_TWO(base, offset, first, second)                                                      \
+  __extension__({                                                                                       \
+    uint64_t event_first, event_second;                                                                 \
+    __asm__ volatile("ldp %0, %1, [%2, %3]\n\tadd %0, %0, %4\n\tadd %1, %1, %5\n\tstp %0, %1, [%2, %3]" \
+                     : "=&r"(event_first), "=&r"(event_second)                                          \
+                     : "r"(base), "i"(offset), "rI"((uint64_t)(first)), "rI"((uint64_t)(second))        \
+                     : "memory");                                                                       \
+  })
+
+/* Stores after stores: what the loads before it see does not matter (account/counter.h). */
+static inline void frees_follow_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
 /* The compiler would rather keep the variable's address in a register across a call, which has to be saved for that. */
 #define OWN_VALUE(variable)                                                                                            \
@@ -58,11 +96,38 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 
 #define STAYS_RETURNED(value) ((void)0)
 
-static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
+/* One of the two registers from which a jump may reach a landing pad for calls. */
+#define FOR_JUMP(function)                                            \
+  __extension__({                                                     \
+    register __typeof__(function) target __asm__("x16") = (function); \
+    __asm__("" : "+r"(target));                                       \
+    target;                                                           \
+  })
 
-static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
-  return __atomic_load_n(&bits[(number % 65536 ^ 32768) / 8], __ATOMIC_RELAXED) >> number % 8 & 1;
+/* To compare takes an instruction more, for the number. */
+#define is_below_power(number, exponent)                                            \
+  __extension__({                                                                   \
+    size_t above;                                                                   \
+    __asm__("lsr %0, %1, %2" : "=r"(above) : "r"((size_t)(number)), "i"(exponent)); \
+    above == 0;                                                                     \
+  })
+
+/* The compiler would subtract from 63, which has to be loaded, once for each use. */
+static inline size_t highest_bit(size_t nonzero) {
+  size_t position;
+  __asm__("clz %0, %1\n\teor %0, %0, #63" : "=r"(position) : "r"(nonzero));
+  return position;
 }
+
+#define FIRST_OF_65536 0u
+
+/* In words; a shift takes the lowest six bits of what it is by. The address of a page needs no second instruction. */
+#define bit_of_65536(bits, number)                                                                \
+  __extension__({                                                                                 \
+    const uint64_t *words;                                                                        \
+    __asm__("adrp %0, " #bits : "=r"(words));                                                     \
+    (bool)(__atomic_load_n(&words[(number) / 64 % 1024], __ATOMIC_RELAXED) >> (number) % 64 & 1); \
+  })
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */
 
@@ -145,6 +210,12 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 }
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
+
+#define LOADS_STAY_IN_ORDER false
+
+/* Of the Memory Tagging Extension. 0 is the tag of memory that has none, and of chunk headers; malloc's objects have
+ * others (GLIBC_TUNABLES=glibc.mem.tagging). */
+static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true
 #define WATCHPOINT_BYTES 8

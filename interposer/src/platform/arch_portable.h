@@ -1,7 +1,7 @@
 /*
- * A processor that nothing is known of: C alone. Counts are exact, except that a signal handler which allocates in the
- * middle of an addition may lose one; stacks have one frame, and what needs more of the processor is off. Where a port
- * begins, and what the logic is tested over. What each of these has to do is said in arch.h.
+ * A processor that nothing is known of: C alone. Counts are exact; stacks have one frame, and what needs more of the
+ * processor is off. Where a port begins, and what the logic is tested over. What each of these has to do is said in
+ * arch.h.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
@@ -14,18 +14,31 @@
 
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
-static inline void local_add(uint64_t *word, uint64_t amount) {
-  uint64_t sum = __atomic_load_n(word, __ATOMIC_RELAXED) + amount;
-  __atomic_store_n(word, sum, __ATOMIC_RELEASE);
+static inline void local_add(uint64_t *word, uint64_t amount) { __atomic_fetch_add(word, amount, __ATOMIC_RELEASE); }
+
+static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
+  return __atomic_add_fetch(word, amount, __ATOMIC_RELAXED) <= 0;
 }
 
-static inline bool local_add_negative(int64_t *word, int64_t amount) {
-  int64_t sum = __atomic_load_n(word, __ATOMIC_RELAXED) + amount;
-  __atomic_store_n(word, sum, __ATOMIC_RELAXED);
-  return sum < 0;
+static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return local_add_exhausts(word, -amount); }
+
+#define EVENTS_ARE_MARKED true
+
+static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount) {
+  *difference = from - amount;
+  return *difference <= 0;
 }
 
-static inline bool local_sub_negative(int64_t *word, int64_t amount) { return local_add_negative(word, -amount); }
+static inline void event_add(void *word, uint64_t amount) {
+  uint64_t *atomic = word;
+  __atomic_store_n(atomic, __atomic_load_n(atomic, __ATOMIC_RELAXED) + amount, __ATOMIC_RELAXED);
+}
+
+#define EVENT_ADD_ONE(base, index, offset) event_add((char *)(base) + 8 * (index) + (offset), 1)
+#define EVENT_ADD_TWO(base, offset, first, second) \
+  (event_add((char *)(base) + (offset), (first)), event_add((char *)(base) + (offset) + 8, (second)))
+
+static inline void frees_follow_allocations(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
 static inline bool local_dec_was_zero(uint8_t *byte) {
   uint8_t before = __atomic_load_n(byte, __ATOMIC_RELAXED);
@@ -38,11 +51,16 @@ static inline bool local_dec_was_zero(uint8_t *byte) {
 #define OWN_VALUE(variable) (*(__typeof__(variable) volatile *)&(variable))
 
 #define STAYS_RETURNED(value) ((void)0)
+#define FOR_JUMP(function) (function)
+
+static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
 static inline size_t highest_bit(size_t nonzero) { return 63u - (size_t)__builtin_clzll(nonzero); }
 
+#define FIRST_OF_65536 0u
+
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
-  return __atomic_load_n(&bits[(number % 65536 ^ 32768) / 8], __ATOMIC_RELAXED) >> number % 8 & 1;
+  return __atomic_load_n(&bits[number % 65536 / 8], __ATOMIC_RELAXED) >> number % 8 & 1;
 }
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */
@@ -105,7 +123,16 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
+#define LOADS_STAY_IN_ORDER false
+
+static inline bool is_tagged(const void *object) {
+  (void)object;
+  return false;
+}
+
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that takes the fast path, with its marks */
 #define GLIBC_CHUNKS_ARE_KNOWN false
+#endif
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) _Static_assert(true, "whichever the linker finds")

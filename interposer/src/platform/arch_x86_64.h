@@ -15,17 +15,32 @@ static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
 }
 
-static inline bool local_add_negative(int64_t *word, int64_t amount) {
-  bool negative;
-  __asm__ volatile("addq %2, %0" : "+m"(*word), "=@ccs"(negative) : "er"(amount));
-  return negative;
+static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
+  bool exhausted;
+  __asm__ volatile("addq %2, %0" : "+m"(*word), "=@ccle"(exhausted) : "er"(amount));
+  return exhausted;
 }
 
-static inline bool local_sub_negative(int64_t *word, int64_t amount) {
-  bool negative;
-  __asm__ volatile("subq %2, %0" : "+m"(*word), "=@ccs"(negative) : "er"(amount));
-  return negative;
+static inline bool local_sub_exhausts(int64_t *word, int64_t amount) {
+  bool exhausted;
+  __asm__ volatile("subq %2, %0" : "+m"(*word), "=@ccle"(exhausted) : "er"(amount));
+  return exhausted;
 }
+
+#define EVENTS_ARE_MARKED false
+
+static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount) {
+  *difference = from - amount;
+  return *difference <= 0;
+}
+
+#define EVENT_ADD_ONE(base, index, offset) \
+  __asm__ volatile("addq $1, %c2(%0,%1,8)" : : "r"(base), "r"(index), "i"(offset) : "cc", "memory")
+#define EVENT_ADD_TWO(base, offset, first, second)              \
+  (local_add((uint64_t *)((char *)(base) + (offset)), (first)), \
+   local_add((uint64_t *)((char *)(base) + (offset)) + 1, (second)))
+
+static inline void frees_follow_allocations(void) {}
 
 /* All three in the address: the compiler would add two of them before. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
@@ -47,6 +62,9 @@ static inline bool local_sub_negative(int64_t *word, int64_t amount) {
   })
 
 #define STAYS_RETURNED(value) __asm__("" : "+a"(value))
+#define FOR_JUMP(function) (function)
+
+static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
 /* The builtin is an int, whose widening costs two instructions on every event. */
 static inline size_t highest_bit(size_t nonzero) {
@@ -56,6 +74,7 @@ static inline size_t highest_bit(size_t nonzero) {
 }
 
 /* The instruction takes the number for a signed one, from the middle on. */
+#define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
   __asm__ volatile("btw %w1, 4096+%2" : "=@ccc"(set) : "r"(number), "m"(*(const uint8_t(*)[8192])bits));
@@ -140,6 +159,13 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 }
 
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
+
+#define LOADS_STAY_IN_ORDER true
+
+static inline bool is_tagged(const void *object) {
+  (void)object;
+  return false;
+}
 
 #define GLIBC_CHUNKS_ARE_KNOWN true
 #define WATCHPOINT_BYTES 8

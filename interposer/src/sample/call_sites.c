@@ -405,8 +405,8 @@ uint32_t call_sites_copy(const struct rows *sites, uint32_t first) {
   for (uint32_t i = first; i < count && copied < sites->capacity; i++, copied++) {
     const struct site *site = &memory->sites[i];
     struct mallometer_site row = {.number = i};
-    if (__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) { /* else it is being written */
-      row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE)) {            /* else it is being written */
+      row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* stored before the hash, or made 0 later */
       copy_sums(&row.freed, &site->freed);
       copy_sums(&row.allocated, &site->allocated);
     }

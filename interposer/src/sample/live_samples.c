@@ -27,7 +27,7 @@ static struct table {
   } homes[PLACES];
 } * table;
 
-uint8_t live_filter[LIVE_HASHES / 8];
+_Alignas(4096) uint8_t live_filter[LIVE_HASHES / 8];
 
 /* How many live samples have a hash. From MANY on nobody counts any more, and the bit stays. */
 static uint8_t counts[LIVE_HASHES];
@@ -69,7 +69,7 @@ static void change_count(uint8_t *count, int change) {
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
-static uint8_t *byte_of(uintptr_t address) { return &live_filter[(uint16_t)(address >> 4 ^ LIVE_HASHES / 2) / 8]; }
+static uint8_t *byte_of(uintptr_t address) { return &live_filter[(uint16_t)(address >> 4 ^ FIRST_OF_65536) / 8]; }
 
 static uint8_t bit_of(uintptr_t address) { return (uint8_t)(1u << (address >> 4) % 8); }
 
@@ -148,7 +148,10 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
-  /* Whoever frees the object comes after who put it. */
+  /*
+   * Whoever frees the object comes after who put it: it has the address from there, and these two loads depend on the
+   * address. To take them for another object's is to look in vain, or on for nothing.
+   */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
   size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
@@ -202,6 +205,7 @@ struct mallometer_object live_sample_row(const struct live_sample *sample) {
 /* What is there of the object at this address; NO_LIVE_SAMPLE if it is another's before the copy is whole. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
+  /* Who writes another sample here has acquired GONE: whoever copied a word of that sees GONE or later. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }

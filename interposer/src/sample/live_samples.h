@@ -27,7 +27,8 @@ size_t live_samples_bytes(void);
 #define LIVE_HASHES 65536u
 extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];
 
-/* Whether an object may be a live sample: false for nearly all that are none. */
+/* Whether an object may be a live sample: false for nearly all that are none. The bit was set before the object was
+ * handed out, and where it lies depends on the object's address, so that a relaxed load sees it. */
 static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }

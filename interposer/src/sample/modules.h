@@ -1,6 +1,7 @@
 /*
  * The executable and the libraries that stacks lead through, noted when a stack first does so: later they may be
- * unloaded, and their files deleted. Names for addresses are found outside of this library (io.mallometer.internal.symbol).
+ * unloaded, and their files deleted. Names for addresses are found outside of this library
+ * (io.mallometer.internal.symbol).
  *
  * Nothing here allocates or locks. What finds no room is missing, and its frames have no library.
  */

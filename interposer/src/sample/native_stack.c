@@ -106,6 +106,7 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
+  /* Two words of different rules, in whatever order they come, do not agree: each key has its rule in it. */
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
