@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -123,6 +124,15 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
   /** Returns how many figures have a verdict. */
   public long count(Verdict verdict) {
     return figures.stream().filter(figure -> figure.verdict() == verdict).count();
+  }
+
+  /** Returns the figures of each metric. */
+  SortedMap<Key, List<Figure>> byMetric() {
+    SortedMap<Key, List<Figure>> metrics = new TreeMap<>();
+    for (Figure figure : figures) {
+      metrics.computeIfAbsent(figure.key(), key -> new ArrayList<>()).add(figure);
+    }
+    return metrics;
   }
 
   /** Returns the result as a whole. Nothing compared is never equal. */

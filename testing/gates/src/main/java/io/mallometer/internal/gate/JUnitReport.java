@@ -2,10 +2,9 @@ package io.mallometer.internal.gate;
 
 import io.mallometer.internal.gate.Comparison.Figure;
 import io.mallometer.internal.gate.Comparison.Problem;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A comparison as the XML that JUnit's runners write: a test for each metric, which fails if a
@@ -16,10 +15,7 @@ final class JUnitReport {
   private JUnitReport() {}
 
   static String of(Comparison comparison) {
-    SortedMap<Key, List<Figure>> metrics = new TreeMap<>();
-    for (Figure figure : comparison.figures()) {
-      metrics.computeIfAbsent(figure.key(), key -> new ArrayList<>()).add(figure);
-    }
+    SortedMap<Key, List<Figure>> metrics = comparison.byMetric();
     StringBuilder tests = new StringBuilder();
     int failures = 0;
     for (List<Figure> figures : metrics.values()) {
@@ -71,17 +67,10 @@ final class JUnitReport {
   }
 
   private static String lines(List<Figure> figures, Verdict verdict) {
-    StringBuilder lines = new StringBuilder();
-    for (Figure figure : figures) {
-      if (figure.verdict() == verdict) {
-        lines
-            .append(lines.isEmpty() ? "" : "\n")
-            .append(figure.percentile().id())
-            .append(": ")
-            .append(TextReport.change(figure));
-      }
-    }
-    return lines.toString();
+    return figures.stream()
+        .filter(figure -> figure.verdict() == verdict)
+        .map(TextReport::line)
+        .collect(Collectors.joining("\n"));
   }
 
   /** Escapes markup, and replaces what XML 1.0 cannot hold. */

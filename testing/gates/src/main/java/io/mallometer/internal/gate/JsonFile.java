@@ -8,7 +8,6 @@ import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
-import com.google.gson.stream.JsonToken;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.CharacterCodingException;
@@ -18,12 +17,16 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Takes values out of a JSON file. What is missing or of another kind is an error that names the
  * file and the place.
  */
 final class JsonFile {
+
+  private static final Pattern PLACE = Pattern.compile("line \\d+ column \\d+");
 
   private final Path path;
   private final JsonElement content;
@@ -47,16 +50,18 @@ final class JsonFile {
     JsonReader reader = new JsonReader(new StringReader(text));
     reader.setStrictness(Strictness.STRICT);
     try {
-      reader.peek(); // an empty text is an error here; the parser would return null
+      reader.peek(); // fails for an empty text, for which the parser would return null
       content = JsonParser.parseReader(reader);
-      if (reader.peek() != JsonToken.END_DOCUMENT) {
-        throw unusable("the file holds more than one JSON value");
-      }
-    } catch (UnusableResultsException e) {
-      throw e;
+      reader.peek(); // fails if anything follows
     } catch (IOException | JsonParseException e) {
-      throw unusable("the file is not JSON, or not all of it was written: " + e.getMessage());
+      throw unusable("the file is not JSON, or not all of it was written" + place(e));
     }
+  }
+
+  /** Returns where the parser stopped; the rest of its message is for programmers. */
+  private static String place(Exception e) {
+    Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));
+    return place.find() ? "; see " + place.group() : "";
   }
 
   JsonElement content() {

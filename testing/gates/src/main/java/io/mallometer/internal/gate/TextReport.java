@@ -2,6 +2,8 @@ package io.mallometer.internal.gate;
 
 import io.mallometer.internal.gate.Comparison.Figure;
 import io.mallometer.internal.gate.Comparison.Problem;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -11,25 +13,20 @@ final class TextReport {
   private static final String HINT =
       "If the change is intended, thresholds update or baseline save makes it the expected one.";
 
+  private static final Comparator<Figure> BY_VERDICT = Comparator.comparing(Figure::verdict);
+
   private TextReport() {}
 
   static String text(Comparison comparison) {
     StringBuilder text = new StringBuilder();
     for (Figure figure : notable(comparison)) {
-      text.append(
-          plain(
-              "%-6s %s %s: %s%n"
-                  .formatted(
-                      figure.verdict().id(),
-                      figure.key(),
-                      figure.percentile().id(),
-                      change(figure))));
+      text.append(plain("%-6s %s ".formatted(figure.verdict().id(), figure.key()) + line(figure)));
     }
     for (Problem problem : comparison.problems()) {
-      text.append(plain("failed %s: %s%n".formatted(problem.key(), problem.reason())));
+      text.append(plain("failed %s: %s".formatted(problem.key(), problem.reason())));
     }
     for (Key key : comparison.added()) {
-      text.append(plain("new    %s: not judged%n".formatted(key)));
+      text.append(plain("new    %s: not judged".formatted(key)));
     }
     text.append(summary(comparison)).append('\n');
     if (comparison.outcome() == Outcome.WORSE) {
@@ -48,7 +45,7 @@ final class TextReport {
     }
     for (Figure figure : notable) {
       text.append(
-          "| %s | %s | %s | %s | %s %s | %s %s | %s | %s | %s |%n"
+          "| %s | %s | %s | %s | %s %s | %s %s | %s | %s | %s |\n"
               .formatted(
                   figure.verdict().id(),
                   cell(figure.key().name()),
@@ -67,10 +64,10 @@ final class TextReport {
     }
     for (Problem problem : comparison.problems()) {
       text.append(
-          "- failed: %s: %s%n".formatted(cell(problem.key().toString()), cell(problem.reason())));
+          "- failed: %s: %s\n".formatted(cell(problem.key().toString()), cell(problem.reason())));
     }
     for (Key key : comparison.added()) {
-      text.append("- new, not judged: %s%n".formatted(cell(key.toString())));
+      text.append("- new, not judged: %s\n".formatted(cell(key.toString())));
     }
     return text.toString();
   }
@@ -78,17 +75,21 @@ final class TextReport {
   /** https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
   static String github(Comparison comparison) {
     StringBuilder text = new StringBuilder();
-    for (Figure figure : notable(comparison)) {
-      String level =
-          switch (figure.verdict()) {
-            case WORSE -> "error";
-            case NOISE -> "warning";
-            default -> "notice";
-          };
-      String title = "Native memory: " + figure.verdict().id();
-      String message = figure.key() + " " + figure.percentile().id() + ": " + change(figure);
-      text.append(command(level, title, message));
-    }
+    comparison
+        .byMetric()
+        .forEach(
+            (key, figures) -> {
+              Verdict worst = Collections.min(figures, BY_VERDICT).verdict();
+              if (worst != Verdict.EQUAL) {
+                String lines =
+                    figures.stream()
+                        .filter(figure -> figure.verdict() != Verdict.EQUAL)
+                        .map(TextReport::line)
+                        .collect(Collectors.joining("\n"));
+                text.append(
+                    command(level(worst), "Native memory: " + worst.id(), key + "\n" + lines));
+              }
+            });
     for (Problem problem : comparison.problems()) {
       text.append(
           command("error", "Native memory: not measured", problem.key() + ": " + problem.reason()));
@@ -96,8 +97,16 @@ final class TextReport {
     return text.append(command("notice", "Native memory", summary(comparison))).toString();
   }
 
+  private static String level(Verdict verdict) {
+    return switch (verdict) {
+      case WORSE -> "error";
+      case NOISE -> "warning";
+      case BETTER, EQUAL -> "notice";
+    };
+  }
+
   private static String command(String level, String title, String message) {
-    return "::%s title=%s::%s%n"
+    return "::%s title=%s::%s\n"
         .formatted(level, data(title).replace(":", "%3A").replace(",", "%2C"), data(message));
   }
 
@@ -108,14 +117,15 @@ final class TextReport {
   private static List<Figure> notable(Comparison comparison) {
     return comparison.figures().stream()
         .filter(figure -> figure.verdict() != Verdict.EQUAL)
-        .sorted((one, other) -> one.verdict().compareTo(other.verdict()))
+        .sorted(BY_VERDICT)
         .toList();
   }
 
-  /** Returns such as {@code 1012 B/op, was 830, +21.9 % (allowed 41.5, noise 0)}. */
-  static String change(Figure figure) {
-    return "%s %s, expected %s, %s (allowed %s, noise %s)"
+  /** Returns such as {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}. */
+  static String line(Figure figure) {
+    return "%s: %s %s, expected %s, %s (allowed %s, noise %s)"
         .formatted(
+            figure.percentile().id(),
             Numbers.text(figure.measured()),
             figure.unit(),
             Numbers.text(figure.expected()),
@@ -132,31 +142,21 @@ final class TextReport {
         : sign + Numbers.percent(change / Math.abs(figure.expected()));
   }
 
-  static String summary(Comparison comparison) {
-    String counts =
-        List.of(Verdict.WORSE, Verdict.NOISE, Verdict.BETTER, Verdict.EQUAL).stream()
-            .map(verdict -> comparison.count(verdict) + " " + words(verdict))
-            .collect(Collectors.joining(", "));
+  private static String summary(Comparison comparison) {
     int problems = comparison.problems().size();
-    return "Of %d figures %s%s."
+    return "%d figures: %d worse, %d more but inside the noise band, %d better, %d equal%s."
         .formatted(
             comparison.figures().size(),
-            counts,
-            problems == 0 ? "" : "; %d metrics were not measured".formatted(problems));
+            comparison.count(Verdict.WORSE),
+            comparison.count(Verdict.NOISE),
+            comparison.count(Verdict.BETTER),
+            comparison.count(Verdict.EQUAL),
+            problems == 0 ? "" : "; %d not measured".formatted(problems));
   }
 
-  private static String words(Verdict verdict) {
-    return switch (verdict) {
-      case WORSE -> "worse";
-      case NOISE -> "more, inside the noise band";
-      case BETTER -> "better";
-      case EQUAL -> "equal";
-    };
-  }
-
-  /** Without what a terminal would obey; the line's own break stays. */
+  /** Returns a line without what a terminal would obey. */
   private static String plain(String line) {
-    return line.strip().replaceAll("[\\p{Cc}\\p{Cf}]", "?") + "\n";
+    return line.replaceAll("[\\p{Cc}\\p{Cf}]", "?") + "\n";
   }
 
   private static String cell(String text) {
