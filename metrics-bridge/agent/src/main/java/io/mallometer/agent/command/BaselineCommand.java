@@ -57,6 +57,7 @@ final class BaselineCommand implements Runnable {
           List<Path> files,
       @Mixin SelectionOptions options)
       throws IOException {
+    check(List.of(name));
     Results results = Results.read(files, options.selection());
     Path file = new Baselines(directory).save(name, results);
     print("saved " + results.size() + " samples as " + name + " in " + file);
@@ -85,6 +86,7 @@ final class BaselineCommand implements Runnable {
       @Mixin SelectionOptions options,
       @Mixin GateOptions gate)
       throws IOException {
+    check(List.of(name));
     Baselines baselines = new Baselines(directory);
     Selection selection = options.selection();
     return gate.exitCode(
@@ -112,10 +114,20 @@ final class BaselineCommand implements Runnable {
   @Command(name = "delete", description = "Deletes baselines.")
   int delete(@Parameters(arity = "1..*", paramLabel = "NAME") List<String> names)
       throws IOException {
+    check(names);
     for (String name : names) {
       new Baselines(directory).delete(name);
     }
     return ExitCode.OK;
+  }
+
+  /** Before anything is read or deleted. */
+  private void check(List<String> names) {
+    try {
+      names.forEach(new Baselines(directory)::file);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(specification.commandLine(), e.getMessage(), e);
+    }
   }
 
   private static void print(String... lines) throws IOException {
