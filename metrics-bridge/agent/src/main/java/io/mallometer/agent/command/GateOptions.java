@@ -3,13 +3,10 @@ package io.mallometer.agent.command;
 import io.mallometer.internal.gate.Comparison;
 import io.mallometer.internal.gate.Format;
 import io.mallometer.internal.gate.Outcome;
-import io.mallometer.internal.gate.Percentile;
 import io.mallometer.internal.gate.Tolerance;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -80,7 +77,7 @@ final class GateOptions {
     Tolerance tolerance;
     Format chosen;
     try {
-      tolerance = tolerance();
+      tolerance = Tolerance.of(preset, relative, absolute, percentiles);
       chosen = Format.of(format);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(specification.commandLine(), e.getMessage(), e);
@@ -98,21 +95,5 @@ final class GateOptions {
       outcome = Outcome.NOT_MEASURED;
     }
     return bisect ? outcome.bisectCode() : outcome.exitCode();
-  }
-
-  private Tolerance tolerance() {
-    Tolerance tolerance = Tolerance.Preset.of(preset).tolerance();
-    if (relative != null) {
-      tolerance = tolerance.withRelative(Tolerance.share(relative));
-    }
-    if (absolute != null) {
-      tolerance = tolerance.withAbsolute(Tolerance.amount(absolute));
-    }
-    if (!percentiles.isEmpty()) {
-      Set<Percentile> judged = EnumSet.noneOf(Percentile.class);
-      percentiles.forEach(percentile -> judged.add(Percentile.of(percentile)));
-      tolerance = tolerance.withPercentiles(judged);
-    }
-    return tolerance;
   }
 }

@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -164,21 +163,15 @@ public final class Thresholds {
       }
       JsonObject object = file.object(value, where);
       file.onlyHas(object, Set.of(RELATIVE, ABSOLUTE, PERCENTILES), where);
-      Tolerance tolerance =
-          Tolerance.Preset.DEFAULT
-              .tolerance()
-              .withRelative(number(file, object, RELATIVE, where))
-              .withAbsolute(number(file, object, ABSOLUTE, where));
-      if (!object.has(PERCENTILES)) {
-        return tolerance;
-      }
-      Set<Percentile> percentiles = EnumSet.noneOf(Percentile.class);
-      for (JsonElement percentile : file.array(object, PERCENTILES, where)) {
-        percentiles.add(
-            Percentile.of(
-                percentile.isJsonPrimitive() ? percentile.getAsString() : percentile.toString()));
-      }
-      return tolerance.withPercentiles(percentiles);
+      return new Tolerance(
+          number(file, object, RELATIVE, where),
+          number(file, object, ABSOLUTE, where),
+          object.has(PERCENTILES)
+              ? Tolerance.percentiles(
+                  file.array(object, PERCENTILES, where).asList().stream()
+                      .map(one -> one.isJsonPrimitive() ? one.getAsString() : one.toString())
+                      .toList())
+              : Tolerance.Preset.DEFAULT.tolerance().percentiles());
     } catch (IllegalArgumentException e) {
       throw file.unusable(where + ": " + e.getMessage());
     }

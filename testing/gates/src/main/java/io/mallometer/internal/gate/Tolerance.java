@@ -2,8 +2,10 @@ package io.mallometer.internal.gate;
 
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * By how much a figure may differ from what is expected, and which percentiles are judged. The
@@ -70,16 +72,36 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
     percentiles = Collections.unmodifiableSet(EnumSet.copyOf(percentiles));
   }
 
-  public Tolerance withRelative(double share) {
-    return new Tolerance(share, absolute, percentiles);
+  /**
+   * Makes a tolerance from a preset and from what is given in place of its parts.
+   *
+   * @param preset the preset's name
+   * @param relative a {@link #share}; null keeps the preset's
+   * @param absolute an {@link #amount}; null keeps the preset's
+   * @param percentiles names of percentiles; none keeps the preset's
+   * @throws IllegalArgumentException if one is not understood
+   */
+  public static Tolerance of(
+      String preset,
+      @Nullable String relative,
+      @Nullable String absolute,
+      List<String> percentiles) {
+    Tolerance base = Preset.of(preset).tolerance();
+    return new Tolerance(
+        relative == null ? base.relative : share(relative),
+        absolute == null ? base.absolute : amount(absolute),
+        percentiles.isEmpty() ? base.percentiles : percentiles(percentiles));
   }
 
-  public Tolerance withAbsolute(double amount) {
-    return new Tolerance(relative, amount, percentiles);
-  }
-
-  public Tolerance withPercentiles(Set<Percentile> judged) {
-    return new Tolerance(relative, absolute, judged);
+  /**
+   * Finds percentiles by their names.
+   *
+   * @throws IllegalArgumentException if one is not known
+   */
+  static Set<Percentile> percentiles(List<String> names) {
+    Set<Percentile> percentiles = EnumSet.noneOf(Percentile.class);
+    names.forEach(name -> percentiles.add(Percentile.of(name)));
+    return percentiles;
   }
 
   /** Returns the difference that is allowed. */
@@ -93,7 +115,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
    * @param text such as {@code 5%} or {@code 0.05}
    * @throws IllegalArgumentException if it is neither
    */
-  public static double share(String text) {
+  static double share(String text) {
     String number = text.strip();
     return number.endsWith("%")
         ? number(text, number.substring(0, number.length() - 1)) / 100
@@ -106,7 +128,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
    * @param text such as {@code 100}, {@code 4KiB} or {@code 1.5 MiB}
    * @throws IllegalArgumentException if it is none
    */
-  public static double amount(String text) {
+  static double amount(String text) {
     String number = text.strip();
     double factor = 1;
     for (String unit : new String[] {"KiB", "MiB", "GiB"}) {

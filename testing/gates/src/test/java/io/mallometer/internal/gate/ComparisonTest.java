@@ -2,11 +2,11 @@ package io.mallometer.internal.gate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.SortedMap;
 import org.junit.jupiter.api.Tag;
@@ -62,7 +62,7 @@ class ComparisonTest {
 
   @Test
   void theLargerOfShareAndAmountIsAllowed() throws IOException {
-    Tolerance tolerance = DEFAULT.withAbsolute(Tolerance.amount("4KiB"));
+    Tolerance tolerance = Tolerance.of("default", null, "4KiB", List.of());
 
     assertThat(compare("B", tolerance, List.of(0), List.of(4096)).outcome())
         .isEqualTo(Outcome.EQUAL);
@@ -88,10 +88,8 @@ class ComparisonTest {
     Comparison inside = compare("B", DEFAULT, noisy, List.of(180, 180, 180, 180, 180));
     assertThat(inside.figures())
         .extracting(Comparison.Figure::percentile, Comparison.Figure::verdict)
-        .contains(
-            org.assertj.core.groups.Tuple.tuple(Percentile.P50, Verdict.NOISE),
-            org.assertj.core.groups.Tuple.tuple(Percentile.P75, Verdict.NOISE));
-    Tolerance median = DEFAULT.withPercentiles(EnumSet.of(Percentile.P50));
+        .contains(tuple(Percentile.P50, Verdict.NOISE), tuple(Percentile.P75, Verdict.NOISE));
+    Tolerance median = Tolerance.of("default", null, null, List.of("p50"));
     assertThat(compare("B", median, noisy, List.of(180)).outcome()).isEqualTo(Outcome.EQUAL);
     assertThat(compare("B", median, noisy, List.of(181)).outcome()).isEqualTo(Outcome.WORSE);
     assertThat(compare("B", median, noisy, List.of(61)).outcome()).isEqualTo(Outcome.EQUAL);
