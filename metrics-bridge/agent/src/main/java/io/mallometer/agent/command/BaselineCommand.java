@@ -15,6 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** Named results, and comparisons with them. */
@@ -27,13 +28,10 @@ import picocli.CommandLine.Spec;
     })
 final class BaselineCommand implements Runnable {
 
-  private static final String ABOUT_RESULTS =
-      "files, or directories of which every *.json is read, such as target/mallometer";
-
   @Option(
       names = "--directory",
       paramLabel = "DIR",
-      scope = picocli.CommandLine.ScopeType.INHERIT,
+      scope = ScopeType.INHERIT,
       defaultValue = "mallometer/baselines",
       description = "where baselines are; ${DEFAULT-VALUE} unless said")
   private Path directory = Path.of("mallometer/baselines");
@@ -53,7 +51,7 @@ final class BaselineCommand implements Runnable {
       })
   int save(
       @Parameters(paramLabel = "NAME", description = "a name, such as main") String name,
-      @Parameters(arity = "1..*", paramLabel = "FILE", description = ABOUT_RESULTS)
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
           List<Path> files,
       @Mixin SelectionOptions options)
       throws IOException {
@@ -81,7 +79,7 @@ final class BaselineCommand implements Runnable {
       @Parameters(
               arity = "1..*",
               paramLabel = "FILE|NAME",
-              description = ABOUT_RESULTS + "; or other baselines")
+              description = SelectionOptions.ABOUT_RESULTS + "; or other baselines")
           List<String> others,
       @Mixin SelectionOptions options,
       @Mixin GateOptions gate)

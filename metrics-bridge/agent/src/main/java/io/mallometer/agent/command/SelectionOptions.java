@@ -7,6 +7,9 @@ import picocli.CommandLine.Option;
 /** Which measurements a command is about. */
 final class SelectionOptions {
 
+  static final String ABOUT_RESULTS =
+      "files, or directories of which every *.json is read, such as target/mallometer";
+
   @Option(
       names = "--metric",
       paramLabel = "PATTERN",

@@ -13,6 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** Thresholds under version control, and comparisons with them. */
@@ -24,13 +25,10 @@ import picocli.CommandLine.Spec;
     })
 final class ThresholdsCommand implements Runnable {
 
-  private static final String ABOUT_RESULTS =
-      "files, or directories of which every *.json is read, such as target/mallometer";
-
   @Option(
       names = "--directory",
       paramLabel = "DIR",
-      scope = picocli.CommandLine.ScopeType.INHERIT,
+      scope = ScopeType.INHERIT,
       defaultValue = "mallometer/thresholds",
       description = "where thresholds are; ${DEFAULT-VALUE} unless said")
   private Path directory = Path.of("mallometer/thresholds");
@@ -49,7 +47,7 @@ final class ThresholdsCommand implements Runnable {
             + " worse, and with 4 if something is better and nothing worse."
       })
   int check(
-      @Parameters(arity = "1..*", paramLabel = "FILE", description = ABOUT_RESULTS)
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
           List<Path> files,
       @Mixin SelectionOptions options,
       @Mixin GateOptions gate)
@@ -70,7 +68,7 @@ final class ThresholdsCommand implements Runnable {
             + " of tests that were not measured. Prints the files that changed."
       })
   int update(
-      @Parameters(arity = "1..*", paramLabel = "FILE", description = ABOUT_RESULTS)
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
           List<Path> files,
       @Mixin SelectionOptions options)
       throws IOException {
