@@ -1,0 +1,72 @@
+package io.mallometer.spring;
+
+import io.mallometer.Bracket;
+import io.mallometer.spring.NativeScopeMeters.Scope;
+import java.io.Serial;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/**
+ * Measures methods with {@link NativeScope}. It needs no auto-proxying by the application. A class
+ * that cannot be extended is left alone, unless its methods are called through an interface.
+ */
+final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+
+  @Serial private static final long serialVersionUID = 1;
+
+  /**
+   * Makes the processor, for which no other bean is created yet.
+   *
+   * @param meters gives the meters when the first method is called
+   */
+  NativeScopePostProcessor(Supplier<@Nullable NativeScopeMeters> meters) {
+    setProxyTargetClass(true);
+    advisor =
+        new DefaultPointcutAdvisor(
+            new AnnotationMatchingPointcut(null, NativeScope.class, true), new Measured(meters));
+  }
+
+  @Override
+  protected boolean isEligible(Object bean, String name) {
+    Class<?> type = bean.getClass();
+    boolean open = !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
+    return (open || type.getInterfaces().length > 0) && super.isEligible(bean, name);
+  }
+
+  private record Measured(Supplier<@Nullable NativeScopeMeters> meters)
+      implements MethodInterceptor {
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+      NativeScopeMeters known = meters.get();
+      if (known == null) {
+        return call.proceed();
+      }
+      Bracket bracket = known.begin();
+      try {
+        return call.proceed();
+      } finally {
+        known.end(Scope.named(name(call)), bracket);
+      }
+    }
+
+    private static String name(MethodInvocation call) {
+      Object target = call.getThis();
+      Method method =
+          target == null
+              ? call.getMethod()
+              : AopUtils.getMostSpecificMethod(call.getMethod(), target.getClass());
+      NativeScope scope = AnnotatedElementUtils.findMergedAnnotation(method, NativeScope.class);
+      return scope == null ? method.getName() : scope.value();
+    }
+  }
+}
