@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.env.Environment;
 
 /**
  * Native memory by HTTP route, scheduled task and method, where it is asked for. Without
@@ -27,12 +26,9 @@ import org.springframework.core.env.Environment;
       "io.micrometer.core.instrument.MeterRegistry",
       "io.micrometer.observation.ObservationHandler"
     })
-@ConditionalOnBean({Mallometer.class, MeterRegistry.class})
+@ConditionalOnBean({Mallometer.class, MallometerProperties.class, MeterRegistry.class})
 @ConditionalOnEnabledProperty(value = "mallometer.scopes.enabled", absent = false)
 public final class MallometerScopesAutoConfiguration {
-
-  private static final String REQUESTS = "management.observations.http.server.requests.name";
-  private static final String USUAL_REQUESTS = "http.server.requests";
 
   @Bean
   @ConditionalOnMissingBean
@@ -43,10 +39,8 @@ public final class MallometerScopesAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  NativeScopeObservationHandler nativeScopeObservationHandler(
-      NativeScopeMeters meters, Environment environment) {
-    return new NativeScopeObservationHandler(
-        meters, environment.getProperty(REQUESTS, USUAL_REQUESTS));
+  NativeScopeObservationHandler nativeScopeObservationHandler(NativeScopeMeters meters) {
+    return new NativeScopeObservationHandler(meters);
   }
 
   @Bean

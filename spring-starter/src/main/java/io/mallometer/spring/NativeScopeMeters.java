@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.DoubleAdder;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -46,6 +47,11 @@ final class NativeScopeMeters {
 
     static Scope named(String name) {
       return new Scope(name, "", "");
+    }
+
+    @Override
+    public String toString() {
+      return scope.isEmpty() ? (method + " " + uri).strip() : scope;
     }
 
     private Tags tags() {
@@ -84,6 +90,7 @@ final class NativeScopeMeters {
   private final int most;
   private final Map<Scope, Meters> scopes = new ConcurrentHashMap<>();
   private final Map<Gap, Counter> gaps = new ConcurrentHashMap<>();
+  private final AtomicBoolean refused = new AtomicBoolean();
 
   /**
    * Makes the meters as scopes are seen.
@@ -105,10 +112,17 @@ final class NativeScopeMeters {
   void end(Scope scope, Bracket bracket) {
     Optional<NativeCounters> counted = bracket.unhook();
     if (counted.isPresent()) {
-      add(scope, counted.get().allocatedBytes(), counted.get().liveBytes());
+      add(scope, counted.get().allocatedBytes(), net(counted.get()));
     } else {
       miss(scope, gapHere());
     }
+  }
+
+  /**
+   * Returns what was allocated and not freed. A thread that frees what others allocated is below 0.
+   */
+  static double net(NativeCounters counted) {
+    return counted.allocatedBytes() - counted.freedBytes();
   }
 
   /** Returns why the calling thread cannot be measured. */
@@ -120,23 +134,38 @@ final class NativeScopeMeters {
         : Gap.NOT_COUNTED;
   }
 
+  /** Adds one call. A registry that refuses the meters is told of once, and left alone. */
   void add(Scope scope, double allocated, double net) {
-    Meters meters = scopes.get(scope);
-    if (meters == null) {
-      meters = meters(scope);
+    try {
+      Meters meters = scopes.get(scope);
+      if (meters == null) {
+        meters = meters(scope);
+      }
+      meters.allocated.record(allocated);
+      meters.net.add(net);
+    } catch (RuntimeException e) {
+      refused(e);
     }
-    meters.allocated.record(allocated);
-    meters.net.add(net);
+  }
+
+  private void refused(RuntimeException e) {
+    if (refused.compareAndSet(false, true)) {
+      logger.warn("The native memory of calls cannot be published: " + e);
+    }
   }
 
   /** Counts a call of which nothing is known. The first of each kind is logged. */
   void miss(Scope scope, Gap gap) {
-    Counter counter = gaps.get(gap);
-    if (counter == null) {
-      counter = gaps.computeIfAbsent(gap, this::counter);
-      logger.info("The native memory of " + scope + " is not known: " + gap.reason);
+    try {
+      Counter counter = gaps.get(gap);
+      if (counter == null) {
+        counter = gaps.computeIfAbsent(gap, this::counter);
+        logger.info("The native memory of a call (" + scope + ") is not known: " + gap.reason);
+      }
+      counter.increment();
+    } catch (RuntimeException e) {
+      refused(e);
     }
-    counter.increment();
   }
 
   private Counter counter(Gap gap) {

@@ -7,8 +7,9 @@ import io.mallometer.spring.NativeScopeMeters.Scope;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,19 +18,34 @@ import org.jspecify.annotations.Nullable;
  */
 final class NativeScopeObservationHandler implements ObservationHandler<Observation.Context> {
 
-  static final String TASKS = "tasks.scheduled.execution";
+  private static final List<Class<?>> TASKS =
+      present("org.springframework.scheduling.support.ScheduledTaskObservationContext");
+
+  private static final List<Class<?>> REQUESTS =
+      present(
+          "org.springframework.http.server.observation.ServerRequestObservationContext",
+          "org.springframework.http.server.reactive.observation.ServerRequestObservationContext");
 
   private final NativeScopeMeters meters;
-  private final Set<String> names;
 
-  /**
-   * Makes a handler.
-   *
-   * @param requests the name of observations of requests
-   */
-  NativeScopeObservationHandler(NativeScopeMeters meters, String requests) {
+  NativeScopeObservationHandler(NativeScopeMeters meters) {
     this.meters = meters;
-    names = Set.of(requests, TASKS);
+  }
+
+  private static List<Class<?>> present(String... names) {
+    List<Class<?>> types = new ArrayList<>();
+    for (String name : names) {
+      try {
+        types.add(Class.forName(name, false, NativeScopeObservationHandler.class.getClassLoader()));
+      } catch (ClassNotFoundException | LinkageError e) {
+        // The application has no such observations.
+      }
+    }
+    return List.copyOf(types);
+  }
+
+  private static boolean isOne(List<Class<?>> types, Observation.Context context) {
+    return types.stream().anyMatch(type -> type.isInstance(context));
   }
 
   /** The pieces of one observation. */
@@ -55,7 +71,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       open = null;
       if (counted.isPresent()) {
         allocated += counted.get().allocatedBytes();
-        net += counted.get().liveBytes();
+        net += NativeScopeMeters.net(counted.get());
         measured = true;
       } else {
         gap = NativeScopeMeters.gapHere();
@@ -71,9 +87,10 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
+  /** By its type: it has no name yet. */
   @Override
   public boolean supportsContext(Observation.Context context) {
-    return names.contains(context.getName());
+    return isOne(REQUESTS, context) || isOne(TASKS, context);
   }
 
   @Override
@@ -106,7 +123,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
   }
 
   private static Scope scope(Observation.Context context) {
-    return TASKS.equals(context.getName())
+    return isOne(TASKS, context)
         ? Scope.named(value(context, "code.namespace") + "." + value(context, "code.function"))
         : new Scope("", value(context, "uri"), value(context, "method"));
   }

@@ -8,6 +8,8 @@ import java.lang.reflect.Modifier;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
@@ -16,12 +18,14 @@ import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Measures methods with {@link NativeScope}. It needs no auto-proxying by the application. A class
- * that cannot be extended is left alone, unless its methods are called through an interface.
+ * Measures methods with {@link NativeScope}. It needs no auto-proxying by the application. A final
+ * class cannot be extended and is left alone.
  */
 final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
   @Serial private static final long serialVersionUID = 1;
+
+  private static final Log logger = LogFactory.getLog(NativeScopePostProcessor.class);
 
   /**
    * Makes the processor, for which no other bean is created yet.
@@ -37,9 +41,17 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
 
   @Override
   protected boolean isEligible(Object bean, String name) {
-    Class<?> type = bean.getClass();
-    boolean open = !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
-    return (open || type.getInterfaces().length > 0) && super.isEligible(bean, name);
+    if (!super.isEligible(bean, name)) {
+      return false;
+    }
+    if (Modifier.isFinal(bean.getClass().getModifiers())) {
+      logger.warn(
+          "Methods of "
+              + bean.getClass().getName()
+              + " with @NativeScope are not measured, because the class is final. Remove final.");
+      return false;
+    }
+    return true;
   }
 
   private record Measured(Supplier<@Nullable NativeScopeMeters> meters)
