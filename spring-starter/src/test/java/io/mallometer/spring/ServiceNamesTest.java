@@ -106,7 +106,12 @@ class ServiceNamesTest {
 
   @Test
   void series() {
-    check("series", ServiceNamesTest::series);
+    check("series", application -> series(application, false));
+  }
+
+  @Test
+  void seriesOfTheStarterAlone() {
+    check("series of the starter", application -> series(application, true));
   }
 
   @Test
@@ -141,10 +146,12 @@ class ServiceNamesTest {
         section, PublicNames.await(section, () -> names.apply(counting)), names.apply(knowing));
   }
 
-  private static Collection<String> series(RunningApplication application) {
+  /** Native memory by scope, which no other face has, or everything else. */
+  private static Collection<String> series(RunningApplication application, boolean scopes) {
     return ShownNames.series(
         Published.parse(application.get("/actuator/prometheus")).stream()
             .filter(sample -> sample.name().matches("(native|cgroup|mallometer)_.*"))
+            .filter(sample -> sample.name().startsWith("native_scope_") == scopes)
             .toList());
   }
 
