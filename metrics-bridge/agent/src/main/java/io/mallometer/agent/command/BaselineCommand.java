@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
     name = "baseline",
     description = {
       "Keeps measured native memory under a name, and compares later measurements with it. Reads"
-          + " what JMH writes with -rf json, what the JUnit extension writes, and what report"
-          + " --format json writes."
+          + " what JMH writes with -rf json, what report --format json writes, and arrays of results"
+          + " (docs/gates.md)."
     })
 final class BaselineCommand implements Runnable {
 

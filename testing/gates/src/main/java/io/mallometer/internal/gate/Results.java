@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  * {"name":"io.example.CodecTest.encode","metric":"native.alloc.bytes","unit":"B","samples":[4096,4100]}
  * </pre>
  *
- * which the JUnit extension writes and baselines are stored as.
+ * which any program can write, and as which baselines are stored.
  */
 public final class Results {
 
@@ -103,8 +103,8 @@ public final class Results {
       ReportResults.read(file, object, this);
     } else {
       throw file.unusable(
-          "the file holds no results; JMH writes them with -rf json, the JUnit extension to"
-              + " target/mallometer, and mallometer report with --format json");
+          "the file holds no results; JMH writes them with -rf json, mallometer report with"
+              + " --format json, and docs/gates.md shows those of other programs");
     }
   }
 

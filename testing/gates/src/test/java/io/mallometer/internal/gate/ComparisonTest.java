@@ -60,6 +60,16 @@ class ComparisonTest {
     assertThat(outcome.bisectCode()).isEqualTo(bisectCode);
   }
 
+  /** Two runs of one benchmark, as JMH averaged what the JVM itself had kept. */
+  @Test
+  void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {
+    assertThat(
+            compare("B/op", DEFAULT, List.of(0, 0, 0), List.of(0.00892, 0.0158, 0.008)).outcome())
+        .isEqualTo(Outcome.EQUAL);
+    assertThat(compare("#/op", DEFAULT, List.of(0, 0, 0), List.of(1, 1, 1)).outcome())
+        .isEqualTo(Outcome.WORSE);
+  }
+
   @Test
   void theLargerOfShareAndAmountIsAllowed() throws IOException {
     Tolerance tolerance = Tolerance.of("default", null, "4KiB", List.of());

@@ -18,7 +18,7 @@ final class Written {
     return Path.of(Objects.requireNonNull(Written.class.getResource(name)).toURI());
   }
 
-  /** A result as the JUnit extension writes it. */
+  /** A result as a program of any kind may write it. */
   static String result(String name, String metric, String unit, Object... samples) {
     return "{\"name\":\"%s\",\"metric\":\"%s\",\"unit\":\"%s\",\"samples\":%s}"
         .formatted(name, metric, unit, List.of(samples));
