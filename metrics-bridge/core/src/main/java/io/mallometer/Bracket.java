@@ -1,6 +1,5 @@
 package io.mallometer;
 
-import io.mallometer.internal.engine.OwnThread;
 import io.mallometer.model.NativeCounters;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -43,15 +42,6 @@ public final class Bracket implements AutoCloseable {
   Bracket(Supplier<Optional<NativeCounters>> counters) {
     this.counters = counters;
     this.start = counters.get();
-  }
-
-  /**
-   * Opens a bracket over the calling thread for code that runs before any facade is open, such as
-   * an application's start. Leaves the choice of options to the facade that is opened first. Empty
-   * unless the library is preloaded, and on a virtual thread.
-   */
-  public static Bracket ofThread() {
-    return new Bracket(new OwnThread(PolledMallometer.ofThisProcess().interposer()));
   }
 
   /**

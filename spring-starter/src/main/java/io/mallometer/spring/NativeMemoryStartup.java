@@ -1,6 +1,5 @@
 package io.mallometer.spring;
 
-import io.mallometer.Bracket;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.metrics.buffering.BufferingApplicationStartup;
@@ -33,10 +32,10 @@ public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
   @Override
   public StartupStep start(String name) {
-    return new Measured(super.start(name), Bracket.ofThread());
+    return new Measured(super.start(name), io.mallometer.NativeScope.ofThread());
   }
 
-  private record Measured(StartupStep step, Bracket bracket) implements StartupStep {
+  private record Measured(StartupStep step, io.mallometer.NativeScope open) implements StartupStep {
 
     @Override
     public String getName() {
@@ -72,8 +71,9 @@ public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
     @Override
     public void end() {
-      bracket
-          .unhook()
+      open.close();
+      open.figures()
+          .counts()
           .ifPresent(
               counted -> {
                 step.tag("native.allocated", Long.toString(counted.allocatedBytes()));

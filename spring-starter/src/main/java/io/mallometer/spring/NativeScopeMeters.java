@@ -1,8 +1,7 @@
 package io.mallometer.spring;
 
-import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
-import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ScopeCounts;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
@@ -104,13 +103,13 @@ final class NativeScopeMeters {
   }
 
   /** Begins to measure what the calling thread does. */
-  Bracket begin() {
-    return counting.hookThread();
+  io.mallometer.NativeScope begin() {
+    return counting.threadScope();
   }
 
-  /** Takes the result of a bracket that the calling thread opened. */
-  void end(Scope scope, Bracket bracket) {
-    Optional<NativeCounters> counted = bracket.unhook();
+  /** Ends what the calling thread began. */
+  void end(Scope scope, io.mallometer.NativeScope open) {
+    Optional<ScopeCounts> counted = ended(open);
     if (counted.isPresent()) {
       add(scope, counted.get().allocatedBytes(), net(counted.get()));
     } else {
@@ -118,10 +117,15 @@ final class NativeScopeMeters {
     }
   }
 
+  static Optional<ScopeCounts> ended(io.mallometer.NativeScope open) {
+    open.close();
+    return open.figures().counts();
+  }
+
   /**
    * Returns what was allocated and not freed. A thread that frees what others allocated is below 0.
    */
-  static double net(NativeCounters counted) {
+  static double net(ScopeCounts counted) {
     return counted.allocatedBytes() - counted.freedBytes();
   }
 

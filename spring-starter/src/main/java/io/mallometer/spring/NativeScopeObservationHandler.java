@@ -1,7 +1,6 @@
 package io.mallometer.spring;
 
-import io.mallometer.Bracket;
-import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ScopeCounts;
 import io.mallometer.spring.NativeScopeMeters.Gap;
 import io.mallometer.spring.NativeScopeMeters.Scope;
 import io.micrometer.common.KeyValue;
@@ -50,7 +49,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
 
   /** The pieces of one observation. */
   private static final class Pieces {
-    private @Nullable Bracket open;
+    private io.mallometer.@Nullable NativeScope open;
     private int depth;
     private double allocated;
     private double net;
@@ -67,7 +66,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       if (open == null || --depth > 0) {
         return;
       }
-      Optional<NativeCounters> counted = open.unhook();
+      Optional<ScopeCounts> counted = NativeScopeMeters.ended(open);
       open = null;
       if (counted.isPresent()) {
         allocated += counted.get().allocatedBytes();

@@ -1,6 +1,5 @@
 package io.mallometer.spring;
 
-import io.mallometer.Bracket;
 import io.mallometer.spring.NativeScopeMeters.Scope;
 import java.io.Serial;
 import java.lang.reflect.Method;
@@ -63,11 +62,11 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
       if (known == null) {
         return call.proceed();
       }
-      Bracket bracket = known.begin();
+      io.mallometer.NativeScope open = known.begin();
       try {
         return call.proceed();
       } finally {
-        known.end(Scope.named(name(call)), bracket);
+        known.end(Scope.named(name(call)), open);
       }
     }
 

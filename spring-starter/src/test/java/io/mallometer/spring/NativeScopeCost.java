@@ -1,6 +1,5 @@
 package io.mallometer.spring;
 
-import io.mallometer.Bracket;
 import io.mallometer.Mallometer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
@@ -52,7 +51,7 @@ final class NativeScopeCost {
 
       print("an observation without the handler", () -> observe(without));
       print("the same with the handler", () -> observe(with));
-      print("two readings of the thread's counters", () -> read(mallometer));
+      print("a scope over the thread", () -> read(mallometer));
       print("a method with @NativeScope", () -> meters.end(route, meters.begin()));
       print("two readings through a mapped buffer, and the meters", () -> mapped(meters, route));
     }
@@ -69,8 +68,8 @@ final class NativeScopeCost {
   }
 
   private static void read(Mallometer mallometer) {
-    Bracket bracket = mallometer.counting().hookThread();
-    if (bracket.unhook().isEmpty()) {
+    io.mallometer.NativeScope open = mallometer.counting().threadScope();
+    if (NativeScopeMeters.ended(open).isEmpty()) {
       throw new IllegalStateException("not counted; preload the library");
     }
   }

@@ -2,7 +2,6 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.Bracket;
 import io.mallometer.FakeMallometer;
 import io.mallometer.Mallometer;
 import io.mallometer.model.NativeCounters;
@@ -207,9 +206,9 @@ class NativeScopeTest {
     FutureTask<Void> task =
         new FutureTask<>(
             () -> {
-              Bracket bracket = meters.begin();
+              io.mallometer.NativeScope open = meters.begin();
               allocated(2_000, 0);
-              meters.end(ROUTE, bracket);
+              meters.end(ROUTE, open);
             },
             null);
     Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);

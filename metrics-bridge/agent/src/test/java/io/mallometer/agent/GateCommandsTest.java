@@ -157,9 +157,9 @@ class GateCommandsTest {
               encode();
               java.util.StringJoiner kept = new java.util.StringJoiner(",", "[", "]");
               for (int i = 0; i < 5; i++) {
-                try (io.mallometer.Bracket bracket = mallometer.counting().hookThread()) {
+                try (io.mallometer.NativeScope scope = mallometer.counting().threadScope()) {
                   encode();
-                  kept.add(Long.toString((long) bracket.statistics().orElseThrow().liveBytes()));
+                  kept.add(Long.toString((long) scope.figures().counts().orElseThrow().netBytes()));
                 }
               }
               System.out.println(
