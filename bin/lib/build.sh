@@ -10,7 +10,7 @@ build_stamp=samples/leaky-service/target/built
 
 is_built() {
   [[ -n $(service_jar) && -r metrics-bridge/agent/target/mallometer-agent.jar && -e $build_stamp ]] &&
-    [[ -z $(find pom.xml interposer metrics-bridge spring-starter samples \
+    [[ -z $(find pom.xml interposer metrics-bridge spring-starter samples testing/gates \
       \( -name target -o -name e2e \) -prune -o -type f -newer "$build_stamp" -print -quit) ]]
 }
 

@@ -3,6 +3,7 @@ package io.mallometer;
 import io.mallometer.internal.interposer.OpenScope;
 import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.ScopeOptions;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,15 @@ public final class NativeScope implements AutoCloseable {
 
   NativeScope(OpenScope open) {
     this.open = open;
+  }
+
+  /**
+   * Opens a scope over the calling thread for code that runs before any facade is open, such as an
+   * application's start. Leaves the choice of options to the facade that is opened first. Empty
+   * unless the library is preloaded, and on a virtual thread.
+   */
+  public static NativeScope ofThread() {
+    return PolledMallometer.threadScope(PolledMallometer.ofThisProcess(), ScopeOptions.defaults());
   }
 
   /** Returns what was measured so far, or, once the scope is closed, while it was open. */

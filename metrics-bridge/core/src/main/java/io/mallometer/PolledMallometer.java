@@ -194,6 +194,20 @@ class PolledMallometer implements Mallometer {
     return "the call sites cannot be read: " + cause;
   }
 
+  static NativeScope threadScope(Poller poller, ScopeOptions options) {
+    return OwnThread.isVirtual(Thread.currentThread())
+        ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
+        : open(() -> poller.interposer().threadScope(options));
+  }
+
+  private static NativeScope open(Supplier<OpenScope> opening) {
+    try {
+      return new NativeScope(opening.get());
+    } catch (RuntimeException | LinkageError e) {
+      return new NativeScope(OpenScope.none("the library cannot be called: " + e));
+    }
+  }
+
   private final class PolledCounting implements Counting {
     @Override
     public Status attach() {
@@ -207,9 +221,7 @@ class PolledMallometer implements Mallometer {
 
     @Override
     public NativeScope threadScope(ScopeOptions options) {
-      return OwnThread.isVirtual(Thread.currentThread())
-          ? new NativeScope(OpenScope.none(ON_A_VIRTUAL_THREAD))
-          : open(() -> poller.interposer().threadScope(options));
+      return PolledMallometer.threadScope(poller, options);
     }
 
     @Override
@@ -220,14 +232,6 @@ class PolledMallometer implements Mallometer {
     @Override
     public ScopedExecutor across(Executor executor, ScopeOptions options) {
       return new ScopedExecutor(executor, () -> threadScope(options));
-    }
-
-    private NativeScope open(Supplier<OpenScope> opening) {
-      try {
-        return new NativeScope(opening.get());
-      } catch (RuntimeException | LinkageError e) {
-        return new NativeScope(OpenScope.none("the library cannot be called: " + e));
-      }
     }
 
     @Override

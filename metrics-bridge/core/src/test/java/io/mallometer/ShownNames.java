@@ -16,7 +16,19 @@ public final class ShownNames {
 
   /** Labels with any value; those of the others are names as well. */
   private static final Set<String> OPEN_LABELS =
-      Set.of("accounting", "allocator", "event", "id", "le", "library", "mode", "site", "version");
+      Set.of(
+          "accounting",
+          "allocator",
+          "event",
+          "id",
+          "le",
+          "library",
+          "method",
+          "mode",
+          "scope",
+          "site",
+          "uri",
+          "version");
 
   /** Tables under the kernel's names. */
   private static final Set<String> OPEN_TABLES = Set.of("events");

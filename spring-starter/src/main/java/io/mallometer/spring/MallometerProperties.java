@@ -31,6 +31,7 @@ import org.springframework.util.unit.DataSize;
  * @param trim Trimming the allocator.
  * @param sites Call sites.
  * @param leak Looking for leaks.
+ * @param scopes Native memory by HTTP route, scheduled task and method.
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
@@ -42,8 +43,10 @@ public record MallometerProperties(
     @DefaultValue Jfr jfr,
     @DefaultValue Trim trim,
     @DefaultValue Sites sites,
-    @DefaultValue Leak leak) {
+    @DefaultValue Leak leak,
+    @DefaultValue Scopes scopes) {
 
+  private static final int MOST_SCOPES = 80;
   private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
   private static final Duration SHORTEST_TRIM_INTERVAL = Duration.ofSeconds(1);
 
@@ -115,6 +118,29 @@ public record MallometerProperties(
       @DefaultValue("1") double timeScale,
       @Nullable List<String> healthySites,
       @Nullable String healthySitesFile) {}
+
+  /**
+   * Native memory by HTTP route, scheduled task and method.
+   *
+   * @param enabled Whether to publish how much native memory each HTTP route, scheduled task and
+   *     method with the annotation NativeScope allocates.
+   * @param most How many of them get meters of their own, four series each; all others share those
+   *     of the scope "other". From 1 to 80.
+   */
+  public record Scopes(@DefaultValue("false") boolean enabled, @DefaultValue("7") int most) {}
+
+  /** Returns how many scopes get meters of their own. */
+  int mostScopes() {
+    if (scopes.most() < 1 || scopes.most() > MOST_SCOPES) {
+      throw new MallometerPropertyException(
+          "mallometer.scopes.most",
+          Integer.toString(scopes.most()),
+          "must be from 1 to " + MOST_SCOPES,
+          "Set mallometer.scopes.most to a number in that range, or remove it to have the default"
+              + " of 7.");
+    }
+    return scopes.most();
+  }
 
   /**
    * Trimming the allocator: making it give free memory back.

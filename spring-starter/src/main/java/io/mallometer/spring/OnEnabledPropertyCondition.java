@@ -11,12 +11,13 @@ import org.springframework.boot.context.properties.bind.PropertySourcesPlacehold
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Reads the property that {@link ConditionalOnEnabledProperty} names; an absent one is true.
+ * Reads the property that {@link ConditionalOnEnabledProperty} names.
  *
  * <p>Spring Boot would read {@code mallometer.enabled} from the environment variable {@code
  * MALLOMETER_ENABLED} as well. That variable is the library's kill switch: it takes the native part
@@ -30,9 +31,10 @@ final class OnEnabledPropertyCondition extends SpringBootCondition {
   @Override
   public ConditionOutcome getMatchOutcome(
       ConditionContext context, AnnotatedTypeMetadata metadata) {
-    String name =
-        metadata.getAnnotations().get(ConditionalOnEnabledProperty.class).getString("value");
-    boolean enabled = enabled(context.getEnvironment(), name);
+    MergedAnnotation<ConditionalOnEnabledProperty> condition =
+        metadata.getAnnotations().get(ConditionalOnEnabledProperty.class);
+    String name = condition.getString("value");
+    boolean enabled = enabled(context.getEnvironment(), name, condition.getBoolean("absent"));
     ConditionMessage message =
         ConditionMessage.forCondition(ConditionalOnEnabledProperty.class)
             .because(name + " is " + enabled);
@@ -45,13 +47,13 @@ final class OnEnabledPropertyCondition extends SpringBootCondition {
    * @throws org.springframework.boot.context.properties.bind.BindException if it is no boolean
    */
   static boolean enabled(Environment environment) {
-    return enabled(environment, ALL);
+    return enabled(environment, ALL, true);
   }
 
   /** Reads a property as the configuration properties do. */
-  private static boolean enabled(Environment environment, String name) {
+  private static boolean enabled(Environment environment, String name, boolean absent) {
     Binder binder = name.equals(ALL) ? withoutVariables(environment) : Binder.get(environment);
-    return Objects.requireNonNull(binder.bind(name, Boolean.class).orElse(true));
+    return Objects.requireNonNull(binder.bind(name, Boolean.class).orElse(absent));
   }
 
   private static Binder withoutVariables(Environment environment) {

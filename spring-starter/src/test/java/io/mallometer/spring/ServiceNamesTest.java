@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import javax.management.JMException;
 import javax.management.MBeanAttributeInfo;
@@ -75,18 +76,25 @@ class ServiceNamesTest {
         context ->
             ((GenericApplicationContext) context)
                 .registerBean("mallometer", Mallometer.class, everything::mallometer));
-    knowing = start(spring);
+    knowing = start(spring, "--mallometer.scopes.enabled=true");
+    NativeScopeMeters scopes = knowing.context().getBean(NativeScopeMeters.class);
+    scopes.add(NativeScopeMeters.Scope.named("a method"), 1, 1);
+    for (NativeScopeMeters.Gap gap : NativeScopeMeters.Gap.values()) {
+      scopes.miss(NativeScopeMeters.Scope.named("a method"), gap);
+    }
   }
 
-  private static RunningApplication start(SpringApplication application) {
+  private static RunningApplication start(SpringApplication application, String... arguments) {
+    String[] usual = {
+      "--mallometer.poll-interval=50ms",
+      "--mallometer.trim.minimum-interval=0s",
+      "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics,health,info",
+      "--management.endpoint.nativememory.access=unrestricted",
+      "--management.endpoint.health.show-details=always",
+      "--management.info.nativememory.enabled=true"
+    };
     return RunningApplication.start(
-        application,
-        "--mallometer.poll-interval=50ms",
-        "--mallometer.trim.minimum-interval=0s",
-        "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics,health,info",
-        "--management.endpoint.nativememory.access=unrestricted",
-        "--management.endpoint.health.show-details=always",
-        "--management.info.nativememory.enabled=true");
+        application, Stream.concat(Stream.of(usual), Stream.of(arguments)).toArray(String[]::new));
   }
 
   @AfterAll
@@ -98,7 +106,12 @@ class ServiceNamesTest {
 
   @Test
   void series() {
-    check("series", ServiceNamesTest::series);
+    check("series", application -> series(application, false));
+  }
+
+  @Test
+  void seriesOfTheStarterAlone() {
+    check("series of the starter", application -> series(application, true));
   }
 
   @Test
@@ -133,10 +146,12 @@ class ServiceNamesTest {
         section, PublicNames.await(section, () -> names.apply(counting)), names.apply(knowing));
   }
 
-  private static Collection<String> series(RunningApplication application) {
+  /** Native memory by scope, which no other face has, or everything else. */
+  private static Collection<String> series(RunningApplication application, boolean scopes) {
     return ShownNames.series(
         Published.parse(application.get("/actuator/prometheus")).stream()
             .filter(sample -> sample.name().matches("(native|cgroup|mallometer)_.*"))
+            .filter(sample -> sample.name().startsWith("native_scope_") == scopes)
             .toList());
   }
 

@@ -1,5 +1,6 @@
 package io.mallometer.agent.command;
 
+import io.mallometer.internal.gate.UnusableResultsException;
 import io.mallometer.internal.history.UnreadableBoxException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -33,6 +34,8 @@ import picocli.CommandLine.Spec;
       LeaksCommand.class,
       SaveCommand.class,
       DiffCommand.class,
+      BaselineCommand.class,
+      ThresholdsCommand.class,
       TrimCommand.class,
       AttachCommand.class,
       DetachCommand.class,
@@ -96,15 +99,9 @@ public final class Commands implements Runnable {
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
     // What follows the command to run belongs to it.
     line.getSubcommands().get("run").setStopAtPositional(true);
-    line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.NOT_UNDERSTOOD);
-    Map<String, String> meanings = new LinkedHashMap<>();
-    for (String meaning : ExitCode.MEANINGS) {
-      String[] parts = meaning.split(":", 2);
-      meanings.put(parts[0], parts[1]);
-    }
-    line.getCommandSpec().usageMessage().exitCodeList(meanings);
-    for (CommandLine command : line.getSubcommands().values()) {
-      command.getCommandSpec().usageMessage().exitCodeList(meanings);
+    exits(line, ExitCode.NOT_UNDERSTOOD, ExitCode.MEANINGS);
+    for (String gate : List.of("baseline", "thresholds")) {
+      exits(line.getSubcommands().get(gate), ExitCode.GATE_NOT_UNDERSTOOD, ExitCode.GATE_MEANINGS);
     }
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.setUsageHelpAutoWidth(true);
@@ -113,10 +110,22 @@ public final class Commands implements Runnable {
     return line.execute(arguments.toArray(String[]::new));
   }
 
+  /** Tells a command and those below it with what they exit. */
+  private static void exits(CommandLine line, int notUnderstood, String[] meanings) {
+    Map<String, String> told = new LinkedHashMap<>();
+    for (String meaning : meanings) {
+      String[] parts = meaning.split(":", 2);
+      told.put(parts[0], parts[1]);
+    }
+    CommandSpec command = line.getCommandSpec();
+    command.exitCodeOnInvalidInput(notUnderstood).usageMessage().exitCodeList(told);
+    line.getSubcommands().values().forEach(below -> exits(below, notUnderstood, meanings));
+  }
+
   private static int misunderstood(ParameterException e) {
     System.err.println("mallometer: " + oneLine(String.valueOf(e.getMessage())));
     e.getCommandLine().usage(System.err);
-    return ExitCode.NOT_UNDERSTOOD;
+    return e.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
   }
 
   private static int failed(Exception e) {
@@ -131,7 +140,9 @@ public final class Commands implements Runnable {
     if (e instanceof Failure failure) {
       return failure.exitCode();
     }
-    return e instanceof UnreadableBoxException ? ExitCode.UNREADABLE : ExitCode.FAILED;
+    return e instanceof UnreadableBoxException || e instanceof UnusableResultsException
+        ? ExitCode.UNREADABLE
+        : ExitCode.FAILED;
   }
 
   private static boolean isClosedPipe(Exception e) {

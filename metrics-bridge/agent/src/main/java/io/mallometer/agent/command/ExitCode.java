@@ -12,6 +12,12 @@ final class ExitCode {
   static final int NO_ANSWER = 6;
   static final int NOT_THERE = 7;
 
+  /**
+   * Not understood by the gates, of which 2 says that something is worse. As git has it; {@code git
+   * bisect run} stops there.
+   */
+  static final int GATE_NOT_UNDERSTOOD = 129;
+
   /** As of a program that Ctrl-C ended. */
   static final int INTERRUPTED = 130;
 
@@ -31,6 +37,19 @@ final class ExitCode {
         + " or MALLOMETER_ENABLED=off or MALLOMETER_ATTACH=off",
     "130:interrupted by Ctrl-C",
     "141:whoever read the output has gone"
+  };
+
+  /** For the help of the gates. */
+  static final String[] GATE_MEANINGS = {
+    "0:equal, or it worked",
+    "1:it failed: a file, a baseline or the thresholds do not exist, or the disk is full",
+    "2:something is worse",
+    "3:a file cannot be read, or a metric is missing or has another unit",
+    "4:something is better and nothing worse",
+    "129:the command was not understood",
+    "130:interrupted by Ctrl-C",
+    "141:whoever read the output has gone",
+    "--bisect:0 equal or better, 1 worse, 125 not measured"
   };
 
   private ExitCode() {}

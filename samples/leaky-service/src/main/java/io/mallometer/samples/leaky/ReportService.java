@@ -32,8 +32,8 @@ class ReportService {
     this.spool = spool;
   }
 
-  /** Produces the next report. */
-  void produce() throws SQLException, InterruptedException {
+  /** Produces the next report, one at a time: the load and requests may ask at once. */
+  synchronized void produce() throws SQLException, InterruptedException {
     Report report = writer.write(lastNumber.incrementAndGet());
     index.add(report);
     for (int search = 0; search < ReportIndex.SEARCHES; search++) {

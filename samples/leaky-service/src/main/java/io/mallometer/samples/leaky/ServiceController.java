@@ -1,5 +1,6 @@
 package io.mallometer.samples.leaky;
 
+import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,6 +35,7 @@ class ServiceController {
         GET  /load                         reports a second, reports so far
         POST /load?reportsPerSecond=N      changes the load, 0 to %d
         GET  /reports/latest               the latest report
+        POST /reports                      produces one more, so that a leak keeps memory in a request
         GET  /actuator/prometheus          the scrape
         GET  /actuator/nativememory        native memory, summarised
         GET  /actuator/nativememory/page   the same as a page
@@ -74,6 +76,13 @@ class ServiceController {
   @GetMapping(path = "/reports/latest", produces = MediaType.TEXT_PLAIN_VALUE)
   String latestReport() {
     return reports.latest();
+  }
+
+  /** While a leak is on, this route keeps native memory: see native_scope_net_bytes. */
+  @PostMapping("/reports")
+  LoadState produce() throws SQLException, InterruptedException {
+    reports.produce();
+    return load();
   }
 
   private static Leak leakNamed(String name) {

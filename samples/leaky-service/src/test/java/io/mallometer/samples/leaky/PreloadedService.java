@@ -86,9 +86,15 @@ final class PreloadedService implements AutoCloseable {
 
   /** The sum of every sample of a meter, as the Prometheus scrape shows it. */
   double metric(String name) {
-    return send(HttpRequest.newBuilder(uri("/actuator/prometheus")))
+    return metric(name, "");
+  }
+
+  /** The same of those samples alone that have a label, such as {@code uri="/load"}. */
+  double metric(String name, String label) {
+    return get("/actuator/prometheus")
         .lines()
         .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+        .filter(line -> line.contains(label))
         .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .reduce(Double::sum)
         .orElseThrow(() -> new AssertionError(name + " is not in the scrape"));
@@ -96,10 +102,15 @@ final class PreloadedService implements AutoCloseable {
 
   /** Switches a leak; returns the bytes it had lost by then. */
   long turn(Leak leak, boolean on) {
-    return lostBytes(
-        send(
-            HttpRequest.newBuilder(uri("/leaks/" + leak.label() + "?on=" + on))
-                .POST(HttpRequest.BodyPublishers.noBody())));
+    return lostBytes(post("/leaks/" + leak.label() + "?on=" + on));
+  }
+
+  String get(String path) {
+    return send(HttpRequest.newBuilder(uri(path)));
+  }
+
+  String post(String path) {
+    return send(HttpRequest.newBuilder(uri(path)).POST(HttpRequest.BodyPublishers.noBody()));
   }
 
   /** What the service has written so far. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PreloadedServiceIT {
   private static final long MIB = 1 << 20;
   private static final long RATE = 4 * MIB;
+  private static final int REPORTS_PER_SECOND = 30;
   private static final int LEAKING_SECONDS = 5;
   private static final int WARM_UP_SECONDS = 10;
   private static final int POLLS_SECONDS = 1;
@@ -30,7 +31,8 @@ class PreloadedServiceIT {
     service =
         PreloadedService.start(
             "--leaky.leaks.rate=" + RATE + "B",
-            "--leaky.load.reports-per-second=30",
+            "--leaky.load.reports-per-second=" + REPORTS_PER_SECOND,
+            "--mallometer.scopes.most=20",
             "--mallometer.poll-interval=250ms");
     sleepSeconds(WARM_UP_SECONDS);
   }
@@ -80,6 +82,28 @@ class PreloadedServiceIT {
 
     sleepSeconds(LEAKING_SECONDS);
     assertThat(live() - afterLeaking).isLessThan(0.2 * lost);
+  }
+
+  /** An archive that stays open keeps some 268,200 bytes; no other report is produced meanwhile. */
+  @Test
+  @Tag("any-jdk")
+  void aRouteThatKeepsNativeMemoryStandsOut() {
+    service.post("/load?reportsPerSecond=0");
+    service.post("/reports");
+    double before = service.metric("native_scope_net_bytes", "uri=\"/reports\"");
+    long lostBefore = service.turn(Leak.ZLIB, true);
+    for (int i = 0; i < 50; i++) {
+      service.post("/reports");
+      service.get("/reports/latest");
+    }
+    long lost = service.turn(Leak.ZLIB, false) - lostBefore;
+    service.post("/load?reportsPerSecond=" + REPORTS_PER_SECOND);
+
+    assertThat(lost).isGreaterThan(MIB);
+    assertThat(service.metric("native_scope_net_bytes", "uri=\"/reports\"") - before)
+        .isCloseTo(lost, Percentage.withPercentage(25));
+    assertThat(service.metric("native_scope_net_bytes", "uri=\"/reports/latest\""))
+        .isLessThan(0.25 * lost);
   }
 
   /** Live bytes at the next polls, the lowest: a compiler at work takes some MiB for a moment. */

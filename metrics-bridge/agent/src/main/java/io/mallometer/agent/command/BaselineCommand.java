@@ -1,0 +1,138 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.internal.gate.Baselines;
+import io.mallometer.internal.gate.Comparison;
+import io.mallometer.internal.gate.Results;
+import io.mallometer.internal.gate.Selection;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** Named results, and comparisons with them. */
+@Command(
+    name = "baseline",
+    description = {
+      "Keeps measured native memory under a name, and compares later measurements with it. Reads"
+          + " what JMH writes with -rf json, what report --format json writes, and arrays of results"
+          + " (docs/gates.md)."
+    })
+final class BaselineCommand implements Runnable {
+
+  @Option(
+      names = "--directory",
+      paramLabel = "DIR",
+      scope = ScopeType.INHERIT,
+      defaultValue = "mallometer/baselines",
+      description = "where baselines are; ${DEFAULT-VALUE} unless said")
+  private Path directory = Path.of("mallometer/baselines");
+
+  @Spec private CommandSpec specification = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(specification.commandLine(), "which command?");
+  }
+
+  @Command(
+      name = "save",
+      description = {
+        "Saves results as a baseline, in place of what it had. Several files of the same tests are"
+            + " put together: several runs tell the spread between runs."
+      })
+  int save(
+      @Parameters(paramLabel = "NAME", description = "a name, such as main") String name,
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
+          List<Path> files,
+      @Mixin SelectionOptions options)
+      throws IOException {
+    check(List.of(name));
+    Results results = Results.read(files, options.selection());
+    Path file = new Baselines(directory).save(name, results);
+    print("saved " + results.size() + " samples as " + name + " in " + file);
+    return ExitCode.OK;
+  }
+
+  @Command(name = "list", description = "Lists the names of all baselines.")
+  int list() throws IOException {
+    print(new Baselines(directory).names().toArray(String[]::new));
+    return ExitCode.OK;
+  }
+
+  @Command(
+      name = "compare",
+      description = {
+        "Compares results, or another baseline, with a baseline. Exits with 0 if they are equal,"
+            + " with 2 if anything is worse, and with 4 if something is better and nothing worse."
+      })
+  int compare(
+      @Parameters(paramLabel = "NAME", description = "the baseline") String name,
+      @Parameters(
+              arity = "1..*",
+              paramLabel = "FILE|NAME",
+              description = SelectionOptions.ABOUT_RESULTS + "; or other baselines")
+          List<String> others,
+      @Mixin SelectionOptions options,
+      @Mixin GateOptions gate)
+      throws IOException {
+    check(List.of(name));
+    Baselines baselines = new Baselines(directory);
+    Selection selection = options.selection();
+    return gate.exitCode(
+        tolerance ->
+            Comparison.of(
+                baselines.read(name, selection).expected(),
+                Results.read(paths(baselines, others), selection),
+                tolerance));
+  }
+
+  /** Baselines come first; whatever is none is a file. */
+  private static List<Path> paths(Baselines baselines, List<String> words) throws IOException {
+    List<String> names = baselines.names();
+    List<Path> paths = new ArrayList<>();
+    for (String word : words) {
+      Path path = names.contains(word) ? baselines.file(word) : Path.of(word);
+      if (!Files.exists(path)) {
+        throw new IOException(word + " is neither a file nor a baseline");
+      }
+      paths.add(path);
+    }
+    return paths;
+  }
+
+  @Command(name = "delete", description = "Deletes baselines.")
+  int delete(@Parameters(arity = "1..*", paramLabel = "NAME") List<String> names)
+      throws IOException {
+    check(names);
+    for (String name : names) {
+      new Baselines(directory).delete(name);
+    }
+    return ExitCode.OK;
+  }
+
+  /** Before anything is read or deleted. */
+  private void check(List<String> names) {
+    try {
+      names.forEach(new Baselines(directory)::file);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(specification.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private static void print(String... lines) throws IOException {
+    Output out = Output.standard();
+    for (String line : lines) {
+      out.line(line);
+    }
+    out.flush();
+  }
+}

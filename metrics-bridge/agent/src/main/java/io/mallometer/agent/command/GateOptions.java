@@ -1,0 +1,99 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.internal.gate.Comparison;
+import io.mallometer.internal.gate.Format;
+import io.mallometer.internal.gate.Outcome;
+import io.mallometer.internal.gate.Tolerance;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How results are compared, and how the comparison is told. */
+final class GateOptions {
+
+  @Option(
+      names = "--preset",
+      defaultValue = "default",
+      description =
+          "how much may differ: strict (nothing, at any percentile), default (5 %% at p25, p50 and"
+              + " p75) or relaxed (25 %% there); a threshold file's own tolerance comes first")
+  private String preset = "default";
+
+  @Option(
+      names = "--relative",
+      paramLabel = "SHARE",
+      description = "in place of the preset's share, such as 10%% or 0.1")
+  private @Nullable String relative;
+
+  @Option(
+      names = "--absolute",
+      paramLabel = "AMOUNT",
+      description =
+          "what may differ in any case, in the metric's unit, such as 100 or 4KiB; the larger of"
+              + " both counts")
+  private @Nullable String absolute;
+
+  @Option(
+      names = "--percentiles",
+      paramLabel = "NAMES",
+      split = ",",
+      description = "which to judge: p0, p25, p50, p75, p90, p99, p100")
+  private List<String> percentiles = List.of();
+
+  @Option(
+      names = "--format",
+      defaultValue = "text",
+      description = "text, markdown, json, junit or github; ${DEFAULT-VALUE} unless said")
+  private String format = "text";
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FILE",
+      description = "where to, if not here")
+  private @Nullable Path output;
+
+  @Option(
+      names = "--bisect",
+      description =
+          "exit as git bisect run expects: 0 if equal or better, 1 if worse, 125 if it could not be"
+              + " measured")
+  private boolean bisect;
+
+  /** What a comparison is made of, which may not be readable. */
+  interface Comparing {
+    Comparison with(Tolerance tolerance) throws IOException;
+  }
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec specification = CommandSpec.create();
+
+  /** Compares, tells the result and returns the exit code. */
+  int exitCode(Comparing comparing) throws IOException {
+    Tolerance tolerance;
+    Format chosen;
+    try {
+      tolerance = Tolerance.of(preset, relative, absolute, percentiles);
+      chosen = Format.of(format);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(specification.commandLine(), e.getMessage(), e);
+    }
+    Outcome outcome;
+    try (Output out = Output.to(output)) {
+      Comparison comparison = comparing.with(tolerance);
+      out.print(chosen.of(comparison)).finish();
+      outcome = comparison.outcome();
+    } catch (IOException e) {
+      if (!bisect) {
+        throw e;
+      }
+      System.err.println("mallometer: " + Text.plain(String.valueOf(e.getMessage())));
+      outcome = Outcome.NOT_MEASURED;
+    }
+    return bisect ? outcome.bisectCode() : outcome.exitCode();
+  }
+}

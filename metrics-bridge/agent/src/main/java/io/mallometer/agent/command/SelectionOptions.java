@@ -1,0 +1,31 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.internal.gate.Selection;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Which measurements a command is about. */
+final class SelectionOptions {
+
+  static final String ABOUT_RESULTS =
+      "files, or directories of which every *.json is read, such as target/mallometer";
+
+  @Option(
+      names = "--metric",
+      paramLabel = "PATTERN",
+      description =
+          "metrics, such as native.alloc.* or score; may be given several times; "
+              + Selection.NATIVE
+              + " unless said")
+  private List<String> metrics = List.of();
+
+  @Option(
+      names = "--name",
+      paramLabel = "PATTERN",
+      description = "tests or benchmarks, such as io.example.Codec*; may be given several times")
+  private List<String> names = List.of();
+
+  Selection selection() {
+    return new Selection(names, metrics);
+  }
+}

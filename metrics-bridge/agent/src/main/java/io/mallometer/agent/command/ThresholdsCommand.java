@@ -1,0 +1,83 @@
+package io.mallometer.agent.command;
+
+import io.mallometer.internal.gate.Comparison;
+import io.mallometer.internal.gate.Results;
+import io.mallometer.internal.gate.Selection;
+import io.mallometer.internal.gate.Thresholds;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** Thresholds under version control, and comparisons with them. */
+@Command(
+    name = "thresholds",
+    description = {
+      "Compares measured native memory with the thresholds that a project keeps under version"
+          + " control, a file for each test or benchmark. Reads the files that baseline reads."
+    })
+final class ThresholdsCommand implements Runnable {
+
+  @Option(
+      names = "--directory",
+      paramLabel = "DIR",
+      scope = ScopeType.INHERIT,
+      defaultValue = "mallometer/thresholds",
+      description = "where thresholds are; ${DEFAULT-VALUE} unless said")
+  private Path directory = Path.of("mallometer/thresholds");
+
+  @Spec private CommandSpec specification = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(specification.commandLine(), "which command?");
+  }
+
+  @Command(
+      name = "check",
+      description = {
+        "Compares results with the thresholds. Exits with 0 if they are equal, with 2 if anything is"
+            + " worse, and with 4 if something is better and nothing worse."
+      })
+  int check(
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
+          List<Path> files,
+      @Mixin SelectionOptions options,
+      @Mixin GateOptions gate)
+      throws IOException {
+    Selection selection = options.selection();
+    return gate.exitCode(
+        tolerance ->
+            Comparison.of(
+                new Thresholds(directory).read(selection),
+                Results.read(files, selection),
+                tolerance));
+  }
+
+  @Command(
+      name = "update",
+      description = {
+        "Writes results as the thresholds. Tolerances in the files stay, and so do the thresholds"
+            + " of tests that were not measured. Prints the files that changed."
+      })
+  int update(
+      @Parameters(arity = "1..*", paramLabel = "FILE", description = SelectionOptions.ABOUT_RESULTS)
+          List<Path> files,
+      @Mixin SelectionOptions options)
+      throws IOException {
+    Selection selection = options.selection();
+    Output out = Output.standard();
+    for (Path file : new Thresholds(directory).update(Results.read(files, selection), selection)) {
+      out.line(file.toString());
+    }
+    out.flush();
+    return ExitCode.OK;
+  }
+}

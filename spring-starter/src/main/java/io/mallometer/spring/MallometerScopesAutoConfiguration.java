@@ -1,0 +1,52 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Native memory by HTTP route, scheduled task and method, where it is asked for. Without
+ * observations, which the Actuator brings, only methods are measured.
+ */
+@AutoConfiguration(
+    after = MallometerMetricsAutoConfiguration.class,
+    afterName = {
+      "org.springframework.boot.actuate.autoconfigure.metrics"
+          + ".CompositeMeterRegistryAutoConfiguration",
+      "org.springframework.boot.micrometer.metrics.autoconfigure"
+          + ".CompositeMeterRegistryAutoConfiguration"
+    })
+@ConditionalOnClass(
+    name = {
+      "io.micrometer.core.instrument.MeterRegistry",
+      "io.micrometer.observation.ObservationHandler"
+    })
+@ConditionalOnBean({Mallometer.class, MallometerProperties.class, MeterRegistry.class})
+@ConditionalOnEnabledProperty(value = "mallometer.scopes.enabled", absent = false)
+public final class MallometerScopesAutoConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean
+  NativeScopeMeters nativeScopeMeters(
+      Mallometer mallometer, MeterRegistry registry, MallometerProperties properties) {
+    return new NativeScopeMeters(mallometer, registry, properties.mostScopes());
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  NativeScopeObservationHandler nativeScopeObservationHandler(NativeScopeMeters meters) {
+    return new NativeScopeObservationHandler(meters);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  static NativeScopePostProcessor nativeScopePostProcessor(
+      ObjectProvider<NativeScopeMeters> meters) {
+    return new NativeScopePostProcessor(meters::getIfAvailable);
+  }
+}

@@ -1,0 +1,86 @@
+package io.mallometer.spring;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.metrics.buffering.BufferingApplicationStartup;
+import org.springframework.core.metrics.StartupStep;
+
+/**
+ * Adds to each step of the application's start what its thread allocated natively meanwhile: the
+ * tags {@code native.allocated} and {@code native.net}, in bytes. A step includes the steps inside
+ * it. The Actuator endpoint {@code startup} shows them.
+ *
+ * <pre>{@code
+ * SpringApplication application = new SpringApplication(Shop.class);
+ * application.setApplicationStartup(new NativeMemoryStartup(2048));
+ * application.run(arguments);
+ * }</pre>
+ *
+ * <p>Only a preloaded library counts from the start of the JVM on. Without it the steps have no
+ * such tags.
+ */
+public final class NativeMemoryStartup extends BufferingApplicationStartup {
+
+  /**
+   * Keeps steps in memory.
+   *
+   * @param capacity how many steps at most; further ones are dropped
+   */
+  public NativeMemoryStartup(int capacity) {
+    super(capacity);
+  }
+
+  @Override
+  public StartupStep start(String name) {
+    return new Measured(super.start(name), io.mallometer.NativeScope.ofThread());
+  }
+
+  private record Measured(StartupStep step, io.mallometer.NativeScope open) implements StartupStep {
+
+    @Override
+    public String getName() {
+      return step.getName();
+    }
+
+    @Override
+    public long getId() {
+      return step.getId();
+    }
+
+    @Override
+    public @Nullable Long getParentId() {
+      return step.getParentId();
+    }
+
+    @Override
+    public StartupStep tag(String key, String value) {
+      step.tag(key, value);
+      return this;
+    }
+
+    @Override
+    public StartupStep tag(String key, Supplier<String> value) {
+      step.tag(key, value);
+      return this;
+    }
+
+    @Override
+    public Tags getTags() {
+      return step.getTags();
+    }
+
+    @Override
+    public void end() {
+      open.close();
+      open.figures()
+          .counts()
+          .ifPresent(
+              counted -> {
+                step.tag("native.allocated", Long.toString(counted.allocatedBytes()));
+                step.tag(
+                    "native.net", Long.toString(counted.allocatedBytes() - counted.freedBytes()));
+              });
+      step.end();
+    }
+  }
+}

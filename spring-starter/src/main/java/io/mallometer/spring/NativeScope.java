@@ -1,0 +1,21 @@
+package io.mallometer.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Measures what a method of a bean allocates natively, where {@code mallometer.scopes.enabled} is
+ * true. Each call from outside the bean is one value of {@code native.scope.allocated}, with the
+ * name in the tag {@code scope}. What the method leaves to other threads is not in it.
+ */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface NativeScope {
+
+  /** The name of the scope, such as {@code thumbnail}. */
+  String value();
+}

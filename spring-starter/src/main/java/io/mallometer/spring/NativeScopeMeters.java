@@ -1,0 +1,202 @@
+package io.mallometer.spring;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.ScopeCounts;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.DoubleAdder;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Native memory by scope: by HTTP route, scheduled task and annotated method. Thread-safe.
+ *
+ * <p>Scopes have four series each: count, sum and maximum of the bytes allocated, and the bytes
+ * allocated less those freed, over all calls. The latter may fall, because a thread also frees what
+ * others allocated, and Micrometer's distributions take no negative values; so it is a gauge.
+ *
+ * <p>The first scopes that are seen get series of their own; all further ones share those of the
+ * name {@value #OTHER}.
+ */
+final class NativeScopeMeters {
+
+  static final String OTHER = "other";
+
+  private static final Log logger = LogFactory.getLog(NativeScopeMeters.class);
+
+  /**
+   * What is measured.
+   *
+   * @param scope the name of a method or scheduled task; empty for a request
+   * @param uri the route of a request; empty for anything else
+   * @param method the method of a request; empty for anything else
+   */
+  record Scope(String scope, String uri, String method) {
+
+    private static final Scope REST = new Scope(OTHER, "", "");
+
+    static Scope named(String name) {
+      return new Scope(name, "", "");
+    }
+
+    @Override
+    public String toString() {
+      return scope.isEmpty() ? (method + " " + uri).strip() : scope;
+    }
+
+    private Tags tags() {
+      return Tags.of("scope", scope, "uri", uri, "method", method);
+    }
+  }
+
+  /** Why the native memory of a call is not known. */
+  enum Gap {
+    /** A virtual thread changes its carrier, and native memory is counted for the carrier. */
+    VIRTUAL_THREAD(
+        "it ran on a virtual thread, and native memory is counted for the carrier thread, which"
+            + " serves others meanwhile. spring.threads.virtual.enabled=false measures it"),
+    /** The library does not count. */
+    NOT_COUNTED("native memory is not counted; the endpoint nativememory says why, and what to do"),
+    /** As of a reactive request that no operator bound to a thread. */
+    NO_THREAD(
+        "no thread was bound to it. For reactive requests set"
+            + " spring.reactor.context-propagation=auto");
+
+    private final String reason;
+
+    Gap(String reason) {
+      this.reason = reason;
+    }
+
+    String tag() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+  }
+
+  private record Meters(DistributionSummary allocated, DoubleAdder net) {}
+
+  private final Mallometer.Counting counting;
+  private final MeterRegistry registry;
+  private final int most;
+  private final Map<Scope, Meters> scopes = new ConcurrentHashMap<>();
+  private final Map<Gap, Counter> gaps = new ConcurrentHashMap<>();
+  private final AtomicBoolean refused = new AtomicBoolean();
+
+  /**
+   * Makes the meters as scopes are seen.
+   *
+   * @param most how many scopes get series of their own
+   */
+  NativeScopeMeters(Mallometer mallometer, MeterRegistry registry, int most) {
+    counting = mallometer.counting();
+    this.registry = registry;
+    this.most = most;
+  }
+
+  /** Begins to measure what the calling thread does. */
+  io.mallometer.NativeScope begin() {
+    return counting.threadScope();
+  }
+
+  /** Ends what the calling thread began. */
+  void end(Scope scope, io.mallometer.NativeScope open) {
+    Optional<ScopeCounts> counted = ended(open);
+    if (counted.isPresent()) {
+      add(scope, counted.get().allocatedBytes(), net(counted.get()));
+    } else {
+      miss(scope, gapHere());
+    }
+  }
+
+  static Optional<ScopeCounts> ended(io.mallometer.NativeScope open) {
+    open.close();
+    return open.figures().counts();
+  }
+
+  /**
+   * Returns what was allocated and not freed. A thread that frees what others allocated is below 0.
+   */
+  static double net(ScopeCounts counted) {
+    return counted.allocatedBytes() - counted.freedBytes();
+  }
+
+  /** Returns why the calling thread cannot be measured. */
+  static Gap gapHere() {
+    ThreadGroup group = Thread.currentThread().getThreadGroup();
+    // Thread.isVirtual() came with JDK 21; all virtual threads are in this one group.
+    return group != null && group.getName().equals("VirtualThreads")
+        ? Gap.VIRTUAL_THREAD
+        : Gap.NOT_COUNTED;
+  }
+
+  /** Adds one call. A registry that refuses the meters is told of once, and left alone. */
+  void add(Scope scope, double allocated, double net) {
+    try {
+      Meters meters = scopes.get(scope);
+      if (meters == null) {
+        meters = meters(scope);
+      }
+      meters.allocated.record(allocated);
+      meters.net.add(net);
+    } catch (RuntimeException e) {
+      refused(e);
+    }
+  }
+
+  private void refused(RuntimeException e) {
+    if (refused.compareAndSet(false, true)) {
+      logger.warn("The native memory of calls cannot be published: " + e);
+    }
+  }
+
+  /** Counts a call of which nothing is known. The first of each kind is logged. */
+  void miss(Scope scope, Gap gap) {
+    try {
+      Counter counter = gaps.get(gap);
+      if (counter == null) {
+        counter = gaps.computeIfAbsent(gap, this::counter);
+        logger.info("The native memory of a call (" + scope + ") is not known: " + gap.reason);
+      }
+      counter.increment();
+    } catch (RuntimeException e) {
+      refused(e);
+    }
+  }
+
+  private Counter counter(Gap gap) {
+    return Counter.builder("native.scope.unknown")
+        .tag("reason", gap.tag())
+        .description("Calls whose native memory is not known")
+        .register(registry);
+  }
+
+  private synchronized Meters meters(Scope scope) {
+    boolean isOwn = scopes.containsKey(scope) || scopes.size() < most;
+    return scopes.computeIfAbsent(isOwn ? scope : Scope.REST, this::register);
+  }
+
+  private Meters register(Scope scope) {
+    DoubleAdder net = new DoubleAdder();
+    Gauge.builder("native.scope.net", net, DoubleAdder::sum)
+        .tags(scope.tags())
+        .description("Native memory that calls allocated, less what they freed")
+        .baseUnit(BaseUnits.BYTES)
+        .register(registry);
+    return new Meters(
+        DistributionSummary.builder("native.scope.allocated")
+            .tags(scope.tags())
+            .description("Native memory that a call allocated")
+            .baseUnit(BaseUnits.BYTES)
+            .register(registry),
+        net);
+  }
+}

@@ -1,0 +1,134 @@
+package io.mallometer.spring;
+
+import io.mallometer.model.ScopeCounts;
+import io.mallometer.spring.NativeScopeMeters.Gap;
+import io.mallometer.spring.NativeScopeMeters.Scope;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures the native memory of requests and scheduled tasks. Spring opens a scope of the
+ * observation wherever a thread works on it; the sum over these pieces is the value.
+ */
+final class NativeScopeObservationHandler implements ObservationHandler<Observation.Context> {
+
+  private static final List<Class<?>> TASKS =
+      present("org.springframework.scheduling.support.ScheduledTaskObservationContext");
+
+  private static final List<Class<?>> REQUESTS =
+      present(
+          "org.springframework.http.server.observation.ServerRequestObservationContext",
+          "org.springframework.http.server.reactive.observation.ServerRequestObservationContext");
+
+  private final NativeScopeMeters meters;
+
+  NativeScopeObservationHandler(NativeScopeMeters meters) {
+    this.meters = meters;
+  }
+
+  private static List<Class<?>> present(String... names) {
+    List<Class<?>> types = new ArrayList<>();
+    for (String name : names) {
+      try {
+        types.add(Class.forName(name, false, NativeScopeObservationHandler.class.getClassLoader()));
+      } catch (ClassNotFoundException | LinkageError e) {
+        // The application has no such observations.
+      }
+    }
+    return List.copyOf(types);
+  }
+
+  private static boolean isOne(List<Class<?>> types, Observation.Context context) {
+    return types.stream().anyMatch(type -> type.isInstance(context));
+  }
+
+  /** The pieces of one observation. */
+  private static final class Pieces {
+    private io.mallometer.@Nullable NativeScope open;
+    private int depth;
+    private double allocated;
+    private double net;
+    private boolean measured;
+    private Gap gap = Gap.NO_THREAD;
+
+    synchronized void begin(NativeScopeMeters meters) {
+      if (depth++ == 0) {
+        open = meters.begin();
+      }
+    }
+
+    synchronized void end() {
+      if (open == null || --depth > 0) {
+        return;
+      }
+      Optional<ScopeCounts> counted = NativeScopeMeters.ended(open);
+      open = null;
+      if (counted.isPresent()) {
+        allocated += counted.get().allocatedBytes();
+        net += NativeScopeMeters.net(counted.get());
+        measured = true;
+      } else {
+        gap = NativeScopeMeters.gapHere();
+      }
+    }
+
+    synchronized void tell(NativeScopeMeters meters, Scope scope) {
+      if (measured) {
+        meters.add(scope, allocated, net);
+      } else {
+        meters.miss(scope, gap);
+      }
+    }
+  }
+
+  /** By its type: it has no name yet. */
+  @Override
+  public boolean supportsContext(Observation.Context context) {
+    return isOne(REQUESTS, context) || isOne(TASKS, context);
+  }
+
+  @Override
+  public void onStart(Observation.Context context) {
+    context.put(Pieces.class, new Pieces());
+  }
+
+  @Override
+  public void onScopeOpened(Observation.Context context) {
+    Pieces pieces = context.get(Pieces.class);
+    if (pieces != null) {
+      pieces.begin(meters);
+    }
+  }
+
+  @Override
+  public void onScopeClosed(Observation.Context context) {
+    Pieces pieces = context.get(Pieces.class);
+    if (pieces != null) {
+      pieces.end();
+    }
+  }
+
+  @Override
+  public void onStop(Observation.Context context) {
+    Pieces pieces = context.get(Pieces.class);
+    if (pieces != null) {
+      pieces.tell(meters, scope(context));
+    }
+  }
+
+  private static Scope scope(Observation.Context context) {
+    return isOne(TASKS, context)
+        ? Scope.named(value(context, "code.namespace") + "." + value(context, "code.function"))
+        : new Scope("", value(context, "uri"), value(context, "method"));
+  }
+
+  private static String value(Observation.Context context, String key) {
+    KeyValue value = context.getLowCardinalityKeyValue(key);
+    return value == null ? "" : value.getValue();
+  }
+}

@@ -1,0 +1,333 @@
+package io.mallometer.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FakeMallometer;
+import io.mallometer.Mallometer;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.State;
+import io.mallometer.model.Status;
+import io.mallometer.spring.NativeScopeMeters.Gap;
+import io.mallometer.spring.NativeScopeMeters.Scope;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.scheduling.support.ScheduledTaskObservationContext;
+import org.springframework.util.ReflectionUtils;
+
+/** Native memory by scope, over counters that the tests set. */
+class NativeScopeTest {
+
+  private static final Scope ROUTE = new Scope("", "/orders/{id}", "GET");
+
+  private final FakeMallometer mallometer = new FakeMallometer();
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final NativeScopeMeters meters = new NativeScopeMeters(mallometer, registry, 2);
+
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  MallometerAutoConfiguration.class,
+                  MallometerMetricsAutoConfiguration.class,
+                  MallometerScopesAutoConfiguration.class))
+          .withBean("mallometer", Mallometer.class, () -> mallometer)
+          .withBean(SimpleMeterRegistry.class);
+
+  private void allocated(long allocated, long freed) {
+    mallometer.setCounters(counters(allocated, freed));
+  }
+
+  private static NativeCounters counters(long allocated, long freed) {
+    return new NativeCounters(
+        SizeDistribution.of(new long[SizeDistribution.CLASSES]),
+        0,
+        0,
+        allocated,
+        allocated,
+        freed,
+        0,
+        0,
+        0,
+        0,
+        1,
+        true);
+  }
+
+  private double count(Scope scope) {
+    return registry
+        .get("native.scope.allocated")
+        .tags("scope", scope.scope(), "uri", scope.uri(), "method", scope.method())
+        .summary()
+        .count();
+  }
+
+  private double sum(Scope scope) {
+    return registry
+        .get("native.scope.allocated")
+        .tags("scope", scope.scope(), "uri", scope.uri(), "method", scope.method())
+        .summary()
+        .totalAmount();
+  }
+
+  private double net(Scope scope) {
+    return registry
+        .get("native.scope.net")
+        .tags("scope", scope.scope(), "uri", scope.uri(), "method", scope.method())
+        .gauge()
+        .value();
+  }
+
+  private double unknown(Gap gap) {
+    return registry.get("native.scope.unknown").tag("reason", gap.tag()).counter().count();
+  }
+
+  private ObservationRegistry observations() {
+    ObservationRegistry observations = ObservationRegistry.create();
+    observations.observationConfig().observationHandler(new NativeScopeObservationHandler(meters));
+    return observations;
+  }
+
+  private static Observation.Context request() {
+    return new ServerRequestObservationContext(
+        new MockHttpServletRequest(), new MockHttpServletResponse());
+  }
+
+  private static Observation.Context task() {
+    return new ScheduledTaskObservationContext(
+        "any", ReflectionUtils.findMethod(String.class, "strip"));
+  }
+
+  @Test
+  void aRouteIsTheSumOfThePiecesThatThreadsWorkedOn() {
+    ObservationRegistry observations = observations();
+    allocated(1_000, 0);
+    Observation request =
+        Observation.createNotStarted("http.server.requests", NativeScopeTest::request, observations)
+            .lowCardinalityKeyValue("uri", "/orders/{id}")
+            .lowCardinalityKeyValue("method", "GET")
+            .start();
+    allocated(5_000, 0);
+    request.scoped(
+        () -> {
+          allocated(5_100, 0);
+          request.scoped(() -> allocated(5_300, 250));
+        });
+    allocated(9_000, 0);
+    request.scoped(() -> allocated(9_020, 0));
+    Observation.createNotStarted("http.client.requests", observations).observe(() -> {});
+    request.stop();
+
+    assertThat(count(ROUTE)).isEqualTo(1);
+    assertThat(sum(ROUTE)).isEqualTo(320);
+    assertThat(net(ROUTE)).isEqualTo(70);
+    assertThat(registry.find("native.scope.allocated").summaries()).hasSize(1);
+  }
+
+  @Test
+  void aScheduledTaskHasTheNameOfItsMethod() {
+    ObservationRegistry observations = observations();
+    allocated(0, 0);
+    Observation.createNotStarted("tasks.scheduled.execution", NativeScopeTest::task, observations)
+        .lowCardinalityKeyValue("code.namespace", "io.example.Cleanup")
+        .lowCardinalityKeyValue("code.function", "run")
+        .observe(() -> allocated(64, 128));
+
+    assertThat(sum(Scope.named("io.example.Cleanup.run"))).isEqualTo(64);
+    assertThat(net(Scope.named("io.example.Cleanup.run"))).isEqualTo(-64);
+  }
+
+  @Test
+  void scopesBeyondTheLimitShareOneName() {
+    for (int i = 0; i < 100; i++) {
+      meters.add(Scope.named("s" + i % 10), 10, 1);
+    }
+
+    assertThat(registry.find("native.scope.allocated").summaries()).hasSize(3);
+    assertThat(sum(Scope.named("s0"))).isEqualTo(100);
+    assertThat(sum(Scope.named("s1"))).isEqualTo(100);
+    assertThat(sum(Scope.named(NativeScopeMeters.OTHER))).isEqualTo(800);
+    assertThat(net(Scope.named(NativeScopeMeters.OTHER))).isEqualTo(80);
+  }
+
+  @Test
+  void whatIsNotCountedIsNeverZero() {
+    mallometer.setStatus(new Status(State.UNAVAILABLE, "no library", ""));
+    meters.end(ROUTE, meters.begin());
+
+    assertThat(registry.find("native.scope.allocated").summaries()).isEmpty();
+    assertThat(unknown(Gap.NOT_COUNTED)).isEqualTo(1);
+  }
+
+  @Test
+  void aRequestThatNoThreadIsBoundToIsUnknown() {
+    ObservationRegistry observations = observations();
+    Observation.start("http.server.requests", NativeScopeTest::request, observations).stop();
+
+    assertThat(unknown(Gap.NO_THREAD)).isEqualTo(1);
+  }
+
+  /** An application may use a name of ours for a meter of its own, with other tags. */
+  @Test
+  void aRegistryThatRefusesTheMetersDoesNotFailTheCall() {
+    registry
+        .config()
+        .meterFilter(
+            new MeterFilter() {
+              @Override
+              public Meter.Id map(Meter.Id id) {
+                throw new IllegalArgumentException("refused");
+              }
+            });
+    meters.add(ROUTE, 1, 1);
+    meters.miss(ROUTE, Gap.NO_THREAD);
+
+    assertThat(registry.getMeters()).isEmpty();
+  }
+
+  @Test
+  @EnabledForJreRange(min = JRE.JAVA_21)
+  void aVirtualThreadSaysWhyItIsEmpty() throws Exception {
+    allocated(1_000, 0);
+    FutureTask<Void> task =
+        new FutureTask<>(
+            () -> {
+              io.mallometer.NativeScope open = meters.begin();
+              allocated(2_000, 0);
+              meters.end(ROUTE, open);
+            },
+            null);
+    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+    task.get();
+
+    assertThat(registry.find("native.scope.allocated").summaries()).isEmpty();
+    assertThat(unknown(Gap.VIRTUAL_THREAD)).isEqualTo(1);
+  }
+
+  /** A class with a method that is measured. */
+  static class Thumbnails {
+    private final FakeMallometer mallometer;
+
+    Thumbnails(FakeMallometer mallometer) {
+      this.mallometer = mallometer;
+    }
+
+    @NativeScope("thumbnail")
+    int draw(boolean fails) {
+      mallometer.setCounters(counters(500, 0));
+      if (fails) {
+        throw new IllegalStateException("as asked");
+      }
+      return 7;
+    }
+  }
+
+  /** One that no proxy can extend. */
+  static final class FinalThumbnails {
+    @NativeScope("final")
+    int draw() {
+      return 7;
+    }
+  }
+
+  @Test
+  void annotatedMethodsAreMeasuredAlsoWhenTheyFail() {
+    allocated(100, 0);
+    application
+        .withPropertyValues("mallometer.scopes.enabled=on")
+        .withBean(Thumbnails.class, () -> new Thumbnails(mallometer))
+        .run(
+            context -> {
+              Thumbnails thumbnails = context.getBean(Thumbnails.class);
+              assertThat(thumbnails.draw(false)).isEqualTo(7);
+              allocated(400, 0);
+              try {
+                thumbnails.draw(true);
+              } catch (IllegalStateException expected) {
+                assertThat(expected).hasMessage("as asked");
+              }
+
+              assertThat(
+                      context
+                          .getBean(MeterRegistry.class)
+                          .get("native.scope.allocated")
+                          .tag("scope", "thumbnail")
+                          .summary()
+                          .totalAmount())
+                  .isEqualTo(500);
+            });
+  }
+
+  @Test
+  void classesThatCannotBeExtendedDoNotStopTheStart() {
+    allocated(0, 0);
+    application
+        .withPropertyValues("mallometer.scopes.enabled=true")
+        .withBean(FinalThumbnails.class)
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              assertThat(context.getBean(FinalThumbnails.class).draw()).isEqualTo(7);
+            });
+  }
+
+  @Test
+  void nothingIsThereByDefaultOrWithoutWhatItNeeds() {
+    application.run(
+        context ->
+            assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(NativeScopeMeters.class)
+                .doesNotHaveBean(NativeScopeObservationHandler.class)
+                .doesNotHaveBean(NativeScopePostProcessor.class));
+    ApplicationContextRunner enabled =
+        application.withPropertyValues("mallometer.scopes.enabled=true");
+    enabled.run(
+        context ->
+            assertThat(context)
+                .hasSingleBean(NativeScopeMeters.class)
+                .hasSingleBean(NativeScopeObservationHandler.class)
+                .hasSingleBean(NativeScopePostProcessor.class));
+    for (String missing : new String[] {"io.micrometer.core", "io.micrometer.observation"}) {
+      enabled
+          .withClassLoader(new FilteredClassLoader(missing))
+          .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("nativeScopeMeters"));
+    }
+    enabled
+        .withPropertyValues("mallometer.enabled=false")
+        .run(context -> assertThat(context).hasNotFailed());
+    new ApplicationContextRunner()
+        .withConfiguration(
+            AutoConfigurations.of(
+                MallometerAutoConfiguration.class, MallometerScopesAutoConfiguration.class))
+        .withPropertyValues("mallometer.scopes.enabled=true")
+        .run(
+            context -> assertThat(context).hasNotFailed().doesNotHaveBean(NativeScopeMeters.class));
+  }
+
+  @Test
+  void aLimitThatMakesNoSenseStopsTheStart() {
+    application
+        .withPropertyValues("mallometer.scopes.enabled=true", "mallometer.scopes.most=0")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("mallometer.scopes.most"));
+  }
+}

@@ -1,0 +1,105 @@
+package io.mallometer.internal.gate;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Named results in a directory, one file each, with all samples. A baseline's file is itself a file
+ * of results.
+ */
+public final class Baselines {
+
+  private static final String ENDING = ".json";
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
+
+  private final Path directory;
+
+  public Baselines(Path directory) {
+    this.directory = directory;
+  }
+
+  /**
+   * Returns the file of a baseline, whether it exists or not.
+   *
+   * @throws IllegalArgumentException if this cannot be a name
+   */
+  public Path file(String name) {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          name
+              + " is no name for a baseline: use up to 100 letters, digits, dots, hyphens and"
+              + " underscores, a letter or digit first");
+    }
+    return directory.resolve(name + ENDING);
+  }
+
+  /**
+   * Saves results, in place of what the baseline had before.
+   *
+   * @return the file
+   */
+  public Path save(String name, Results results) throws IOException {
+    Path file = file(name);
+    WholeFile.write(file, results.json());
+    return file;
+  }
+
+  /**
+   * Deletes a baseline.
+   *
+   * @throws IOException if there is none of this name
+   */
+  public void delete(String name) throws IOException {
+    try {
+      Files.delete(file(name));
+    } catch (NoSuchFileException e) {
+      throw absent(name);
+    }
+  }
+
+  /**
+   * Reads a baseline.
+   *
+   * @throws IOException if there is none of this name, or it cannot be read
+   */
+  public Results read(String name, Selection selection) throws IOException {
+    Path file = file(name);
+    if (!Files.exists(file)) {
+      throw absent(name);
+    }
+    return Results.read(List.of(file), selection);
+  }
+
+  /** Returns the names of all baselines in their order. */
+  public List<String> names() throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(ENDING))
+          .map(name -> name.substring(0, name.length() - ENDING.length()))
+          .filter(name -> NAME.matcher(name).matches())
+          .sorted()
+          .toList();
+    }
+  }
+
+  private IOException absent(String name) throws IOException {
+    List<String> names = names();
+    return new IOException(
+        "there is no baseline %s in %s; %s"
+            .formatted(
+                name,
+                directory,
+                names.isEmpty()
+                    ? "baseline save makes one"
+                    : "there are " + String.join(", ", names)));
+  }
+}

@@ -1,0 +1,148 @@
+package io.mallometer.internal.gate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Measured figures beside the expected ones.
+ *
+ * <p>A figure is worse if it exceeds what is expected by more than the tolerance and by more than
+ * the noise band. The noise band is that of the expected distribution: a change that makes a metric
+ * stray more, as a leak does that grows with each iteration, must not widen the band that excuses
+ * it.
+ *
+ * @param figures every judged percentile of every metric, by name, metric and percentile
+ * @param problems what could not be compared, and why
+ * @param added what was measured and is not expected; it is not judged
+ */
+public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet<Key> added) {
+
+  /** Units of rates, of which more is better; of everything else less is. */
+  private static final String RATE = "ops/";
+
+  /**
+   * One percentile of one metric.
+   *
+   * @param tolerance the difference that is allowed
+   * @param noise the difference that the expected samples' own spread explains
+   */
+  public record Figure(
+      Key key,
+      String unit,
+      Percentile percentile,
+      double expected,
+      double measured,
+      double tolerance,
+      double noise,
+      Verdict verdict) {}
+
+  /**
+   * A metric that could not be compared.
+   *
+   * @param key the metric
+   * @param reason a sentence without its end
+   */
+  public record Problem(Key key, String reason) {}
+
+  public Comparison {
+    figures = List.copyOf(figures);
+    problems = List.copyOf(problems);
+  }
+
+  /**
+   * Compares.
+   *
+   * @param expected the reference
+   * @param results what was measured
+   * @param tolerance for metrics that have none of their own
+   */
+  public static Comparison of(
+      SortedMap<Key, Expected> expected, Results results, Tolerance tolerance) {
+    SortedMap<Key, Expected> measured = results.expected();
+    List<Figure> figures = new ArrayList<>();
+    List<Problem> problems = new ArrayList<>();
+    expected.forEach(
+        (key, reference) -> {
+          Expected found = measured.get(key);
+          if (found == null) {
+            problems.add(new Problem(key, "it was expected and not measured"));
+          } else if (!found.unit().equals(reference.unit())) {
+            problems.add(
+                new Problem(
+                    key,
+                    "it is expected in %s and was measured in %s"
+                        .formatted(reference.unit(), found.unit())));
+          } else {
+            judge(key, reference, found, reference.tolerance().orElse(tolerance), figures);
+          }
+        });
+    SortedSet<Key> added = new TreeSet<>(measured.keySet());
+    added.removeAll(expected.keySet());
+    return new Comparison(figures, problems, added);
+  }
+
+  private static void judge(
+      Key key, Expected reference, Expected found, Tolerance tolerance, List<Figure> to) {
+    double noise = reference.distribution().noise();
+    for (Percentile percentile : Percentile.values()) {
+      OptionalDouble before = reference.distribution().at(percentile);
+      OptionalDouble after = found.distribution().at(percentile);
+      if (tolerance.percentiles().contains(percentile) && before.isPresent() && after.isPresent()) {
+        double expected = before.getAsDouble();
+        double measured = after.getAsDouble();
+        double allowed = tolerance.of(expected);
+        to.add(
+            new Figure(
+                key,
+                reference.unit(),
+                percentile,
+                expected,
+                measured,
+                allowed,
+                noise,
+                verdict(reference.unit(), measured - expected, allowed, noise)));
+      }
+    }
+  }
+
+  private static Verdict verdict(String unit, double change, double allowed, double noise) {
+    double more = unit.startsWith(RATE) ? -change : change;
+    if (Math.abs(more) <= allowed) {
+      return Verdict.EQUAL;
+    }
+    if (more > 0) {
+      return more <= noise ? Verdict.NOISE : Verdict.WORSE;
+    }
+    return -more <= noise ? Verdict.EQUAL : Verdict.BETTER;
+  }
+
+  /** Returns how many figures have a verdict. */
+  public long count(Verdict verdict) {
+    return figures.stream().filter(figure -> figure.verdict() == verdict).count();
+  }
+
+  /** Returns the figures of each metric. */
+  SortedMap<Key, List<Figure>> byMetric() {
+    SortedMap<Key, List<Figure>> metrics = new TreeMap<>();
+    for (Figure figure : figures) {
+      metrics.computeIfAbsent(figure.key(), key -> new ArrayList<>()).add(figure);
+    }
+    return metrics;
+  }
+
+  /** Returns the result as a whole. Nothing compared is never equal. */
+  public Outcome outcome() {
+    if (count(Verdict.WORSE) > 0) {
+      return Outcome.WORSE;
+    }
+    if (!problems.isEmpty() || figures.isEmpty()) {
+      return Outcome.NOT_MEASURED;
+    }
+    return count(Verdict.BETTER) > 0 ? Outcome.BETTER : Outcome.EQUAL;
+  }
+}

@@ -1,0 +1,54 @@
+package io.mallometer.internal.gate;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * The percentiles of a metric.
+ *
+ * <p>The noise band is 1.5 times the interquartile range: Tukey's fence, beyond which a value
+ * counts as an outlier (Exploratory Data Analysis, 1977). For normally distributed samples that is
+ * two standard deviations. Unlike the standard deviation it stays 0 for counts of which one in four
+ * may stray, and it can be worked out by hand from the percentiles in a threshold file.
+ *
+ * @param values the known percentiles; files that people edit may have only some
+ */
+public record Distribution(SortedMap<Percentile, Double> values) {
+
+  private static final double FENCE = 1.5;
+
+  public Distribution {
+    values = Collections.unmodifiableSortedMap(new TreeMap<>(values));
+  }
+
+  /**
+   * Sorts samples and takes each percentile by the nearest rank.
+   *
+   * @param samples at least one, each finite
+   */
+  static Distribution of(List<Double> samples) {
+    List<Double> sorted = samples.stream().sorted().toList();
+    Map<Percentile, Double> values = new EnumMap<>(Percentile.class);
+    for (Percentile percentile : Percentile.values()) {
+      values.put(percentile, Numbers.rounded(sorted.get(percentile.index(sorted.size()))));
+    }
+    return new Distribution(new TreeMap<>(values));
+  }
+
+  OptionalDouble at(Percentile percentile) {
+    Double value = values.get(percentile);
+    return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
+  }
+
+  /** Returns by how much a figure may stray by chance; 0 if the quartiles are not known. */
+  double noise() {
+    Double low = values.get(Percentile.P25);
+    Double high = values.get(Percentile.P75);
+    return low == null || high == null ? 0 : FENCE * (high - low);
+  }
+}

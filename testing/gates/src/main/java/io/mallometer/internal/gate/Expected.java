@@ -1,0 +1,17 @@
+package io.mallometer.internal.gate;
+
+import java.util.Optional;
+
+/**
+ * What a metric should be.
+ *
+ * @param unit the unit of the figures
+ * @param distribution the figures
+ * @param tolerance the tolerance for this metric alone; empty if that of the run applies
+ */
+public record Expected(String unit, Distribution distribution, Optional<Tolerance> tolerance) {
+
+  Expected(String unit, Distribution distribution) {
+    this(unit, distribution, Optional.empty());
+  }
+}

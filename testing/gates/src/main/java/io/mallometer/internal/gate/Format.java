@@ -1,0 +1,43 @@
+package io.mallometer.internal.gate;
+
+import java.util.Locale;
+import java.util.function.Function;
+
+/** How a comparison is written. */
+public enum Format {
+  /** Lines for people: what differs, and a summary. */
+  TEXT(TextReport::text),
+  /** A table for a pull request's description or a job summary. */
+  MARKDOWN(TextReport::markdown),
+  /** Every figure. */
+  JSON(JsonReport::of),
+  /** A test for each metric, as continuous integration reads them. */
+  JUNIT(JUnitReport::of),
+  /** Workflow commands, which GitHub shows as annotations. */
+  GITHUB(TextReport::github);
+
+  private final Function<Comparison, String> report;
+
+  Format(Function<Comparison, String> report) {
+    this.report = report;
+  }
+
+  /** Returns the comparison in this format, with a line break at the end. */
+  public String of(Comparison comparison) {
+    return report.apply(comparison);
+  }
+
+  /** Returns its name in options. */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Finds a format by its name.
+   *
+   * @throws IllegalArgumentException if there is none; the message lists all names
+   */
+  public static Format of(String id) {
+    return Choice.of("format", id, values(), Format::id);
+  }
+}

@@ -1,0 +1,50 @@
+package io.mallometer.internal.gate;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+
+/**
+ * Numbers as files and reports show them. Counts stay exact; fractions, which averages have, are
+ * cut so that files do not change for digits that mean nothing.
+ */
+final class Numbers {
+
+  private static final int DECIMALS = 3;
+  private static final MathContext SMALL = new MathContext(DECIMALS, RoundingMode.HALF_EVEN);
+
+  private Numbers() {}
+
+  /**
+   * Rounds to three decimals, or to three digits if the number is below 1.
+   *
+   * @param number a finite number
+   */
+  static double rounded(double number) {
+    BigDecimal exact = BigDecimal.valueOf(number);
+    return Math.abs(number) < 1
+        ? exact.round(SMALL).doubleValue()
+        : exact.setScale(DECIMALS, RoundingMode.HALF_EVEN).doubleValue();
+  }
+
+  /** Returns the rounded number without an exponent and without zeros at the end. */
+  static String text(double number) {
+    BigDecimal rounded = BigDecimal.valueOf(rounded(number)).stripTrailingZeros();
+    return rounded.signum() == 0 ? "0" : rounded.toPlainString();
+  }
+
+  /** Returns the rounded number as files have it. */
+  static BigDecimal written(double number) {
+    return new BigDecimal(text(number));
+  }
+
+  /** Returns a share as a percentage with one decimal at most, such as {@code 22.1 %}. */
+  static String percent(double share) {
+    return BigDecimal.valueOf(share)
+            .movePointRight(2)
+            .setScale(1, RoundingMode.HALF_EVEN)
+            .stripTrailingZeros()
+            .toPlainString()
+        + " %";
+  }
+}

@@ -1,0 +1,41 @@
+package io.mallometer.internal.gate;
+
+import java.util.Locale;
+
+/** The percentiles of the samples that can be compared, the lowest first. */
+public enum Percentile {
+  P0(0),
+  P25(25),
+  P50(50),
+  P75(75),
+  P90(90),
+  P99(99),
+  P100(100);
+
+  private static final double WHOLE = 100;
+
+  private final int percent;
+
+  Percentile(int percent) {
+    this.percent = percent;
+  }
+
+  /** Returns its name in files and options, such as {@code p90}. */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Finds a percentile by its name.
+   *
+   * @throws IllegalArgumentException if there is none; the message lists all names
+   */
+  public static Percentile of(String id) {
+    return Choice.of("percentile", id, values(), Percentile::id);
+  }
+
+  /** Returns the index of this percentile in sorted samples by the nearest rank. */
+  int index(int samples) {
+    return Math.max(0, (int) Math.ceil(percent / WHOLE * samples) - 1);
+  }
+}

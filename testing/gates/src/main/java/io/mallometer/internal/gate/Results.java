@@ -1,0 +1,175 @@
+package io.mallometer.internal.gate;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * Measured samples, read from one or several files. Samples of the same metric in several files are
+ * put together: several runs of the same build tell more about its spread than one.
+ *
+ * <p>Three kinds of files are understood, told apart by their content: what JMH writes with {@code
+ * -rf json}, what {@code mallometer report --format json} writes, and arrays of
+ *
+ * <pre>
+ * {"name":"io.example.CodecTest.encode","metric":"native.alloc.bytes","unit":"B","samples":[4096,4100]}
+ * </pre>
+ *
+ * which any program can write, and as which baselines are stored.
+ */
+public final class Results {
+
+  private static final String NAME = "name";
+  private static final String METRIC = "metric";
+  private static final String UNIT = "unit";
+  private static final String SAMPLES = "samples";
+
+  /** Samples in the order in which they were measured. */
+  record Samples(String unit, List<Double> values) {}
+
+  private final Selection selection;
+  private final SortedMap<Key, Samples> samples = new TreeMap<>();
+
+  /** The metrics in the files that the selection leaves out. */
+  private final SortedSet<String> leftOut = new TreeSet<>();
+
+  private Results(Selection selection) {
+    this.selection = selection;
+  }
+
+  /**
+   * Reads files.
+   *
+   * @param paths files, or directories of which every {@code *.json} is read
+   * @throws UnusableResultsException if a file is malformed, has a number that is not finite or
+   *     another unit than a file before, or if nothing in the files is selected
+   * @throws IOException if a file does not exist or cannot be read
+   */
+  public static Results read(List<Path> paths, Selection selection) throws IOException {
+    Results results = new Results(selection);
+    for (Path path : paths) {
+      for (Path file : files(path)) {
+        results.read(file);
+      }
+    }
+    if (results.samples.isEmpty()) {
+      throw new UnusableResultsException(results.nothing(paths));
+    }
+    return results;
+  }
+
+  private String nothing(List<Path> paths) {
+    String where = paths.size() == 1 ? paths.get(0).toString() : "the " + paths.size() + " files";
+    return leftOut.isEmpty()
+        ? where + ": no results; did the tests or benchmarks run?"
+        : "%s: no metric matches %s; there are %s"
+            .formatted(where, selection.metrics(), String.join(", ", leftOut));
+  }
+
+  private static List<Path> files(Path path) throws IOException {
+    if (!Files.isDirectory(path)) {
+      return List.of(path);
+    }
+    try (Stream<Path> files = Files.list(path)) {
+      return files
+          .filter(file -> file.toString().endsWith(".json") && Files.isRegularFile(file))
+          .filter(file -> !file.getFileName().toString().startsWith("."))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private void read(Path path) throws IOException {
+    JsonFile file = new JsonFile(path);
+    if (file.content() instanceof JsonArray array) {
+      if (JmhResults.are(array)) {
+        JmhResults.read(file, array, this);
+      } else {
+        readArray(file, array);
+      }
+    } else if (file.content() instanceof JsonObject object && ReportResults.are(object)) {
+      ReportResults.read(file, object, this);
+    } else {
+      throw file.unusable(
+          "the file holds no results; JMH writes them with -rf json, mallometer report with"
+              + " --format json, and docs/gates.md shows those of other programs");
+    }
+  }
+
+  private void readArray(JsonFile file, JsonArray array) throws UnusableResultsException {
+    int index = 0;
+    for (JsonElement element : array) {
+      String what = "result " + ++index;
+      JsonObject result = file.object(element, what);
+      file.onlyHas(result, Set.of(NAME, METRIC, UNIT, SAMPLES), what);
+      add(
+          file,
+          new Key(file.text(result, NAME, what), file.text(result, METRIC, what)),
+          file.text(result, UNIT, what),
+          List.copyOf(file.array(result, SAMPLES, what).asList()));
+    }
+  }
+
+  /** Adds samples if they are selected; only then they are looked at. */
+  void add(JsonFile file, Key key, String unit, List<JsonElement> values)
+      throws UnusableResultsException {
+    if (!selection.has(key)) {
+      leftOut.add(key.metric());
+      return;
+    }
+    if (values.isEmpty()) {
+      throw file.unusable(key + " has no samples");
+    }
+    Samples known = samples.computeIfAbsent(key, k -> new Samples(unit, new ArrayList<>()));
+    if (!known.unit().equals(unit)) {
+      throw file.unusable(
+          "%s is in %s here and in %s in another file".formatted(key, unit, known.unit()));
+    }
+    int index = 0;
+    for (JsonElement value : values) {
+      known.values().add(file.number(value, "%s, sample %d".formatted(key, ++index)));
+    }
+  }
+
+  /** Returns what these results, as a baseline, lead to expect of others. */
+  public SortedMap<Key, Expected> expected() {
+    SortedMap<Key, Expected> expected = new TreeMap<>();
+    samples.forEach(
+        (key, measured) ->
+            expected.put(key, new Expected(measured.unit(), Distribution.of(measured.values()))));
+    return expected;
+  }
+
+  /** Returns how many samples there are, of all metrics. */
+  public int size() {
+    return samples.values().stream().mapToInt(measured -> measured.values().size()).sum();
+  }
+
+  /** Returns the results as an array of which each metric has a line, in the order of the names. */
+  String json() {
+    StringBuilder json = new StringBuilder("[");
+    for (Map.Entry<Key, Samples> entry : samples.entrySet()) {
+      JsonObject line = new JsonObject();
+      line.addProperty(NAME, entry.getKey().name());
+      line.addProperty(METRIC, entry.getKey().metric());
+      line.addProperty(UNIT, entry.getValue().unit());
+      JsonArray values = new JsonArray();
+      entry.getValue().values().forEach(value -> values.add(Numbers.written(value)));
+      line.add(SAMPLES, values);
+      json.append(json.length() > 1 ? ",\n" : "\n").append(line);
+    }
+    return json.append("\n]\n").toString();
+  }
+}

@@ -1,0 +1,165 @@
+package io.mallometer.internal.gate;
+
+import io.mallometer.internal.gate.Comparison.Figure;
+import io.mallometer.internal.gate.Comparison.Problem;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A comparison as lines for people. Figures that are as expected are counted, not listed. */
+final class TextReport {
+
+  private static final String HINT =
+      "If the change is intended, thresholds update or baseline save makes it the expected one.";
+
+  private static final Comparator<Figure> BY_VERDICT = Comparator.comparing(Figure::verdict);
+
+  private TextReport() {}
+
+  static String text(Comparison comparison) {
+    StringBuilder text = new StringBuilder();
+    for (Figure figure : notable(comparison)) {
+      text.append(plain("%-6s %s ".formatted(figure.verdict().id(), figure.key()) + line(figure)));
+    }
+    for (Problem problem : comparison.problems()) {
+      text.append(plain("failed %s: %s".formatted(problem.key(), problem.reason())));
+    }
+    for (Key key : comparison.added()) {
+      text.append(plain("new    %s: not judged".formatted(key)));
+    }
+    text.append(summary(comparison)).append('\n');
+    if (comparison.outcome() == Outcome.WORSE) {
+      text.append(HINT).append('\n');
+    }
+    return text.toString();
+  }
+
+  static String markdown(Comparison comparison) {
+    StringBuilder text = new StringBuilder("**Native memory: ");
+    text.append(comparison.outcome().id()).append("**. ").append(summary(comparison)).append('\n');
+    List<Figure> notable = notable(comparison);
+    if (!notable.isEmpty()) {
+      text.append("\n| | name | metric | | expected | measured | change | allowed | noise |\n");
+      text.append("|---|---|---|---|--:|--:|--:|--:|--:|\n");
+    }
+    for (Figure figure : notable) {
+      text.append(
+          "| %s | %s | %s | %s | %s %s | %s %s | %s | %s | %s |\n"
+              .formatted(
+                  figure.verdict().id(),
+                  cell(figure.key().name()),
+                  cell(figure.key().metric()),
+                  figure.percentile().id(),
+                  Numbers.text(figure.expected()),
+                  cell(figure.unit()),
+                  Numbers.text(figure.measured()),
+                  cell(figure.unit()),
+                  relative(figure),
+                  Numbers.text(figure.tolerance()),
+                  Numbers.text(figure.noise())));
+    }
+    if (!comparison.problems().isEmpty() || !comparison.added().isEmpty()) {
+      text.append('\n');
+    }
+    for (Problem problem : comparison.problems()) {
+      text.append(
+          "- failed: %s: %s\n".formatted(cell(problem.key().toString()), cell(problem.reason())));
+    }
+    for (Key key : comparison.added()) {
+      text.append("- new, not judged: %s\n".formatted(cell(key.toString())));
+    }
+    return text.toString();
+  }
+
+  /** https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
+  static String github(Comparison comparison) {
+    StringBuilder text = new StringBuilder();
+    comparison
+        .byMetric()
+        .forEach(
+            (key, figures) -> {
+              Verdict worst = Collections.min(figures, BY_VERDICT).verdict();
+              if (worst != Verdict.EQUAL) {
+                String lines =
+                    figures.stream()
+                        .filter(figure -> figure.verdict() != Verdict.EQUAL)
+                        .map(TextReport::line)
+                        .collect(Collectors.joining("\n"));
+                text.append(
+                    command(level(worst), "Native memory: " + worst.id(), key + "\n" + lines));
+              }
+            });
+    for (Problem problem : comparison.problems()) {
+      text.append(
+          command("error", "Native memory: not measured", problem.key() + ": " + problem.reason()));
+    }
+    return text.append(command("notice", "Native memory", summary(comparison))).toString();
+  }
+
+  private static String level(Verdict verdict) {
+    return switch (verdict) {
+      case WORSE -> "error";
+      case NOISE -> "warning";
+      case BETTER, EQUAL -> "notice";
+    };
+  }
+
+  private static String command(String level, String title, String message) {
+    return "::%s title=%s::%s\n"
+        .formatted(level, data(title).replace(":", "%3A").replace(",", "%2C"), data(message));
+  }
+
+  private static String data(String text) {
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A");
+  }
+
+  private static List<Figure> notable(Comparison comparison) {
+    return comparison.figures().stream()
+        .filter(figure -> figure.verdict() != Verdict.EQUAL)
+        .sorted(BY_VERDICT)
+        .toList();
+  }
+
+  /** Returns such as {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}. */
+  static String line(Figure figure) {
+    return "%s: %s %s, expected %s, %s (allowed %s, noise %s)"
+        .formatted(
+            figure.percentile().id(),
+            Numbers.text(figure.measured()),
+            figure.unit(),
+            Numbers.text(figure.expected()),
+            relative(figure),
+            Numbers.text(figure.tolerance()),
+            Numbers.text(figure.noise()));
+  }
+
+  private static String relative(Figure figure) {
+    double change = figure.measured() - figure.expected();
+    String sign = change > 0 ? "+" : "";
+    return figure.expected() == 0
+        ? sign + Numbers.text(change)
+        : sign + Numbers.percent(change / Math.abs(figure.expected()));
+  }
+
+  private static String summary(Comparison comparison) {
+    int problems = comparison.problems().size();
+    return "%d figures: %d worse, %d more but inside the noise band, %d better, %d equal%s."
+        .formatted(
+            comparison.figures().size(),
+            comparison.count(Verdict.WORSE),
+            comparison.count(Verdict.NOISE),
+            comparison.count(Verdict.BETTER),
+            comparison.count(Verdict.EQUAL),
+            problems == 0 ? "" : "; %d not measured".formatted(problems));
+  }
+
+  /** Returns a line without what a terminal would obey. */
+  private static String plain(String line) {
+    return line.replaceAll("[\\p{Cc}\\p{Cf}]", "?") + "\n";
+  }
+
+  private static String cell(String text) {
+    return text.replaceAll("[\\p{Cc}\\p{Cf}]", " ").replaceAll("([\\\\`*_|<>\\[\\]])", "\\\\$1");
+  }
+}

@@ -1,0 +1,161 @@
+package io.mallometer.internal.gate;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * By how much a figure may differ from what is expected, and which percentiles are judged. The
+ * larger of the two allowances counts: the relative one suits large figures, the absolute one keeps
+ * small figures from failing for a few bytes.
+ *
+ * @param relative as a share of the expected figure: 0.05 is 5 %
+ * @param absolute in the unit of the metric
+ * @param percentiles the percentiles that are judged
+ */
+public record Tolerance(double relative, double absolute, Set<Percentile> percentiles) {
+
+  private static final Set<Percentile> QUARTILES =
+      EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
+
+  /**
+   * Less than one byte or call, which whole numbers never differ by. The JVM's own allocations
+   * leave such fractions in averages over many operations: up to half a byte where nothing is kept.
+   */
+  private static final double FRACTION = 0.99;
+
+  /** The presets. */
+  public enum Preset {
+    /** No difference at any percentile: for counts that are equal from run to run. */
+    STRICT(new Tolerance(0, 0, EnumSet.allOf(Percentile.class))),
+    /** 5 % at the quartiles, and less than one unit in any case. */
+    DEFAULT(new Tolerance(0.05, FRACTION, QUARTILES)),
+    /** 25 % at the quartiles, and less than one unit in any case. */
+    RELAXED(new Tolerance(0.25, FRACTION, QUARTILES));
+
+    private final Tolerance tolerance;
+
+    Preset(Tolerance tolerance) {
+      this.tolerance = tolerance;
+    }
+
+    public Tolerance tolerance() {
+      return tolerance;
+    }
+
+    /** Returns its name in files and options. */
+    public String id() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Finds a preset by its name.
+     *
+     * @throws IllegalArgumentException if there is none; the message lists all names
+     */
+    public static Preset of(String id) {
+      return Choice.of("preset", id, values(), Preset::id);
+    }
+  }
+
+  /**
+   * Checks the allowances.
+   *
+   * @throws IllegalArgumentException if one is negative or not finite, or nothing is judged
+   */
+  public Tolerance {
+    if (!(relative >= 0 && absolute >= 0)
+        || !Double.isFinite(relative)
+        || !Double.isFinite(absolute)) {
+      throw new IllegalArgumentException("a tolerance must be a number from 0");
+    }
+    if (percentiles.isEmpty()) {
+      throw new IllegalArgumentException("a tolerance needs at least one percentile");
+    }
+    percentiles = Collections.unmodifiableSet(EnumSet.copyOf(percentiles));
+  }
+
+  /**
+   * Makes a tolerance from a preset and from what is given in place of its parts.
+   *
+   * @param preset the preset's name
+   * @param relative a {@link #share}; null keeps the preset's
+   * @param absolute an {@link #amount}; null keeps the preset's
+   * @param percentiles names of percentiles; none keeps the preset's
+   * @throws IllegalArgumentException if one is not understood
+   */
+  public static Tolerance of(
+      String preset,
+      @Nullable String relative,
+      @Nullable String absolute,
+      List<String> percentiles) {
+    Tolerance base = Preset.of(preset).tolerance();
+    return new Tolerance(
+        relative == null ? base.relative : share(relative),
+        absolute == null ? base.absolute : amount(absolute),
+        percentiles.isEmpty() ? base.percentiles : percentiles(percentiles));
+  }
+
+  /**
+   * Finds percentiles by their names.
+   *
+   * @throws IllegalArgumentException if one is not known
+   */
+  static Set<Percentile> percentiles(List<String> names) {
+    Set<Percentile> percentiles = EnumSet.noneOf(Percentile.class);
+    names.forEach(name -> percentiles.add(Percentile.of(name)));
+    return percentiles;
+  }
+
+  /** Returns the difference that is allowed. */
+  double of(double expected) {
+    return Math.max(relative * Math.abs(expected), absolute);
+  }
+
+  /**
+   * Reads a share.
+   *
+   * @param text such as {@code 5%} or {@code 0.05}
+   * @throws IllegalArgumentException if it is neither
+   */
+  static double share(String text) {
+    String number = text.strip();
+    return number.endsWith("%")
+        ? number(text, number.substring(0, number.length() - 1)) / 100
+        : number(text, number);
+  }
+
+  /**
+   * Reads an amount.
+   *
+   * @param text such as {@code 100}, {@code 4KiB} or {@code 1.5 MiB}
+   * @throws IllegalArgumentException if it is none
+   */
+  static double amount(String text) {
+    String number = text.strip();
+    double factor = 1;
+    for (String unit : new String[] {"KiB", "MiB", "GiB"}) {
+      factor *= 1024;
+      if (number.endsWith(unit)) {
+        return factor * number(text, number.substring(0, number.length() - unit.length()));
+      }
+    }
+    return number(text, number);
+  }
+
+  private static double number(String whole, String part) {
+    try {
+      double number = Double.parseDouble(part.strip());
+      if (number >= 0 && Double.isFinite(number)) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(
+        whole + " is no tolerance; write for instance 5% or 0.05, 100 or 4KiB");
+  }
+}

@@ -1,0 +1,5 @@
+/** The Maven plugin. */
+@NullMarked
+package io.mallometer.maven;
+
+import org.jspecify.annotations.NullMarked;
