@@ -3,6 +3,8 @@ package io.mallometer.jmh;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -14,17 +16,22 @@ import org.openjdk.jmh.results.TextResult;
 final class TopSites {
 
   private static final int MOST_FRAMES = 8;
+  private static final int MOST_PAUSES = 100;
+  private static final int PAUSE_MILLIS = 20;
 
   private final Mallometer mallometer;
   private final int most;
   private final Map<Integer, Double> before = new HashMap<>();
+  private final Instant readAt;
   private long operations;
   private int iterations;
 
   TopSites(Mallometer mallometer, int most) {
     this.mallometer = mallometer;
     this.most = most;
-    for (CallSite site : mallometer.sites().read().sites()) {
+    CallSites read = mallometer.sites().read();
+    this.readAt = read.time();
+    for (CallSite site : read.sites()) {
       before.put(site.number(), site.allocatedBytes().value());
     }
   }
@@ -38,13 +45,27 @@ final class TopSites {
   /** Returns them as text. */
   Result<?> listed() {
     StringBuilder text = new StringBuilder();
-    List<CallSite> sites = mallometer.sites().read().ofApplication().sites();
+    List<CallSite> sites = readAnew().ofApplication().sites();
     sites.stream()
         .filter(site -> allocated(site) > 0)
         .sorted(Comparator.comparingDouble(this::allocated).reversed())
         .limit(most)
         .forEach(site -> add(site, text));
     return new TextResult(text.toString(), "native.alloc.sites");
+  }
+
+  /** A reading serves for a second. */
+  private CallSites readAnew() {
+    CallSites read = mallometer.sites().read();
+    try {
+      for (int i = 0; i < MOST_PAUSES && read.time().equals(readAt); i++) {
+        Thread.sleep(PAUSE_MILLIS);
+        read = mallometer.sites().read();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return read;
   }
 
   private double allocated(CallSite site) {
