@@ -19,19 +19,30 @@ final class Series {
 
   private final List<Reading> readings = new ArrayList<>();
 
-  private Series(Reading before) {
+  /** What is live of the whole process. */
+  private final double[] process;
+
+  private Series(Reading before, int iterations) {
     readings.add(before);
+    process = new double[iterations + 1];
+  }
+
+  /** Whether the process as a whole grows. */
+  boolean processGrows(double allowed) {
+    return Growth.of(process, allowed).found();
   }
 
   /** Runs a test so often, and collects garbage after each run if that is wanted. */
   static Series of(Watch watch, Body body, int iterations, boolean collecting) throws Throwable {
-    Series series = new Series(watch.read());
+    Series series = new Series(watch.read(), iterations);
+    series.process[0] = watch.processBytes();
     for (int i = 0; i < iterations; i++) {
       body.run();
       if (collecting) {
         watch.collectGarbage();
       }
       series.readings.add(watch.read());
+      series.process[i + 1] = watch.processBytes();
     }
     return series;
   }
