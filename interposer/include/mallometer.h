@@ -633,7 +633,8 @@ struct mallometer_sought {
 enum mallometer_option {
   /* Millionths of one processor's time that samples may take; 0: any. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
-  /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. */
+  /* MALLOMETER_SAMPLE_INTERVAL in bytes; not to or from 1, which must hold from the start to be exact. With 2 to 8, and
+   * an overhead target of 0, all later allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   /* The shortest epoch, in milliseconds, at least 10. 5,000 by default. */
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3,

@@ -52,6 +52,11 @@ void *call_sites_take(struct sample *sample) {
 static struct slab slab;
 static struct thread_block *const block = &slab.blocks[0];
 
+uint32_t thread_block_count(void) { return BLOCKS_IN_SLAB; }
+struct thread_block *thread_block_at(uint32_t index) {
+  return &slab.blocks[index];
+}
+
 /* Any addresses will do; call sites of a library lie close together, and stacks are aligned. */
 static struct origin origin_of(unsigned site) {
   return (struct origin){(const void *)(uintptr_t)(0x7f1234560000 + 37 * (uint64_t)site),
@@ -280,6 +285,20 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
   /* The interval is another: so are all paths. */
   sampler_configure(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
+}
+
+static void a_close_interval_takes_everything_from_then_on_also_of_hot_paths(void) {
+  enum { SITES = 600, EVENTS = 200000 };
+  uint32_t target = sampler_target();
+  start_again(DEFAULT_SAMPLE_INTERVAL);
+  for (unsigned i = 0; i < EVENTS; i++) allocate(i % SITES, 24);
+  sampler_aim(0);
+  sampler_configure(2);
+  uint64_t before = sampler_totals().samples, missed = 0;
+  for (unsigned i = 0; i < EVENTS; i++) missed += !allocate(i % SITES, 24);
+  CHECK_EQUAL(missed, 0);
+  CHECK_EQUAL(sampler_totals().samples - before, EVENTS);
+  sampler_aim(target);
 }
 
 /* ---- Intervals ---------------------------------------------------------------------------------------- */
@@ -627,6 +646,7 @@ int main(int argc, char **argv) {
   interval_zero_takes_nothing();
   estimates_have_no_bias();
   a_hot_large_path_is_visited_seldom_and_a_new_one_at_once();
+  a_close_interval_takes_everything_from_then_on_also_of_hot_paths();
   large_paths_that_drive_out_each_other_have_no_bias();
   hot_large_paths_of_one_set_are_visited_seldom();
   intervals_hold_what_they_promise();

@@ -15,6 +15,7 @@
 #define USUAL_UNIT_PS 25000u /* sample/work.h */
 /* The first finds little in the processor's caches, the others all: together they take what samples take. */
 #define REHEARSALS 3u
+#define CLOSE_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
 /* The counter ended before an allocation was chosen: it counts to 256 only. Such a visit is none. */
@@ -41,12 +42,28 @@ static uint64_t estimated_bytes;
 static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
+/*
+ * The next allocation of each bucket is visited for certain, which is what level 0 says: so a counter that was drawn
+ * for a longer interval does not keep waiting what the shorter one wants to see. A thread that draws one at this moment
+ * may keep it.
+ */
+static void visit_all_at_once(void) {
+  for (uint32_t i = 0; i < thread_block_count(); i++) {
+    struct thread_block *block = thread_block_at(i);
+    for (size_t bucket = 0; block && bucket < FILTER_BUCKETS; bucket++) {
+      __atomic_store_n(&thread_levels(block)[bucket], 0, __ATOMIC_RELAXED);
+      __atomic_store_n(&thread_filter(block)[bucket], 0, __ATOMIC_RELAXED);
+    }
+  }
+}
+
 /* Who reads the two in between takes the probability of either: each is known, and any will do. */
 void sampler_configure(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
   __atomic_store_n(&interval, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&interval_number, 1, __ATOMIC_RELAXED);
+  visit_all_at_once();
 }
 
 size_t sampler_interval(void) { return __atomic_load_n(&interval, __ATOMIC_RELAXED); }
@@ -207,6 +224,9 @@ static struct governor_shares shares(struct thread_block *block, uint64_t now) {
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
 }
 
+/* No object is smaller than the interval: each is to be looked at, however busy its path is. */
+static bool is_close(void) { return sampler_interval() <= CLOSE_INTERVAL; }
+
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
 /* The probability with which the next allocation of this path is to be looked at; counts what this visit stands for. */
@@ -219,7 +239,7 @@ static double wanted(const struct sample *allocation, double visits) {
   double by_size = (double)(allocation->bytes ? allocation->bytes : 1) * rate;
   double due = count_due(path, at_most_1(by_size) * visits, tick_of(now)), enough = ENOUGH_SAMPLES * left.of_busy;
   by_size = at_most_1(by_size * left.of_sizes);
-  if (due > enough && sampler_interval() != 1) by_size *= enough / due;
+  if (due > enough && !is_close()) by_size *= enough / due;
   double by_number = at_most_1((double)K / (count_seen(path, visits) + 1.0)) * left.of_numbers;
   return by_number > by_size ? by_number : by_size;
 }

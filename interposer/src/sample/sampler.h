@@ -22,9 +22,9 @@
  * rise slowly, so that its next allocations are found sooner.
  *
  * Where samples take more time than they may (governor.h), e, then k, then all p are lower by a common share. With an
- * interval of 1 nothing is left out, whatever it takes. An allocation of eight intervals is always looked at, unless
- * its path is a busy one. Visits are billed too, but nothing is lower for them: of hot code they are some one in 110
- * allocations whatever is sampled.
+ * interval of 1 nothing is left out, whatever it takes; with one of at most 8, and without a target, nothing is left
+ * out from when it is set. An allocation of eight intervals is always looked at, unless its path is a busy one. Visits
+ * are billed too, but nothing is lower for them: of hot code they are some one in 110 allocations whatever is sampled.
  *
  * Requests above 32 KiB are seldom enough for a look at their call path. Each thread keeps 32 of these paths in eight
  * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path takes

@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -260,6 +261,11 @@ class PolledMallometer implements Mallometer {
     }
 
     @Override
+    public CloseLook closely() {
+      return new PolledCloseLook(poller.interposer());
+    }
+
+    @Override
     public SiteChanges changes(Instant from, Instant to) {
       try {
         return poller.callSiteReader().changes(from, to);
@@ -274,6 +280,32 @@ class PolledMallometer implements Mallometer {
         return poller.callSiteReader().trends(grouping, most);
       } catch (RuntimeException | LinkageError e) {
         return new SiteTrends(List.of(), List.of(), unreadable(e));
+      }
+    }
+  }
+
+  private final class PolledCloseLook implements CloseLook {
+    private final Interposer interposer;
+    private final AtomicBoolean ended = new AtomicBoolean();
+
+    PolledCloseLook(Interposer interposer) {
+      this.interposer = interposer;
+      interposer.sampleClosely(true);
+    }
+
+    @Override
+    public CallSites read() {
+      try {
+        return interposer.callSites(clock().instant(), List.of(), true);
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
+
+    @Override
+    public void close() {
+      if (ended.compareAndSet(false, true)) {
+        interposer.sampleClosely(false);
       }
     }
   }

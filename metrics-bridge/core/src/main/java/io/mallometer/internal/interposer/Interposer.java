@@ -114,6 +114,13 @@ public interface Interposer {
   }
 
   /**
+   * Looks at nearly every allocation from now on, whatever that takes, or again at as few as
+   * before. Each call with true is undone by one with false. Does nothing where nothing is sampled,
+   * and where everything is. Never throws.
+   */
+  default void sampleClosely(boolean closely) {}
+
+  /**
    * Lets stacks have Java frames, and asks the JVM for the names of methods that are new in them,
    * before their classes may be gone; names some of the call sites that have no names yet. Called
    * about once a second, by a thread of the JVM; takes 20 ms the first time, and microseconds where

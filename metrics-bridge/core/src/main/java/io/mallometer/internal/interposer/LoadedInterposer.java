@@ -57,6 +57,7 @@ final class LoadedInterposer implements Interposer {
   private final ObservedUse uses = new ObservedUse();
   private final LostMemory lost = new LostMemory();
   private final LibraryScopes scopes = new LibraryScopes(() -> callSites(Instant.now(), List.of()));
+  private final CloseSampling closeSampling = new CloseSampling();
 
   private final ByteBuffer process = Structs.keep(CountersLayout.BYTES);
   private final ByteBuffer self = Structs.keep(ReportLayout.BYTES);
@@ -196,6 +197,16 @@ final class LoadedInterposer implements Interposer {
   }
 
   @Override
+  public void sampleClosely(boolean closely) {
+    SelfReport.Sampling sampling = read(Instant.now()).self().sampling();
+    if (closely) {
+      closeSampling.begin(sampling);
+    } else {
+      closeSampling.end();
+    }
+  }
+
+  @Override
   public void nameMethods() {
     callSites.nameMethods();
   }
@@ -219,7 +230,7 @@ final class LoadedInterposer implements Interposer {
               CountersLayout.process(process),
               self.getLong(ReportLayout.SAMPLE_INTERVAL_BYTES),
               self.getLong(ReportLayout.SAMPLES),
-              self.getInt(ReportLayout.LIVE_SAMPLES),
+              closeSampling.isOn() ? 0 : self.getInt(ReportLayout.LIVE_SAMPLES),
               dropped(),
               ReportLayout.byteUnit(self),
               texts().reason());

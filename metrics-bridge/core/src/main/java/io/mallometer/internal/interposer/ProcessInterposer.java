@@ -120,6 +120,11 @@ final class ProcessInterposer implements Interposer {
   }
 
   @Override
+  public void sampleClosely(boolean closely) {
+    current.sampleClosely(closely);
+  }
+
+  @Override
   public void nameMethods() {
     current.nameMethods();
   }

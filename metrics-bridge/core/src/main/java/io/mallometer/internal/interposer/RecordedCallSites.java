@@ -382,6 +382,9 @@ final class RecordedCallSites {
   // ---- Ages
 
   private SampledAges ages(int liveSamples) {
+    if (liveSamples == 0) {
+      return SampledAges.of(objects, 0, 0);
+    }
     int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);
     if (objects.capacity() < capacity * SiteLayout.OBJECT_BYTES) {
       objects = Structs.keepInstead(objects, capacity * SiteLayout.OBJECT_BYTES);

@@ -1,0 +1,218 @@
+package io.mallometer.jmh;
+
+import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
+import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.model.Status;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import joptsimple.OptionException;
+import joptsimple.OptionParser;
+import joptsimple.OptionSet;
+import joptsimple.OptionSpec;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.ExternalProfiler;
+import org.openjdk.jmh.profile.InternalProfiler;
+import org.openjdk.jmh.profile.ProfilerException;
+import org.openjdk.jmh.results.AggregationPolicy;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.ScalarResult;
+import org.openjdk.jmh.runner.IterationType;
+
+/**
+ * Native memory that a benchmark allocates, for each operation:
+ *
+ * <pre>
+ * java -jar benchmarks.jar -prof io.mallometer.jmh.NativeMemoryProfiler
+ *
+ * Benchmark                             Mode  Cnt      Score   Error  Units
+ * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
+ * </pre>
+ *
+ * <p>Counted are the threads that run the benchmark, with what JMH itself does in them: an
+ * iteration's set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's
+ * own memory included. Forks are started with the library preloaded; without forks the library is
+ * attached, and the whole process is counted.
+ */
+public final class NativeMemoryProfiler implements ExternalProfiler, InternalProfiler {
+
+  private static final String PRELOAD = "LD_PRELOAD";
+  private static final String PER_OPERATION = "#/op";
+  private static final String BYTES_PER_OPERATION = "B/op";
+
+  private final int sites;
+  private final boolean allThreads;
+
+  private @Nullable Mallometer mallometer;
+  private @Nullable NativeScope scope;
+  private @Nullable TopSites topSites;
+
+  /**
+   * Made by JMH.
+   *
+   * @param options {@code sites=5}: how many call sites are listed that allocate most; {@code
+   *     threads=all}: whose memory, {@code workers} or {@code all}
+   * @throws ProfilerException if the options are not understood
+   */
+  public NativeMemoryProfiler(String options) throws ProfilerException {
+    OptionParser parser = new OptionParser();
+    OptionSpec<Integer> most =
+        parser
+            .accepts("sites", "How many call sites are listed that allocate most.")
+            .withRequiredArg()
+            .ofType(Integer.class)
+            .defaultsTo(0);
+    OptionSpec<String> whose =
+        parser
+            .accepts("threads", "Whose memory: workers or all.")
+            .withRequiredArg()
+            .ofType(String.class)
+            .defaultsTo("workers");
+    OptionSet given = parse(parser, options);
+    this.sites = given.valueOf(most);
+    this.allThreads = isAll(given.valueOf(whose));
+  }
+
+  private static OptionSet parse(OptionParser parser, String options) throws ProfilerException {
+    List<String> words = new ArrayList<>();
+    for (String option : options.split(";")) {
+      if (!option.isBlank()) {
+        words.add("--" + option.strip());
+      }
+    }
+    try {
+      return parser.parse(words.toArray(new String[0]));
+    } catch (OptionException e) {
+      throw new ProfilerException(e.getMessage() + ". Options: sites=5, threads=workers or all.");
+    }
+  }
+
+  private static boolean isAll(String whose) throws ProfilerException {
+    return switch (whose) {
+      case "all" -> true;
+      case "workers" -> false;
+      default ->
+          throw new ProfilerException("threads is '" + whose + "'; it can be workers or all.");
+    };
+  }
+
+  @Override
+  public String getDescription() {
+    return "Native allocations by malloc, for each operation";
+  }
+
+  // ---- In JMH's own process
+
+  /** Starts a fork with the library, beside what else is preloaded. */
+  @Override
+  public Collection<String> addJVMInvokeOptions(BenchmarkParams params) {
+    try {
+      String library = BundledLibrary.extract().toString();
+      @Nullable String others = System.getenv(PRELOAD);
+      boolean alone = others == null || others.isBlank();
+      return others != null && others.contains(new File(library).getName())
+          ? List.of()
+          : List.of("env", PRELOAD + "=" + library + (alone ? "" : ":" + others));
+    } catch (IOException e) {
+      // The fork attaches, or says why it cannot.
+      return List.of();
+    }
+  }
+
+  @Override
+  public Collection<String> addJVMOptions(BenchmarkParams params) {
+    return allThreads
+        ? List.of("--enable-native-access=ALL-UNNAMED")
+        : List.of(
+            "--enable-native-access=ALL-UNNAMED",
+            "-Djmh.executor=CUSTOM",
+            "-Djmh.executor.class=" + CountingExecutor.class.getName());
+  }
+
+  @Override
+  public void beforeTrial(BenchmarkParams benchmarkParams) {
+    // The fork measures.
+  }
+
+  @Override
+  public Collection<? extends Result<?>> afterTrial(
+      BenchmarkResult result, long pid, File standardOutput, File standardError) {
+    return List.of();
+  }
+
+  @Override
+  public boolean allowPrintOut() {
+    return true;
+  }
+
+  @Override
+  public boolean allowPrintErr() {
+    return true;
+  }
+
+  // ---- In the process that runs the benchmark
+
+  @Override
+  public void beforeIteration(BenchmarkParams params, IterationParams iteration) {
+    Mallometer opened = opened();
+    CountingExecutor.take();
+    if (sites > 0 && topSites == null && iteration.getType() == IterationType.MEASUREMENT) {
+      topSites = new TopSites(opened, sites);
+    }
+    scope = opened.counting().processScope();
+  }
+
+  private Mallometer opened() {
+    Mallometer opened = mallometer;
+    if (opened == null) {
+      opened = Mallometer.open();
+      Status status = opened.counting().attach();
+      if (!status.active()) {
+        throw new IllegalStateException("Native memory is not counted: " + status);
+      }
+      mallometer = opened;
+    }
+    return opened;
+  }
+
+  @Override
+  public Collection<? extends Result<?>> afterIteration(
+      BenchmarkParams params, IterationParams iteration, IterationResult result) {
+    @Nullable NativeScope open = scope;
+    if (open == null) {
+      return List.of();
+    }
+    open.close();
+    Use process = Use.of(open);
+    Use use = CountingExecutor.isUsed() ? CountingExecutor.take() : process;
+    long operations = Math.max(1, result.getMetadata().getAllOps());
+    List<Result<?>> results = new ArrayList<>();
+    add(results, "calls", use.calls(), operations, PER_OPERATION);
+    add(results, "small", use.small(), operations, PER_OPERATION);
+    add(results, "large", use.large(), operations, PER_OPERATION);
+    add(results, "bytes", use.bytes(), operations, BYTES_PER_OPERATION);
+    add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
+    if (!Double.isNaN(use.peak())) {
+      // Of an iteration: the most at once does not depend on how many operations there were.
+      add(results, "peak", use.peak(), 1, "B");
+    }
+    @Nullable TopSites top = topSites;
+    if (top != null && top.isLast(result.getMetadata().getAllOps(), iteration.getCount())) {
+      results.add(top.listed());
+    }
+    return results;
+  }
+
+  private static void add(
+      List<Result<?>> results, String name, double value, long operations, String unit) {
+    results.add(
+        new ScalarResult("native.alloc." + name, value / operations, unit, AggregationPolicy.AVG));
+  }
+}

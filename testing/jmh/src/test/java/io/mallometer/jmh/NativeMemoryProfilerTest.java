@@ -1,0 +1,81 @@
+package io.mallometer.jmh;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Collection;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.profile.ProfilerException;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+class NativeMemoryProfilerTest {
+
+  private static Map<String, ? extends Result<?>> run(String method, String options, int forks)
+      throws RunnerException {
+    ChainedOptionsBuilder builder =
+        new OptionsBuilder()
+            .include(Allocations.class.getName() + "." + method + "$")
+            .addProfiler(NativeMemoryProfiler.class, options)
+            .forks(forks)
+            .shouldFailOnError(true)
+            .verbosity(VerboseMode.EXTRA);
+    Collection<RunResult> results = new Runner(builder.build()).run();
+    assertThat(results).hasSize(1);
+    @SuppressWarnings("rawtypes")
+    Map secondary = results.iterator().next().getSecondaryResults();
+    @SuppressWarnings("unchecked")
+    Map<String, ? extends Result<?>> typed = secondary;
+    return typed;
+  }
+
+  private static double score(Map<String, ? extends Result<?>> results, String name) {
+    return results.get("native.alloc." + name).getScore();
+  }
+
+  @Test
+  void countsOfAForkAreThoseOfTheCodeFromRunToRun() throws RunnerException {
+    for (int i = 0; i < 2; i++) {
+      Map<String, ? extends Result<?>> results = run("three", "", 1);
+      assertThat(score(results, "calls")).isEqualTo(3, within(0.001));
+      assertThat(score(results, "small")).isEqualTo(2, within(0.001));
+      assertThat(score(results, "large")).isEqualTo(1, within(0.001));
+      assertThat(score(results, "bytes")).isEqualTo(10_200, within(1.0));
+      assertThat(score(results, "kept")).isEqualTo(0, within(0.1));
+    }
+  }
+
+  @Test
+  void whatALeakKeepsIsToldWithItsCallSite() throws RunnerException {
+    Map<String, ? extends Result<?>> results = run("leak", "sites=5", 1);
+    assertThat(score(results, "calls")).isEqualTo(1, within(0.001));
+    // glibc serves 100 bytes from a chunk with room for 104.
+    assertThat(score(results, "kept")).isEqualTo(104, within(0.1));
+    assertThat(results.get("native.alloc.sites").extendedInfo())
+        .contains("com.sun.jna.Native.malloc(Native.java)")
+        .contains(Allocations.class.getName() + ".leak(");
+  }
+
+  @Test
+  void withoutAForkTheLibraryIsAttachedAndTheProcessCounted() throws RunnerException {
+    Map<String, ? extends Result<?>> results = run("three", "threads=all", 0);
+    assertThat(score(results, "calls")).isBetween(2.9, 6.0);
+  }
+
+  @Test
+  void optionsThatAreNotKnownAreRefused() {
+    assertThatThrownBy(() -> new NativeMemoryProfiler("threads=some"))
+        .isInstanceOf(ProfilerException.class)
+        .hasMessage("threads is 'some'; it can be workers or all.");
+    assertThatThrownBy(() -> new NativeMemoryProfiler("stacks=5"))
+        .isInstanceOf(ProfilerException.class)
+        .hasMessageContaining("Options: sites=5, threads=workers or all.");
+  }
+}

@@ -1,0 +1,53 @@
+package io.mallometer.junit;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Fails a test that allocates more native memory than is allowed.
+ *
+ * <pre>{@code
+ * @Test
+ * @ExpectMaxNative(calls = 10, peak = 512 * 1024)
+ * void compresses() {
+ *   compressor.compress(document);
+ * }
+ * }</pre>
+ *
+ * <p>The method runs {@link #warmups()} times, which load classes and libraries, and then {@link
+ * #iterations()} times, of which the median counts: now and then HotSpot allocates in the thread,
+ * too. Limits that are not given hold nothing back.
+ */
+@Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@ExtendWith(NativeMemoryExtension.class)
+public @interface ExpectMaxNative {
+
+  /** A limit that is not given. */
+  long NONE = -1;
+
+  /** Successful calls of malloc and its relatives. */
+  long calls() default NONE;
+
+  /** Bytes that these calls ask for. */
+  long bytes() default NONE;
+
+  /** By how much live bytes exceed at most those at the beginning. */
+  long peak() default NONE;
+
+  /** Runs before those that count. */
+  int warmups() default 5;
+
+  /** Runs that count. */
+  int iterations() default 5;
+
+  /** Whose memory. Of the process, HotSpot's own allocations are counted, too. */
+  Of of() default Of.TEST;
+}

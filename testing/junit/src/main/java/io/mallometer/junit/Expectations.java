@@ -1,0 +1,207 @@
+package io.mallometer.junit;
+
+import io.mallometer.junit.MeasuredProcess.Counting;
+import io.mallometer.junit.MeasuredProcess.Watch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
+import org.opentest4j.AssertionFailedError;
+
+/**
+ * What the annotations of one test expect, checked one after the other: each runs the test as often
+ * as it needs.
+ */
+record Expectations(
+    Optional<ExpectMaxNative> most,
+    Optional<ExpectNativeFreed> freed,
+    Optional<ExpectNoNativeGrowth> noGrowth) {
+
+  /** What is not steady after this many times the warm-ups that were asked for will not be. */
+  private static final int MOST_WARMUPS = 4;
+
+  boolean isEmpty() {
+    return most.isEmpty() && freed.isEmpty() && noGrowth.isEmpty();
+  }
+
+  /**
+   * Runs the test and checks it.
+   *
+   * @param alone whether no other test runs in the process at the same time
+   * @throws AssertionFailedError if an expectation is not met
+   */
+  void check(MeasuredProcess process, Class<?> test, boolean alone, Body body) throws Throwable {
+    if (most.isPresent()) {
+      checkMost(most.get(), process, test, body);
+    }
+    if (freed.isPresent()) {
+      checkFreed(freed.get(), process, test, alone, body);
+    }
+    if (noGrowth.isPresent()) {
+      checkGrowth(noGrowth.get(), process, test, alone, body);
+    }
+  }
+
+  private static Of whose(Of asked, boolean alone) {
+    return alone ? asked : Of.TEST;
+  }
+
+  private static void run(Body body, int times) throws Throwable {
+    for (int i = 0; i < times; i++) {
+      body.run();
+    }
+  }
+
+  // ---- At most so much
+
+  private static void checkMost(
+      ExpectMaxNative most, MeasuredProcess process, Class<?> test, Body body) throws Throwable {
+    Limits limits = new Limits(most.calls(), most.bytes(), most.peak());
+    if (most.iterations() < 1) {
+      throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
+    }
+    try (Watch watch = process.watch(most.of(), test)) {
+      // Counted as well, so that what counting itself loads is there before.
+      for (int i = 0; i < most.warmups(); i++) {
+        count(process, most.of(), body);
+      }
+      List<NativeUse> uses = new ArrayList<>();
+      Reading before = watch.read();
+      for (int i = 0; i < most.iterations(); i++) {
+        uses.add(count(process, most.of(), body));
+      }
+      limits.check(uses, new Measured(watch, test, before, watch.read()));
+    }
+  }
+
+  /** What one run uses. */
+  static NativeUse count(MeasuredProcess process, Of of, Body body) throws Throwable {
+    try (Counting counting = process.count(of)) {
+      body.run();
+      return counting.use();
+    }
+  }
+
+  // ---- Nothing is left
+
+  private static void checkFreed(
+      ExpectNativeFreed freed, MeasuredProcess process, Class<?> test, boolean alone, Body body)
+      throws Throwable {
+    try (Watch watch = process.watch(whose(freed.of(), alone), test)) {
+      run(body, freed.warmups());
+      Reading before = watch.read();
+      body.run();
+      checkLeft(new Measured(watch, test, before, watch.read()), freed.allowed());
+    }
+  }
+
+  /** Fails if more is left than is allowed. */
+  static void checkLeft(Measured measured, long allowed) {
+    if (measured.left() > allowed) {
+      throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
+    }
+  }
+
+  // ---- No more each time
+
+  private static void checkGrowth(
+      ExpectNoNativeGrowth noGrowth,
+      MeasuredProcess process,
+      Class<?> test,
+      boolean alone,
+      Body body)
+      throws Throwable {
+    if (noGrowth.iterations() < Growth.FEWEST) {
+      throw new ExtensionConfigurationException(
+          "ExpectNoNativeGrowth needs at least " + Growth.FEWEST + " iterations");
+    }
+    try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
+      int warmups = warmUp(noGrowth.warmups(), watch, body);
+      // What waits for a collection from before would fall into the series.
+      watch.collectGarbage();
+      Series first = series(noGrowth, watch, body);
+      if (first.growing(noGrowth.perIteration(), true).isEmpty()) {
+        failIfMissed(watch, first, noGrowth);
+        return;
+      }
+      Series again = series(noGrowth, watch, body);
+      Map<String, Growth> growing = growing(first, again, noGrowth, false);
+      boolean waits = growing.isEmpty();
+      if (waits && !noGrowth.collectGarbage()) {
+        growing = growing(first, again, noGrowth, true);
+      }
+      if (!growing.isEmpty()) {
+        failIfLasting(
+            growing,
+            waits,
+            noGrowth,
+            warmups,
+            new Measured(watch, test, first.before(), again.after()));
+      }
+    }
+  }
+
+  /**
+   * The library has room for 16,384 call sites. If that was not enough, and the process as a whole
+   * grows, the leak may be among those that had none.
+   */
+  private static void failIfMissed(Watch watch, Series series, ExpectNoNativeGrowth noGrowth) {
+    if (watch.missed() > 0 && series.processGrows(noGrowth.perIteration())) {
+      throw new AssertionFailedError(
+          ("Native memory grows, but where is not known: of %d allocations there was no room among the"
+                  + " call sites of this JVM. Run the test class in a JVM of its own, as with"
+                  + " Surefire's reuseForks=false.")
+              .formatted(watch.missed()));
+    }
+  }
+
+  /** Returns what grows in both series, with the figures of the latter. */
+  private static Map<String, Growth> growing(
+      Series first, Series again, ExpectNoNativeGrowth noGrowth, boolean withoutFalls) {
+    Map<String, Growth> growing = again.growing(noGrowth.perIteration(), withoutFalls);
+    growing.keySet().retainAll(first.growing(noGrowth.perIteration(), withoutFalls).keySet());
+    return growing;
+  }
+
+  /**
+   * Fails, unless it is a pool that is emptied now and then: what grows but for falls must be
+   * memory that a garbage collection frees.
+   */
+  private static void failIfLasting(
+      Map<String, Growth> growing,
+      boolean butForFalls,
+      ExpectNoNativeGrowth noGrowth,
+      int warmups,
+      Measured measured) {
+    double freed = measured.collect();
+    if (butForFalls) {
+      growing.values().removeIf(growth -> !(freed >= growth.slope()));
+    }
+    if (!growing.isEmpty()) {
+      throw new AssertionFailedError(
+          FailureText.grows(growing, noGrowth, warmups, freed, measured));
+    }
+  }
+
+  private static Series series(ExpectNoNativeGrowth noGrowth, Watch watch, Body body)
+      throws Throwable {
+    return Series.of(watch, body, noGrowth.iterations(), noGrowth.collectGarbage());
+  }
+
+  /** Runs until what runs keep is steady, and returns how often that was. */
+  private static int warmUp(int least, Watch watch, Body body) throws Throwable {
+    List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
+    int runs = 0;
+    while (runs < least || runs < MOST_WARMUPS * least && !isSteady(live)) {
+      body.run();
+      runs++;
+      live.add(watch.read().liveBytes());
+    }
+    return runs;
+  }
+
+  private static boolean isSteady(List<Double> live) {
+    return Growth.isSteady(live.stream().mapToDouble(Double::doubleValue).toArray());
+  }
+}

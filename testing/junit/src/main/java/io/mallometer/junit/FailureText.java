@@ -1,0 +1,111 @@
+package io.mallometer.junit;
+
+import io.mallometer.internal.text.Words;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleFunction;
+
+/**
+ * What a failed test says: the figure against the limit, the spread, how it was counted, stacks.
+ */
+final class FailureText {
+
+  private FailureText() {}
+
+  /**
+   * Of a run that used more than is allowed.
+   *
+   * @param figures one for each run, sorted
+   */
+  static String tooMuch(
+      String what, long limit, double[] figures, DoubleFunction<String> words, Measured measured) {
+    double median = figures[figures.length / 2];
+    String spread =
+        figures.length == 1
+            ? ""
+            : "\nOf %d runs: least %s, median %s, most %s."
+                .formatted(
+                    figures.length,
+                    words.apply(figures[0]),
+                    words.apply(median),
+                    words.apply(figures[figures.length - 1]));
+    return "Native memory: %s %s, allowed are %s.%s\n%s.%s"
+        .formatted(
+            words.apply(median),
+            what,
+            words.apply(limit),
+            spread,
+            measured.watch().scope(),
+            stacks("allocated", measured.allocated(), measured.test()));
+  }
+
+  /** Of a run that left more than is allowed. */
+  static String notFreed(long allowed, Measured measured) {
+    double left = measured.left();
+    List<Kept> kept = measured.kept();
+    return "Native memory: %s in %s objects are not freed, allowed are %s.\n%s.%s%s"
+        .formatted(
+            Words.bytes(left),
+            Words.number(kept.stream().mapToDouble(Kept::objects).sum()),
+            Words.bytes(allowed),
+            measured.watch().scope(),
+            collected(left, measured.collect()),
+            stacks("kept", kept, measured.test()));
+  }
+
+  /**
+   * Of two series that both grow by more than is allowed.
+   *
+   * @param growing what grows in the latter, by the name of the sites
+   * @param freed what a garbage collection freed afterwards, as {@link Measured#collect()}
+   * @param measured around both series
+   */
+  static String grows(
+      Map<String, Growth> growing,
+      ExpectNoNativeGrowth expected,
+      int warmups,
+      double freed,
+      Measured measured) {
+    Map.Entry<String, Growth> first = growing.entrySet().iterator().next();
+    Growth growth = first.getValue();
+    String where = first.getKey().equals(Series.ALL) ? "" : " in " + first.getKey();
+    double kept = measured.left();
+    return """
+        Native memory grows by %s a run%s (95 %% interval %s to %s), allowed are %s.
+        After %d runs to warm up, %d runs left %s. Of the last %d: least %s, median %s, most %s.
+        %s.%s%s"""
+        .formatted(
+            Words.bytes(growth.slope()),
+            where,
+            Words.bytes(growth.lower()),
+            Words.bytes(growth.upper()),
+            Words.bytes(expected.perIteration()),
+            warmups,
+            2 * expected.iterations(),
+            Words.bytes(kept),
+            expected.iterations(),
+            Words.bytes(growth.smallest()),
+            Words.bytes(growth.median()),
+            Words.bytes(growth.largest()),
+            measured.watch().scope(),
+            collected(kept, freed),
+            stacks("kept", measured.kept(), measured.test()));
+  }
+
+  private static String collected(double kept, double freed) {
+    return Double.isNaN(freed)
+        ? ""
+        : "\nA garbage collection freed %s of it%s."
+            .formatted(
+                Words.bytes(Math.max(0, Math.min(kept, freed))),
+                freed > 0 && freed * 2 >= kept
+                    ? ": the objects are unreachable, but were not closed"
+                    : "");
+  }
+
+  private static String stacks(String did, List<Kept> kept, Class<?> test) {
+    return kept.isEmpty()
+        ? ""
+        : "\nStacks that %s most:\n%s".formatted(did, StackTree.of(kept, test));
+  }
+}

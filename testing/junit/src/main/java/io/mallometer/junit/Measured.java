@@ -1,0 +1,36 @@
+package io.mallometer.junit;
+
+import io.mallometer.junit.MeasuredProcess.Watch;
+import java.util.List;
+
+/**
+ * What was live before and after some runs of a test.
+ *
+ * @param test the class whose stacks are those of the test
+ */
+record Measured(Watch watch, Class<?> test, Reading before, Reading after) {
+
+  /** The call sites that keep more. */
+  List<Kept> kept() {
+    return after.keptSince(before);
+  }
+
+  /** The call sites that allocated. */
+  List<Kept> allocated() {
+    return after.allocatedSince(before);
+  }
+
+  /** What is left, in bytes: of the call sites that keep more, whatever others freed. */
+  double left() {
+    return after.sites().isEmpty() ? after.liveBytes() - before.liveBytes() : Kept.bytes(kept());
+  }
+
+  /**
+   * How much a garbage collection frees of what is left, in bytes; {@code NaN} if there was none.
+   */
+  double collect() {
+    return watch.collectGarbage()
+        ? Math.max(0, after.liveBytes() - watch.read().liveBytes())
+        : Double.NaN;
+  }
+}

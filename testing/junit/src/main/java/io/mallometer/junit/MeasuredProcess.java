@@ -1,0 +1,64 @@
+package io.mallometer.junit;
+
+import io.mallometer.model.Status;
+
+/** A process whose native memory tests measure: the one that they run in, or another. */
+interface MeasuredProcess {
+
+  /** Returns whether it counts, after an attach if that is possible. Never throws. */
+  Status status();
+
+  /**
+   * Begins to look at live memory by call site.
+   *
+   * @param of whose memory
+   * @param test the class whose stacks are those of the test
+   */
+  Watch watch(Of of, Class<?> test);
+
+  /** Begins to count. Closed by the thread that opened it. */
+  Counting count(Of of);
+
+  /**
+   * Live memory by call site, of what is allocated while it is open. It can be read afterwards,
+   * too.
+   */
+  interface Watch extends AutoCloseable {
+
+    /** Reads what is live now. */
+    Reading read();
+
+    /** Collects garbage and waits for what that frees. Returns false where it cannot. */
+    boolean collectGarbage();
+
+    /** Returns how many allocations could not be put into readings so far. */
+    default long missed() {
+      return 0;
+    }
+
+    /** Returns what is live of the whole process, HotSpot's own memory included. */
+    default double processBytes() {
+      return 0;
+    }
+
+    /** Returns what is in the readings, as a sentence. */
+    String scope();
+
+    @Override
+    void close();
+  }
+
+  /** Calls and bytes while it is open. */
+  interface Counting extends AutoCloseable {
+
+    /**
+     * Returns what was counted since it was opened.
+     *
+     * @throws IllegalStateException if nothing was, with the reason
+     */
+    NativeUse use();
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,54 @@
+package io.mallometer.junit;
+
+import java.util.List;
+
+/**
+ * Assertions on what a piece of code did with native memory. Each returns this, or throws an {@code
+ * AssertionFailedError} with the figure, the limit and stacks.
+ */
+public final class NativeAssert {
+
+  private final NativeUse use;
+  private final Measured measured;
+
+  NativeAssert(NativeUse use, Measured measured) {
+    this.use = use;
+    this.measured = measured;
+  }
+
+  /** Returns the figures. */
+  public NativeUse use() {
+    return use;
+  }
+
+  /** Asserts that malloc and its relatives were called at most so often, with success. */
+  public NativeAssert callsAtMost(long calls) {
+    return check(new Limits(calls, ExpectMaxNative.NONE, ExpectMaxNative.NONE));
+  }
+
+  /** Asserts that these calls asked for at most so many bytes. */
+  public NativeAssert bytesAtMost(long bytes) {
+    return check(new Limits(ExpectMaxNative.NONE, bytes, ExpectMaxNative.NONE));
+  }
+
+  /** Asserts that live bytes never exceeded those of the beginning by more. */
+  public NativeAssert peakAtMost(long bytes) {
+    return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
+  }
+
+  /** Asserts that everything is freed, as {@link ExpectNativeFreed} does. */
+  public NativeAssert keepsNothing() {
+    return keepsAtMost(0);
+  }
+
+  /** Asserts that at most so many bytes are not freed. */
+  public NativeAssert keepsAtMost(long bytes) {
+    Expectations.checkLeft(measured, bytes);
+    return this;
+  }
+
+  private NativeAssert check(Limits limits) {
+    limits.check(List.of(use), measured);
+    return this;
+  }
+}

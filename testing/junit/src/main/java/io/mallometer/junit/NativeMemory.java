@@ -1,0 +1,67 @@
+package io.mallometer.junit;
+
+import io.mallometer.junit.MeasuredProcess.Watch;
+
+/**
+ * The native memory of a test, as a parameter of its method. What code does for the first time
+ * loads classes and libraries, so it is best run before:
+ *
+ * <pre>{@code
+ * @Test
+ * @ExtendWith(NativeMemoryExtension.class)
+ * void compresses(NativeMemory memory) {
+ *   compressor.compress(document);
+ *   memory.assertThat(() -> compressor.compress(document)).callsAtMost(10).keepsNothing();
+ * }
+ * }</pre>
+ */
+public final class NativeMemory {
+
+  private final MeasuredProcess process;
+  private final Class<?> test;
+  private final boolean alone;
+
+  NativeMemory(MeasuredProcess process, Class<?> test, boolean alone) {
+    this.process = process;
+    this.test = test;
+    this.alone = alone;
+  }
+
+  /**
+   * A piece of code.
+   *
+   * @param <E> what it may throw
+   */
+  @FunctionalInterface
+  public interface Action<E extends Throwable> {
+    /** Runs it. */
+    void run() throws E;
+  }
+
+  /** Runs a piece of code once and returns what the calling thread used. */
+  public <E extends Throwable> NativeUse measure(Action<E> action) throws E {
+    return measure(Of.TEST, action);
+  }
+
+  /** Runs a piece of code once and returns what it used. */
+  public <E extends Throwable> NativeUse measure(Of of, Action<E> action) throws E {
+    try (MeasuredProcess.Counting counting = process.count(of)) {
+      action.run();
+      return counting.use();
+    }
+  }
+
+  /** Runs a piece of code once, for assertions on what the calling thread used. */
+  public <E extends Throwable> NativeAssert assertThat(Action<E> action) throws E {
+    return assertThat(Of.TEST, action);
+  }
+
+  /** Runs a piece of code once, for assertions on what it used. */
+  public <E extends Throwable> NativeAssert assertThat(Of of, Action<E> action) throws E {
+    try (Watch watch = process.watch(alone ? of : Of.TEST, test)) {
+      Reading before = watch.read();
+      NativeUse use = measure(of, action);
+      return new NativeAssert(use, new Measured(watch, test, before, watch.read()));
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.mallometer.junit;
+
+import io.mallometer.model.Status;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.InvocationInterceptor;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.junit.platform.commons.support.ReflectionSupport;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * Measures the native memory of tests with {@link ExpectMaxNative}, {@link ExpectNoNativeGrowth} or
+ * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory}.
+ *
+ * <p>Where native memory is not counted, which is neither preloaded nor could be attached, such a
+ * test fails, or is skipped with the configuration parameter {@code mallometer.uncounted=skip}.
+ */
+public final class NativeMemoryExtension implements InvocationInterceptor, ParameterResolver {
+
+  /** The configuration parameter that says what becomes of tests that cannot be measured. */
+  public static final String UNCOUNTED = "mallometer.uncounted";
+
+  private static final String SKIP = "skip";
+  private static final String FAIL = "fail";
+  private static final String PARALLEL = "junit.jupiter.execution.parallel.enabled";
+  private static final Namespace NAMESPACE = Namespace.create(NativeMemoryExtension.class);
+
+  /** Made by JUnit. */
+  public NativeMemoryExtension() {}
+
+  /** Measures another process in tests of a context and below. */
+  static void measure(ExtensionContext context, MeasuredProcess process) {
+    context.getStore(NAMESPACE).put(MeasuredProcess.class, process);
+  }
+
+  @Override
+  public void interceptTestMethod(
+      Invocation<Void> invocation,
+      ReflectiveInvocationContext<Method> call,
+      ExtensionContext context)
+      throws Throwable {
+    intercept(invocation, call, context);
+  }
+
+  @Override
+  public void interceptTestTemplateMethod(
+      Invocation<Void> invocation,
+      ReflectiveInvocationContext<Method> call,
+      ExtensionContext context)
+      throws Throwable {
+    intercept(invocation, call, context);
+  }
+
+  @Override
+  public <T> T interceptTestFactoryMethod(
+      Invocation<T> invocation, ReflectiveInvocationContext<Method> call, ExtensionContext context)
+      throws Throwable {
+    if (expectations(context).isPresent()) {
+      throw new ExtensionConfigurationException(
+          "The native memory of dynamic tests is not measured. Use a test method, or a parameter of"
+              + " type NativeMemory.");
+    }
+    return invocation.proceed();
+  }
+
+  private static void intercept(
+      Invocation<Void> invocation,
+      ReflectiveInvocationContext<Method> call,
+      ExtensionContext context)
+      throws Throwable {
+    Optional<Expectations> expectations = expectations(context);
+    if (expectations.isEmpty()) {
+      invocation.proceed();
+      return;
+    }
+    MeasuredProcess process = counted(context);
+    expectations
+        .get()
+        .check(process, context.getRequiredTestClass(), alone(context), body(invocation, call));
+  }
+
+  /** JUnit lets an invocation proceed once; the method can be called as often as is needed. */
+  private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
+    boolean[] proceeded = new boolean[1];
+    return () -> {
+      if (proceeded[0]) {
+        ReflectionSupport.invokeMethod(
+            call.getExecutable(), call.getTarget().orElse(null), call.getArguments().toArray());
+      } else {
+        proceeded[0] = true;
+        invocation.proceed();
+      }
+    };
+  }
+
+  private static Optional<Expectations> expectations(ExtensionContext context) {
+    Expectations found =
+        new Expectations(
+            find(context, ExpectMaxNative.class),
+            find(context, ExpectNativeFreed.class),
+            find(context, ExpectNoNativeGrowth.class));
+    return found.isEmpty() ? Optional.empty() : Optional.of(found);
+  }
+
+  /** On the method, or on its class and those around that. */
+  private static <A extends Annotation> Optional<A> find(ExtensionContext context, Class<A> type) {
+    Optional<A> found = AnnotationSupport.findAnnotation(context.getTestMethod(), type);
+    Optional<Class<?>> around = context.getTestClass();
+    while (found.isEmpty() && around.isPresent()) {
+      found = AnnotationSupport.findAnnotation(around, type);
+      around = around.map(Class::getEnclosingClass);
+    }
+    return found;
+  }
+
+  /** Whether no other test runs beside this one. */
+  private static boolean alone(ExtensionContext context) {
+    boolean parallel =
+        context.getConfigurationParameter(PARALLEL).map(Boolean::parseBoolean).orElse(false);
+    return !parallel || find(context, Isolated.class).isPresent();
+  }
+
+  private static MeasuredProcess process(ExtensionContext context) {
+    @Nullable MeasuredProcess other =
+        context.getStore(NAMESPACE).get(MeasuredProcess.class, MeasuredProcess.class);
+    return other == null ? ThisProcess.INSTANCE : other;
+  }
+
+  /**
+   * The process that is measured.
+   *
+   * @throws AssertionFailedError if it does not count
+   * @throws TestAbortedException in the same case, if the configuration says so
+   */
+  private static MeasuredProcess counted(ExtensionContext context) {
+    MeasuredProcess process = process(context);
+    Status status = process.status();
+    if (!status.active()) {
+      uncounted(status, context.getConfigurationParameter(UNCOUNTED).orElse(FAIL));
+    }
+    return process;
+  }
+
+  private static void uncounted(Status status, String wanted) {
+    String text =
+        "Native memory is not counted: %s.%s"
+            .formatted(
+                status.reason(),
+                status.remedy().isEmpty() ? "" : " What to do: " + status.remedy());
+    switch (wanted.toLowerCase(Locale.ROOT)) {
+      case SKIP -> throw new TestAbortedException(text);
+      case FAIL ->
+          throw new AssertionFailedError(
+              text + "\nTo skip such tests: configuration parameter " + UNCOUNTED + "=" + SKIP);
+      default ->
+          throw new ExtensionConfigurationException(
+              "The configuration parameter %s is '%s'; it can be %s or %s."
+                  .formatted(UNCOUNTED, wanted, FAIL, SKIP));
+    }
+  }
+
+  @Override
+  public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+    return parameter.getParameter().getType() == NativeMemory.class;
+  }
+
+  @Override
+  public NativeMemory resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    return new NativeMemory(counted(context), context.getRequiredTestClass(), alone(context));
+  }
+}

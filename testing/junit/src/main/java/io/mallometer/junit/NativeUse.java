@@ -1,0 +1,52 @@
+package io.mallometer.junit;
+
+import io.mallometer.model.ScopeCounts;
+
+/**
+ * What a piece of code did with native memory.
+ *
+ * @param calls successful calls of malloc and its relatives
+ * @param small those of at most 4,096 bytes
+ * @param large those of more
+ * @param bytes bytes that these calls asked for
+ * @param frees frees
+ * @param kept allocated less freed bytes; negative if more was freed, {@code NaN} if unknown
+ * @param peak by how much live bytes exceeded those of the beginning at most; {@code NaN} if
+ *     unknown
+ * @param largest the largest request, in bytes; {@code NaN} if unknown
+ */
+public record NativeUse(
+    long calls,
+    long small,
+    long large,
+    long bytes,
+    long frees,
+    double kept,
+    double peak,
+    double largest) {
+
+  /** What was used after an earlier reading of the same counters; nothing is known of its peak. */
+  NativeUse minus(NativeUse earlier) {
+    return new NativeUse(
+        calls - earlier.calls,
+        small - earlier.small,
+        large - earlier.large,
+        bytes - earlier.bytes,
+        frees - earlier.frees,
+        kept - earlier.kept,
+        Double.NaN,
+        Double.NaN);
+  }
+
+  static NativeUse of(ScopeCounts counted) {
+    return new NativeUse(
+        counted.calls(),
+        counted.smallCalls(),
+        counted.largeCalls(),
+        counted.requestedBytes(),
+        counted.frees(),
+        counted.netBytes(),
+        counted.peakBytes(),
+        counted.largestBytes());
+  }
+}

@@ -1,0 +1,191 @@
+package io.mallometer.junit;
+
+import io.mallometer.Mallometer;
+import io.mallometer.NativeScope;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.LeakOptions;
+import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.ScopeFigures;
+import io.mallometer.model.Status;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** The process that the tests run in: preloaded, or attached by the first test that asks. */
+final class ThisProcess implements MeasuredProcess {
+
+  static final ThisProcess INSTANCE = new ThisProcess();
+
+  /** After so many collections, or one that frees nothing more, all is freed that will be. */
+  private static final int MOST_COLLECTIONS = 2;
+
+  private static final long LONGEST_COLLECTION_MILLIS = 1_000;
+
+  /** Cleaners are done when so many pauses in a row change nothing. */
+  private static final int SAME = 3;
+
+  private static final int MOST_PAUSES = 20;
+  private static final int PAUSE_MILLIS = 10;
+
+  private final Mallometer mallometer;
+
+  private ThisProcess() {
+    this(Mallometer.open(MallometerOptions.defaults().withLeaks(LeakOptions.off())));
+  }
+
+  ThisProcess(Mallometer mallometer) {
+    this.mallometer = mallometer;
+  }
+
+  @Override
+  public Status status() {
+    return mallometer.counting().attach();
+  }
+
+  @Override
+  public Watch watch(Of of, Class<?> test) {
+    return new SiteWatch(of, test);
+  }
+
+  @Override
+  public Counting count(Of of) {
+    return new ScopeCounting(
+        of == Of.TEST ? mallometer.counting().threadScope() : mallometer.counting().processScope());
+  }
+
+  private double netBytes() {
+    return mallometer
+        .poll()
+        .process()
+        .map(counted -> (double) (counted.allocatedBytes() - counted.freedBytes()))
+        .orElse(Double.NaN);
+  }
+
+  private final class SiteWatch implements Watch {
+    private final Mallometer.CloseLook look = mallometer.sites().closely();
+    private final Predicate<CallSite> wanted;
+    private final String scope;
+    private final long missedBefore;
+    private long missed;
+    private final Map<Integer, Decision> decisions = new HashMap<>();
+
+    SiteWatch(Of of, Class<?> test) {
+      CallSites first = look.read();
+      this.missedBefore = missed(first);
+      String mode = mallometer.status().reason();
+      if (first.sites().isEmpty()) {
+        this.wanted = site -> false;
+        this.scope =
+            "Counted (%s): the whole process, with HotSpot's own memory: %s"
+                .formatted(mode, first.reason());
+      } else if (of == Of.TEST) {
+        this.wanted = site -> SiteOwner.isOfProgram(site) && SiteOwner.leadsThrough(test, site);
+        this.scope =
+            "Counted (%s): call sites whose stacks lead through %s"
+                .formatted(mode, test.getSimpleName());
+      } else {
+        this.wanted = SiteOwner::isOfProgram;
+        this.scope =
+            "Counted (%s): call sites of all threads, without HotSpot's own".formatted(mode);
+      }
+    }
+
+    @Override
+    public long missed() {
+      return missed - missedBefore;
+    }
+
+    @Override
+    public double processBytes() {
+      return netBytes();
+    }
+
+    private static long missed(CallSites read) {
+      return read.dropped().getOrDefault("no-site", 0L)
+          + read.dropped().getOrDefault("not-followed", 0L);
+    }
+
+    @Override
+    public Reading read() {
+      CallSites read = look.read();
+      missed = missed(read);
+      return read.sites().isEmpty()
+          ? Reading.ofProcess(netBytes())
+          : Reading.of(read, this::isWanted);
+    }
+
+    /** Sites are many and their stacks deep; each is looked at once, and again if it gets names. */
+    private boolean isWanted(CallSite site) {
+      Decision known = decisions.get(site.number());
+      if (known == null || !known.name().equals(site.name())) {
+        known = new Decision(site.name(), wanted.test(site));
+        decisions.put(site.number(), known);
+      }
+      return known.wanted();
+    }
+
+    @Override
+    public boolean collectGarbage() {
+      try {
+        double before = Double.POSITIVE_INFINITY;
+        double after = netBytes();
+        for (int i = 0; i < MOST_COLLECTIONS && after < before; i++) {
+          collectOnce();
+          before = after;
+          after = netBytes();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return true;
+    }
+
+    /** The JVM frees what direct buffers held as it enqueues references, cleaners do after that. */
+    private void collectOnce() throws InterruptedException {
+      ReferenceQueue<Object> queue = new ReferenceQueue<>();
+      Reference<Object> unreachable = new WeakReference<>(new Object(), queue);
+      System.gc();
+      queue.remove(LONGEST_COLLECTION_MILLIS);
+      Reference.reachabilityFence(unreachable);
+      double live = netBytes();
+      for (int i = 0, same = 0; i < MOST_PAUSES && same < SAME; i++) {
+        Thread.sleep(PAUSE_MILLIS);
+        double now = netBytes();
+        same = now == live ? same + 1 : 0;
+        live = now;
+      }
+    }
+
+    @Override
+    public String scope() {
+      return scope;
+    }
+
+    @Override
+    public void close() {
+      look.close();
+    }
+  }
+
+  private record Decision(String name, boolean wanted) {}
+
+  private record ScopeCounting(NativeScope scope) implements Counting {
+    @Override
+    public NativeUse use() {
+      ScopeFigures figures = scope.figures();
+      return figures
+          .counts()
+          .map(NativeUse::of)
+          .orElseThrow(() -> new IllegalStateException("not counted: " + figures.reason()));
+    }
+
+    @Override
+    public void close() {
+      scope.close();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.mallometer.junit;
+
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** Runs test classes as JUnit does, and tells how each test ended. */
+final class Engine {
+
+  private Engine() {}
+
+  /** How one invocation of a method ended. */
+  record Ended(String method, TestExecutionResult result) {}
+
+  /** Runs the tests of a class and returns how each ended, by the name of the method. */
+  static Map<String, TestExecutionResult> run(Class<?> type, Map<String, String> parameters) {
+    Map<String, TestExecutionResult> byMethod = new TreeMap<>();
+    all(type, parameters).forEach(ended -> byMethod.put(ended.method(), ended.result()));
+    return byMethod;
+  }
+
+  /** A factory of dynamic tests that fails has no tests. */
+  private static boolean hasFailed(TestIdentifier test, TestExecutionResult result) {
+    return test.getSource().filter(MethodSource.class::isInstance).isPresent()
+        && result.getStatus() == TestExecutionResult.Status.FAILED;
+  }
+
+  static Map<String, TestExecutionResult> run(Class<?> type) {
+    return run(type, Map.of());
+  }
+
+  /** Returns how each invocation ended. */
+  static List<Ended> all(Class<?> type, Map<String, String> parameters) {
+    List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
+    LauncherDiscoveryRequest request =
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(selectClass(type))
+            .configurationParameters(parameters)
+            .build();
+    LauncherFactory.create()
+        .execute(
+            request,
+            new TestExecutionListener() {
+              @Override
+              public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+                if (test.isTest() || hasFailed(test, result)) {
+                  test.getSource()
+                      .map(MethodSource.class::cast)
+                      .ifPresent(source -> ended.add(new Ended(source.getMethodName(), result)));
+                }
+              }
+            });
+    return ended;
+  }
+}

@@ -1,0 +1,282 @@
+package io.mallometer.junit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestExecutionResult.Status;
+
+/** What the annotations make of figures that are known. */
+@Tag("any-jdk")
+@Tag("engine")
+class ExtensionTest {
+
+  private static final HandFedProcess PROCESS = new HandFedProcess();
+  private static int runs;
+
+  @BeforeEach
+  void startAgain() {
+    PROCESS.status = io.mallometer.model.Status.counting();
+    PROCESS.live = 0;
+    PROCESS.calls = 0;
+    PROCESS.peak = 0;
+    runs = 0;
+  }
+
+  private static TestExecutionResult run(String method, Map<String, String> parameters) {
+    return Engine.run(Cases.class, parameters).get(method);
+  }
+
+  private static TestExecutionResult run(String method) {
+    return run(method, Map.of());
+  }
+
+  private static String failure(TestExecutionResult result) {
+    assertThat(result.getStatus()).isEqualTo(Status.FAILED);
+    return result.getThrowable().orElseThrow().getMessage();
+  }
+
+  static class Base {
+    @RegisterExtension static final HandFedProcess HAND_FED = PROCESS;
+  }
+
+  static class Cases extends Base {
+    @BeforeEach
+    void begin() {
+      PROCESS.live = 0;
+      PROCESS.isGarbage = false;
+      PROCESS.calls = 0;
+      runs = 0;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 5)
+    void grows() {
+      PROCESS.live += 1_000;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 5, perIteration = 1_000)
+    void growsAsAllowed() {
+      PROCESS.live += 1_000;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 5)
+    void growsInOneSeriesOnly() {
+      PROCESS.live += runs++ < 8 ? 1_000 : 0;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void isFreedByCollectionsAlone() {
+      PROCESS.isGarbage = true;
+      PROCESS.live = ++runs % 7 == 0 ? 1_000 : PROCESS.live + 1_000;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10, collectGarbage = true)
+    void isFreedByCollectionsAsAllowed() {
+      PROCESS.isGarbage = true;
+      PROCESS.live += 1_000;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void isEmptiedByItself() {
+      PROCESS.live = ++runs % 7 == 0 ? 0 : PROCESS.live + 1_000;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(iterations = 4)
+    void hasTooFewIterations() {}
+
+    @Test
+    @ExpectNativeFreed(warmups = 1)
+    void keepsOnce() {
+      PROCESS.live += runs++ == 0 ? 5_000 : 0;
+    }
+
+    @Test
+    @ExpectNativeFreed(warmups = 0)
+    void keepsInTheFirstRun() {
+      PROCESS.live += 5_000;
+    }
+
+    @Test
+    @ExpectMaxNative(calls = 3, warmups = 1, iterations = 5)
+    void callsOften() {
+      PROCESS.calls += 1 + runs++;
+    }
+
+    @Test
+    @ExpectMaxNative(calls = 3, warmups = 1, iterations = 3)
+    void callsAsAllowed() {
+      PROCESS.calls += 1 + runs++;
+    }
+
+    @Test
+    @ExpectMaxNative(peak = 3)
+    void hasAPeakThatNobodyKnows() {
+      PROCESS.peak = Double.NaN;
+    }
+
+    @Test
+    @ExpectMaxNative(calls = 3)
+    void throwsOfItself() {
+      throw new IllegalStateException("of the test itself");
+    }
+
+    @Test
+    @ExtendWith(NativeMemoryExtension.class)
+    void asserts(NativeMemory memory) {
+      NativeUse use = memory.measure(() -> PROCESS.calls += 2);
+      assertThat(use.calls()).isEqualTo(2);
+      memory.assertThat(() -> PROCESS.calls += 2).callsAtMost(2).bytesAtMost(200).keepsNothing();
+      memory.assertThat(() -> PROCESS.live += 2).keepsAtMost(1);
+    }
+
+    @TestFactory
+    @ExpectNativeFreed
+    DynamicTest dynamic() {
+      return DynamicTest.dynamicTest("dynamic", () -> {});
+    }
+  }
+
+  @ExpectNoNativeGrowth(warmups = 1, iterations = 5)
+  static class OnTheClass extends Base {
+    @Test
+    void grows() {
+      PROCESS.live += 1_000;
+    }
+  }
+
+  @Isolated
+  static class Alone extends Base {
+    @Test
+    @ExpectNativeFreed
+    void passes() {}
+  }
+
+  static class Beside extends Base {
+    @Test
+    @ExpectNativeFreed
+    void passes() {}
+  }
+
+  @Test
+  void growthSaysFigureLimitSpreadAndHowItWasCounted() {
+    assertThat(failure(run("grows")))
+        .isEqualTo(
+            """
+            Native memory grows by 1.0 KiB a run (95 % interval 1.0 KiB to 1.0 KiB), allowed are 0 B.
+            After 4 runs to warm up, 10 runs left 9.8 KiB. Of the last 5: least 1.0 KiB, median 1.0 KiB, most 1.0 KiB.
+            Counted (by hand): everything.
+            A garbage collection freed 0 B of it.""");
+  }
+
+  @Test
+  void growthThatIsAllowedOrDoesNotLastPasses() {
+    assertThat(run("growsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(run("growsInOneSeriesOnly").getStatus()).isEqualTo(Status.SUCCESSFUL);
+  }
+
+  @Test
+  void whatACollectionFreesCountsAsKept() {
+    assertThat(failure(run("isFreedByCollectionsAlone")))
+        .startsWith("Native memory grows by 1.0 KiB a run")
+        .endsWith(" of it: the objects are unreachable, but were not closed.");
+    assertThat(run("isFreedByCollectionsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(run("isEmptiedByItself").getStatus()).isEqualTo(Status.SUCCESSFUL);
+  }
+
+  @Test
+  void tooFewIterationsAreRefused() {
+    assertThat(failure(run("hasTooFewIterations"))).contains("at least 5 iterations");
+  }
+
+  @Test
+  void annotationOnTheClassHoldsForItsMethods() {
+    assertThat(failure(Engine.run(OnTheClass.class).get("grows")))
+        .startsWith("Native memory grows");
+  }
+
+  @Test
+  void firstRunsLoadWhatStays() {
+    assertThat(run("keepsOnce").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(failure(run("keepsInTheFirstRun")))
+        .startsWith("Native memory: 4.9 KiB in 0 objects are not freed, allowed are 0 B.\n");
+  }
+
+  @Test
+  void medianOfTheRunsThatCountIsHeldAgainstTheLimit() {
+    assertThat(failure(run("callsOften")))
+        .isEqualTo(
+            """
+            Native memory: 4 calls of malloc, allowed are 3.
+            Of 5 runs: least 2, median 4, most 6.
+            Counted (by hand): everything.""");
+    assertThat(run("callsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+  }
+
+  @Test
+  void figureThatIsUnknownIsNotGreen() {
+    assertThat(failure(run("hasAPeakThatNobodyKnows")))
+        .startsWith("Native memory: - at the peak, allowed are 3 B.");
+  }
+
+  @Test
+  void failureOfTheTestItselfStaysWhatItIs() {
+    assertThat(failure(run("throwsOfItself"))).isEqualTo("of the test itself");
+  }
+
+  @Test
+  void assertionsInCode() {
+    assertThat(failure(run("asserts"))).startsWith("Native memory: 2 B in 0 objects are not freed");
+  }
+
+  @Test
+  void dynamicTestsAreRefused() {
+    Engine.Ended container =
+        Engine.all(Cases.class, Map.of()).stream()
+            .filter(ended -> ended.method().equals("dynamic"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(failure(container.result())).contains("dynamic tests");
+  }
+
+  @Test
+  void withoutCountsATestFailsOrIsSkippedAsConfigured() {
+    PROCESS.isAbsent();
+    assertThat(failure(run("grows")))
+        .isEqualTo(
+            """
+            Native memory is not counted: it is not there. What to do: put it there
+            To skip such tests: configuration parameter mallometer.uncounted=skip""");
+    assertThat(failure(run("asserts"))).contains("it is not there");
+    TestExecutionResult skipped = run("grows", Map.of("mallometer.uncounted", "skip"));
+    assertThat(skipped.getStatus()).isEqualTo(Status.ABORTED);
+    assertThat(skipped.getThrowable().orElseThrow()).hasMessageContaining("it is not there");
+    assertThat(failure(run("grows", Map.of("mallometer.uncounted", "ignore"))))
+        .contains("can be fail or skip");
+  }
+
+  @Test
+  void besideOtherTestsOnlyTheStacksOfTheTestCount() {
+    Map<String, String> parallel = Map.of("junit.jupiter.execution.parallel.enabled", "true");
+    Engine.run(Beside.class, parallel);
+    assertThat(PROCESS.watched).isEqualTo(Of.TEST);
+    Engine.run(Alone.class, parallel);
+    assertThat(PROCESS.watched).isEqualTo(Of.PROCESS);
+    Engine.run(Beside.class);
+    assertThat(PROCESS.watched).isEqualTo(Of.PROCESS);
+  }
+}
