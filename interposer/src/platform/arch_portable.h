@@ -106,6 +106,7 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 /* ---- Numbers and names --------------------------------------------------------------------------------- */
 
 #define GLIBC_CHUNKS_ARE_KNOWN false
+#define PROBES_ARE_KNOWN false
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) _Static_assert(true, "whichever the linker finds")
