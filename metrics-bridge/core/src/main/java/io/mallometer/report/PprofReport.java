@@ -1,5 +1,6 @@
 package io.mallometer.report;
 
+import io.mallometer.internal.text.ProtobufMessage;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.SiteChange;
@@ -10,6 +11,7 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +19,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A profile as in pprof's {@code profile.proto}, gzipped, with four values a sample. Samples are
@@ -107,6 +110,35 @@ final class PprofReport implements Report {
     out.flush();
   }
 
+  /** Writes what was allocated between two readings, and what is live at the second. */
+  static void write(CallSites before, CallSites now, OutputStream out) throws IOException {
+    Map<Integer, CallSite> earlier = new HashMap<>();
+    before.sites().forEach(site -> earlier.put(site.number(), site));
+    try (Gzip zipped = new Gzip(out)) {
+      Profile profile = new Profile(zipped, now.buildIds());
+      profile.begin(
+          now.time(),
+          Duration.between(before.time(), now.time()),
+          SampleType.INUSE_SPACE,
+          List.of("Allocated since " + before.time() + "; bytes: " + now.byteUnit().tag()));
+      for (CallSite site : now.sites()) {
+        profile.add(
+            Stacks.of(site),
+            site.name(),
+            site.library(),
+            values(type -> since(earlier.get(site.number()), site, type)));
+      }
+      profile.end();
+    }
+    out.flush();
+  }
+
+  private static long since(@Nullable CallSite before, CallSite now, SampleType type) {
+    long value = type.metric.wholeOf(now);
+    boolean isSum = type == SampleType.ALLOC_OBJECTS || type == SampleType.ALLOC_SPACE;
+    return isSum && before != null ? Math.max(0, value - type.metric.wholeOf(before)) : value;
+  }
+
   private static IllegalArgumentException unknown(SiteChanges changes) {
     return new IllegalArgumentException(changes.reason());
   }
@@ -171,6 +203,9 @@ final class PprofReport implements Report {
       }
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
+      // As Go's heap profiles; stores tell kinds of profiles apart by it. The values are complete,
+      // so there is no period to multiply with.
+      profile.message(11, valueType("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
     }

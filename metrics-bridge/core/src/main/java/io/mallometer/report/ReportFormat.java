@@ -86,6 +86,15 @@ public enum ReportFormat {
   }
 
   /**
+   * Writes what was allocated between two readings and what is live at the second, as stores of
+   * profiles want it at each interval, in the format of {@link #PPROF}.
+   */
+  public static void writeInterval(CallSites before, CallSites now, OutputStream out)
+      throws IOException {
+    PprofReport.write(before, now, out);
+  }
+
+  /**
    * Writes what changed between two moments, in the format that has a place for it: {@link #PPROF}.
    * Its duration is the time between them; what shrank is negative.
    *

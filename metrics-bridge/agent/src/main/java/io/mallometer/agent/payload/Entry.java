@@ -6,12 +6,16 @@ import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
+import io.mallometer.push.ProfilePush;
+import io.mallometer.push.PushOptions;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -58,6 +62,7 @@ public final class Entry {
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
+    Optional<PushOptions> push = BridgeOptions.push(options);
     started = true;
     Mallometer mallometer = open(bridge);
     boolean attaches = !options.getOrDefault("attach", "true").equals("false");
@@ -65,6 +70,7 @@ public final class Entry {
       mallometer.counting().attach();
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
+    push.ifPresent(store -> pushTo(mallometer, store));
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
     String relaunch =
@@ -73,6 +79,13 @@ public final class Entry {
             : "";
     said.accept(counts + relaunch + missing() + served);
     new LateRegistration(mallometer).run();
+  }
+
+  /** For the life of the JVM, but not while it is checkpointed. */
+  private static void pushTo(Mallometer mallometer, PushOptions store) {
+    AtomicReference<ProfilePush> push = new AtomicReference<>(ProfilePush.start(mallometer, store));
+    Checkpoints.around(
+        () -> push.get().close(), () -> push.set(ProfilePush.start(mallometer, store)));
   }
 
   /**

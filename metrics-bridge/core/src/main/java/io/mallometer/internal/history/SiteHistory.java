@@ -114,23 +114,29 @@ public final class SiteHistory {
   }
 
   /**
-   * What changed from the kept moment that is nearest to so long before {@code now}, to now. From
-   * before the first reading on the changes are those since it, as in {@link #changes(Instant,
-   * Instant, CallSites)}.
+   * What changed from the kept moment that is nearest to so long before {@code now}, and at least
+   * half of that before if there is one, to now. From before the first reading on the changes are
+   * those since it, as in {@link #changes(Instant, Instant, CallSites)}.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
       return changes(now.time(), now.time(), now);
     }
     List<SiteMoment> known = known(now);
-    List<SiteMoment> earlier =
-        known.stream().filter(moment -> moment.time().isBefore(now.time())).toList();
+    List<SiteMoment> earlier = before(known, now.time().minus(over.dividedBy(2)));
+    if (earlier.isEmpty()) {
+      earlier = before(known, now.time());
+    }
     if (earlier.isEmpty()) {
       return SiteChanges.none("nothing is known of before %s yet".formatted(now.time()));
     }
     Instant asked = now.time().minus(over);
     Optional<SiteMoment> near = nearest(earlier, asked);
     return changes(near.isPresent() ? near.get().time() : asked, now.time(), now);
+  }
+
+  private static List<SiteMoment> before(List<SiteMoment> known, Instant time) {
+    return known.stream().filter(moment -> moment.time().isBefore(time)).toList();
   }
 
   /**

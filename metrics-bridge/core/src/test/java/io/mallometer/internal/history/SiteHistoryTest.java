@@ -62,7 +62,8 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // Never nothing, however short.
+    // Not less than half of what was asked for, and never nothing.
+    assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }
 
