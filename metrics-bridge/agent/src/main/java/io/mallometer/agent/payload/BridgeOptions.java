@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 /** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
 final class BridgeOptions {
 
+  private static final String OTLP = "otlp.";
+  private static final Duration OTLP_INTERVAL = Duration.ofMinutes(1);
   private static final String PUSH = "push.";
   private static final String BYTES = "([1-9]\\d{0,5})[kKmMgGtT]";
 
@@ -64,6 +67,46 @@ final class BridgeOptions {
             interval == null
                 ? Optional.empty()
                 : Optional.of(duration(PUSH + "interval", interval))));
+  }
+
+  /**
+   * Where metrics are pushed to; empty if nowhere.
+   *
+   * @throws IllegalArgumentException if an option is not understood
+   */
+  static Optional<OtlpPush.Options> otlp(Map<String, String> options) {
+    @Nullable String url = options.get(OTLP + "url");
+    if (url == null) {
+      return Optional.empty();
+    }
+    @Nullable String path = options.get(OTLP + "path");
+    if (path == null) {
+      throw new IllegalArgumentException(
+          "otlp.path is missing: the directory with the jars of OpenTelemetry's exporter");
+    }
+    @Nullable String interval = options.get(OTLP + "interval");
+    @Nullable String certificates = options.get(OTLP + "certificates");
+    return Optional.of(
+        new OtlpPush.Options(
+            url,
+            Path.of(path),
+            interval == null ? OTLP_INTERVAL : duration(OTLP + "interval", interval),
+            pairs(OTLP + "headers", options.get(OTLP + "headers")),
+            pairs(OTLP + "attributes", options.get(OTLP + "attributes")),
+            certificates == null ? null : Path.of(certificates)));
+  }
+
+  private static Map<String, String> pairs(String name, @Nullable String text) {
+    Map<String, String> pairs = new LinkedHashMap<>();
+    for (String each : text == null ? new String[0] : text.split(",")) {
+      String[] pair = each.strip().split("=", 2);
+      if (pair.length != 2 || pair[0].isEmpty()) {
+        throw new IllegalArgumentException(
+            "%s has \"%s\", and each must be name=value".formatted(name, each));
+      }
+      pairs.put(pair[0], pair[1]);
+    }
+    return pairs;
   }
 
   /** As for the JVM's own options: {@code 512m}, {@code 2g}. */

@@ -63,6 +63,7 @@ public final class Entry {
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
     Optional<PushOptions> push = BridgeOptions.push(options);
+    Optional<OtlpPush.Options> otlp = BridgeOptions.otlp(options);
     started = true;
     Mallometer mallometer = open(bridge);
     boolean attaches = !options.getOrDefault("attach", "true").equals("false");
@@ -71,13 +72,14 @@ public final class Entry {
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
     push.ifPresent(store -> pushTo(mallometer, store));
+    String pushes = otlp.isPresent() ? pushTo(mallometer, otlp.get()) : "";
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
     String relaunch =
         options.getOrDefault("relaunch", "false").equals("true")
             ? relaunch(notRelaunched, snapshot)
             : "";
-    said.accept(counts + relaunch + missing() + served);
+    said.accept(counts + relaunch + missing() + pushes + served);
     new LateRegistration(mallometer).run();
   }
 
@@ -86,6 +88,16 @@ public final class Entry {
     AtomicReference<ProfilePush> push = new AtomicReference<>(ProfilePush.start(mallometer, store));
     Checkpoints.around(
         () -> push.get().close(), () -> push.set(ProfilePush.start(mallometer, store)));
+  }
+
+  /** For the life of the JVM: the exporter's sockets are the JDK's, which a checkpoint closes. */
+  private static String pushTo(Mallometer mallometer, OtlpPush.Options receiver) {
+    try {
+      OtlpPush.start(mallometer, receiver);
+      return "";
+    } catch (IOException | RuntimeException e) {
+      return "; cannot push metrics to " + receiver.url() + ": " + reason(e);
+    }
   }
 
   /**
