@@ -52,7 +52,7 @@ public final class ProfilePush implements AutoCloseable {
     thread.setContextClassLoader(ProfilePush.class.getClassLoader());
   }
 
-  /** Begins. The first profile is sent after two intervals. */
+  /** Begins. The first profile is sent after one interval. */
   public static ProfilePush start(Mallometer mallometer, PushOptions options) {
     ProfilePush push = new ProfilePush(mallometer, options);
     push.thread.start();
