@@ -264,6 +264,8 @@ CASE(samples_without_room_for_a_site_are_counted) {
   for (uintptr_t i = 0; i < CALLERS; i++) allocate_and_free(0x10000 + 64 * i);
   CHECK_EQUAL(call_sites_totals().sites, MOST_SITES);
   CHECK_EQUAL(call_sites_totals().without_site, CALLERS - MOST_SITES);
+  CHECK_EQUAL(given_announced, CALLERS);
+  CHECK_EQUAL(given_announced_free, CALLERS);
   /* A known one is still known. */
   allocate(0x10000, OBJECT, BYTES);
   CHECK(deallocate(OBJECT));
@@ -283,11 +285,14 @@ CASE(samples_without_a_place_count_as_freed) {
   CHECK_EQUAL(sites[0].allocated.samples, PLACES + MORE);
   CHECK_EQUAL(sites[0].freed.samples, MORE);
   CHECK(sites[0].allocated.bytes - sites[0].freed.bytes == PLACES * BYTES);
+  CHECK_EQUAL(given_announced, PLACES + MORE);
+  CHECK_EQUAL(given_announced_free, MORE);
   object = OBJECT;
   for (unsigned i = 0; i < PLACES + MORE; i++, object = next_at_the_same_place(object)) {
     CHECK(deallocate(object) == (i < PLACES));
   }
   CHECK_EQUAL(live_samples_count(), 0);
+  CHECK_EQUAL(given_announced_free, PLACES + MORE);
 }
 
 CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
@@ -298,6 +303,69 @@ CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
   CHECK_EQUAL(call_sites_totals().without_place, 1);
   CHECK_EQUAL(copy_sites(), 1);
   CHECK(sites[0].allocated.bytes - sites[0].freed.bytes == 2 * BYTES);
+  CHECK_EQUAL(given_announced, 2);
+  CHECK_EQUAL(given_announced_free, 1);
+}
+
+/* ---- What profilers hear ------------------------------------------------------------------------------- */
+
+static void take_with(double probability, size_t requested, size_t bytes) {
+  struct sample sample = {.block = thread_block_acquire(),
+                          .object = (void *)OBJECT,
+                          .requested = requested,
+                          .bytes = bytes,
+                          .origin = {(const void *)CALLER, stack + sizeof stack - 64},
+                          .probability = probability};
+  call_sites_take(&sample);
+}
+
+CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
+  start();
+  take_with(0.03, 100, 104);
+  CHECK_EQUAL(given_announced, 1);
+  CHECK(given_announced_object == (const void *)OBJECT);
+  CHECK_EQUAL(given_announced_size, 100);
+  CHECK_EQUAL(given_announced_weight, 3333);
+  CHECK(deallocate(OBJECT));
+  take_with(2.0 / 3, 11, 24); /* to the nearest */
+  CHECK_EQUAL(given_announced_weight, 17);
+}
+
+/* Profilers divide by the size. */
+CASE(a_request_of_no_bytes_is_not_announced) {
+  start();
+  take_with(0.5, 0, 24);
+  CHECK_EQUAL(given_announced, 0);
+  CHECK_EQUAL(live_samples_count(), 1);
+}
+
+static void *elsewhere(const struct sample *sample, const struct live_sample *live) {
+  (void)sample, (void)live;
+  return (void *)OTHER_OBJECT;
+}
+
+CASE(a_moved_sample_is_announced_where_the_program_finds_it) {
+  start();
+  call_sites_move_by(elsewhere);
+  struct sample sample = {.block = thread_block_acquire(),
+                          .object = (void *)OBJECT,
+                          .requested = BYTES,
+                          .bytes = BYTES,
+                          .move = {16, 0},
+                          .origin = {(const void *)CALLER, stack + sizeof stack - 64},
+                          .probability = 1};
+  CHECK(call_sites_take(&sample) == (void *)OTHER_OBJECT);
+  CHECK(given_announced_object == (const void *)OTHER_OBJECT);
+  CHECK_EQUAL(given_announced, 1);
+  CHECK_EQUAL(given_announced_free, 0);
+}
+
+CASE(what_is_forgotten_is_announced_as_freed) {
+  start();
+  allocate(CALLER, OBJECT, BYTES);
+  allocate(CALLER, OTHER_OBJECT, BYTES);
+  call_sites_forget();
+  CHECK_EQUAL(given_announced_free, 2);
 }
 
 /* ---- Stacks and time ----------------------------------------------------------------------------------- */
@@ -510,6 +578,10 @@ int main(int argc, char **argv) {
   RUN(samples_without_room_for_a_site_are_counted);
   RUN(samples_without_a_place_count_as_freed);
   RUN(an_object_freed_past_us_is_freed_when_its_address_comes_again);
+  RUN(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for);
+  RUN(a_request_of_no_bytes_is_not_announced);
+  RUN(a_moved_sample_is_announced_where_the_program_finds_it);
+  RUN(what_is_forgotten_is_announced_as_freed);
   RUN(a_stack_is_kept_whole);
   RUN(a_deep_stack_is_cut_and_counted);
   RUN(a_stack_without_room_has_no_frames);

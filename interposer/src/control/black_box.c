@@ -26,7 +26,7 @@
 /* The process may be moved to another cgroup. */
 #define SECONDS_BETWEEN_SEARCHES 60
 
-enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, CROSSINGS, REGIONS };
+enum region { SECONDS, TENS, MINUTES, EXIT, SHUTDOWN, JVM, DOCUMENTS, CROSSINGS, PROFILES, REGIONS };
 
 static const struct box_region layout[REGIONS] = {
     [SECONDS] = {BOX_SAMPLES, sizeof(struct box_sample), 12288, 600, 0, SECOND},
@@ -37,9 +37,11 @@ static const struct box_region layout[REGIONS] = {
     [JVM] = {BOX_JVM, BOX_DOCUMENT_BYTES, 323584, 1, 0, 0},
     [DOCUMENTS] = {BOX_MINUTES, BOX_DOCUMENT_BYTES, 339968, 60, 0, 60 * SECOND},
     [CROSSINGS] = {BOX_CROSSINGS, BOX_DOCUMENT_BYTES, 1323008, 24, 0, 0},
+    [PROFILES] = {BOX_PROFILES, BOX_PROFILE_BYTES, 1716224, 5, 0, 0},
 };
 _Static_assert(REGIONS <= BOX_REGIONS, "the header's table");
-_Static_assert(1323008 + 24 * BOX_DOCUMENT_BYTES <= BOX_BYTES, "the regions fit");
+_Static_assert(1323008 + 24 * BOX_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
+_Static_assert(1716224 + 5 * BOX_PROFILE_BYTES <= BOX_BYTES, "the regions fit");
 
 /* Written by whoever starts, while `state` is STARTING; read-only afterwards. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };

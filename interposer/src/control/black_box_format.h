@@ -31,7 +31,12 @@ enum box_region_kind {
   BOX_SHUTDOWN = 3,
   BOX_JVM = 4,
   BOX_MINUTES = 5,
-  BOX_CROSSINGS = 6
+  BOX_CROSSINGS = 6,
+  /*
+   * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last crossed (slots 2 to
+   * 4). Sequence numbers are left out so that each lies where it belongs.
+   */
+  BOX_PROFILES = 7
 };
 
 struct box_region {
@@ -46,6 +51,7 @@ struct box_region {
 
 #define BOX_REGIONS 12
 #define BOX_DOCUMENT_BYTES 16384u
+#define BOX_PROFILE_BYTES 73728u
 
 /* Bits of box_header.flags. */
 enum box_header_flags {

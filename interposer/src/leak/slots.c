@@ -8,6 +8,7 @@
 #include "allocator/glibc.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/memory_probes.h"
 #include "platform/page_range.h"
 
 /* Readers of smaps get a few mappings more than they ask for, which must not be the program's large ones. */
@@ -322,8 +323,12 @@ static struct slot *slot_of(const void *object, uint64_t *state) {
 bool slot_disown(const struct slot_object *object) {
   uint32_t *disowned = &slots[object->number].disowned, generation = (uint32_t)object->generation;
   uint32_t before = __atomic_load_n(disowned, __ATOMIC_RELAXED);
-  return before != generation &&
-         __atomic_compare_exchange_n(disowned, &before, generation, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (before == generation ||
+      !__atomic_compare_exchange_n(disowned, &before, generation, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  probe_free(object->object);
+  return true;
 }
 
 /* What is there of an object whose state word says that it is in use; of use if the word is the same afterwards. */

@@ -98,6 +98,11 @@
  *       through it.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
+ *   PROBES_ARE_KNOWN
+ *       Whether these are: elsewhere there are no probes (platform/probe.h).
+ *   ARGUMENT_REGISTER_1, ARGUMENT_REGISTER_2, ARGUMENT_REGISTER_3, REGISTER_IN_NOTE
+ *       The registers with a function's first arguments, and what stands before a register's name in the assembly of a
+ *       note.
  *   WATCHPOINT_BYTES
  *       How much a watchpoint on an aligned word watches.
  *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC

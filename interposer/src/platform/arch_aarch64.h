@@ -218,6 +218,11 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true
+#define PROBES_ARE_KNOWN true
+#define ARGUMENT_REGISTER_1 "x0"
+#define ARGUMENT_REGISTER_2 "x1"
+#define ARGUMENT_REGISTER_3 "x2"
+#define REGISTER_IN_NOTE ""
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) __asm__(".symver " #function ", " #function "@" version)

@@ -133,6 +133,7 @@ static inline bool is_tagged(const void *object) {
 #ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that takes the fast path, with its marks */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
+#define PROBES_ARE_KNOWN false
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) _Static_assert(true, "whichever the linker finds")

@@ -168,6 +168,11 @@ static inline bool is_tagged(const void *object) {
 }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true
+#define PROBES_ARE_KNOWN true
+#define ARGUMENT_REGISTER_1 "rdi"
+#define ARGUMENT_REGISTER_2 "rsi"
+#define ARGUMENT_REGISTER_3 "rdx"
+#define REGISTER_IN_NOTE "%%"
 #define WATCHPOINT_BYTES 8
 
 #define OLD_SYMBOL(function, version) __asm__(".symver " #function ", " #function "@" version)

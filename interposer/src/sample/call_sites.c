@@ -6,6 +6,7 @@
 #include "account/thread_block.h"
 #include "platform/arch.h"
 #include "platform/memory.h"
+#include "platform/memory_probes.h"
 #include "sample/java_gate.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
@@ -170,10 +171,16 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 
 /* ---- Samples that are freed --------------------------------------------------------------------------- */
 
-void call_sites_put_back(const void *object, struct live_sample sample) {
-  if (sample.site == NO_SITE || live_sample_insert(object, &sample)) return;
+/* Whether the object is among the live samples; otherwise it counts as freed. */
+static bool keep(const void *object, const struct live_sample *sample) {
+  if (live_sample_insert(object, sample)) return true;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
-  call_sites_count_free(sample);
+  call_sites_count_free(*sample);
+  return false;
+}
+
+void call_sites_put_back(const void *object, struct live_sample sample) {
+  if (sample.site != NO_SITE) keep(object, &sample);
 }
 
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
@@ -231,6 +238,16 @@ static void forget_object_before(const void *object) {
 }
 
 /*
+ * Tells profilers of a sample; of one that cannot be followed that it is freed, too, as they would hear of no free. A
+ * request of no bytes stands for none, and they divide by its size.
+ */
+static void announce(const struct sample *sample, const void *object, bool followed) {
+  if (sample->requested == 0) return;
+  probe_allocation(object, sample->requested, (uint64_t)((double)sample->requested / sample->probability + 0.5));
+  if (!followed) probe_free(object);
+}
+
+/*
  * Adds it to a site, and to the live ones. One that cannot be followed counts as allocated and freed: it is missing
  * among them, and counted here.
  */
@@ -239,6 +256,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   sample->work += WORK_SAMPLE;
   if (site == NO_SITE) {
     __atomic_fetch_add(&without_site, 1, __ATOMIC_RELAXED);
+    announce(sample, sample->object, false);
     return sample->object;
   }
   add_sample(&memory->sites[site].allocated, sample->bytes, sample->probability);
@@ -247,9 +265,10 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   void *moved = mover ? mover(sample, &live) : NULL;
   if (moved) {
     sample->work += WORK_SLOT;
+    announce(sample, moved, true);
     return moved; /* its slot keeps the live sample */
   }
-  call_sites_put_back(sample->object, live);
+  announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
 }
 

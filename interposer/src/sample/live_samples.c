@@ -3,6 +3,7 @@
 
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/memory_probes.h"
 
 enum { PLACES = 65536, PROBES = 64 };
 
@@ -173,6 +174,7 @@ static struct live_sample take_out(struct live *entry, uintptr_t address) {
     return NO_LIVE_SAMPLE;
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes};
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
+  probe_free((const void *)address);
   lives_no_more(address);
   __atomic_fetch_sub(&samples, 1, __ATOMIC_RELAXED);
   return sample;

@@ -14,6 +14,7 @@
 #include "platform/kernel.h"
 #include "platform/mappings.h"
 #include "platform/memory.h"
+#include "platform/memory_probes.h"
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 #include "platform/readable_memory.h"
@@ -553,3 +554,21 @@ const char *watch_look_after_signal(void) { return NULL; }
 bool watch_is_on(void) { return false; }
 
 void watch_forked(void) {}
+
+/* ---- Probes -------------------------------------------------------------------------------------------- */
+
+unsigned given_announced, given_announced_free;
+const void *given_announced_object;
+uint64_t given_announced_size, given_announced_weight;
+
+void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes) {
+  given_announced++;
+  given_announced_object = object;
+  given_announced_size = requested;
+  given_announced_weight = weighted_bytes;
+}
+
+void probe_free(const void *object) {
+  (void)object;
+  given_announced_free++;
+}

@@ -107,6 +107,13 @@ extern void (*given_while_waiting)(void);
 /* What trial_of_slots() and trial_of_watch() answer. Nothing is ever watched. */
 extern const char *given_trial_of_slots, *given_trial_of_watch;
 
+/* ---- Probes -------------------------------------------------------------------------------------------- */
+
+/* Of those called so far, and what the last one of an allocation said. */
+extern unsigned given_announced, given_announced_free;
+extern const void *given_announced_object;
+extern uint64_t given_announced_size, given_announced_weight;
+
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
 /* The calling thread's; empty if it is not known. */

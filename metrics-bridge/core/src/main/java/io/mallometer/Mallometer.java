@@ -4,6 +4,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
@@ -228,6 +229,20 @@ public interface Mallometer extends AutoCloseable {
      * before the first reading on, the changes are those since it.
      */
     SiteChanges changes(Instant from, Instant to);
+
+    /**
+     * Returns what changed of the call sites from so long ago to now. Of the moments that are kept,
+     * the one nearest to that is compared, as in {@link #changes(Instant, Instant)}; which, the
+     * result tells. Waits for nothing.
+     */
+    SiteChanges changes(Duration over);
+
+    /**
+     * Returns the call sites as they were at a moment that is kept until the next of its kind: at
+     * most 2,048 of them, those with most live and with most allocated bytes. No sites, and why, if
+     * there was no such moment.
+     */
+    CallSites at(KeptMoment moment);
 
     /**
      * Returns what groups of call sites held in the last hour: those with most live bytes and those

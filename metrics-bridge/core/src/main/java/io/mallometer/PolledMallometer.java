@@ -13,6 +13,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.HugeAllocationListener;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryMoment;
@@ -271,6 +272,24 @@ class PolledMallometer implements Mallometer {
         return poller.callSiteReader().changes(from, to);
       } catch (RuntimeException | LinkageError e) {
         return SiteChanges.none(unreadable(e));
+      }
+    }
+
+    @Override
+    public SiteChanges changes(Duration over) {
+      try {
+        return poller.callSiteReader().changes(over);
+      } catch (RuntimeException | LinkageError e) {
+        return SiteChanges.none(unreadable(e));
+      }
+    }
+
+    @Override
+    public CallSites at(KeptMoment moment) {
+      try {
+        return poller.profileKeeper().at(moment);
+      } catch (RuntimeException | LinkageError e) {
+        return CallSites.none(clock().instant(), unreadable(e));
       }
     }
 

@@ -44,7 +44,12 @@ public final class ShownNames {
   /** What a nonsensical parameter is refused with names those that make sense. */
   private static final List<String> CHOICES =
       List.of(
-          "sites?group=", "sites?sort=", "sites?from=10m&sort=", "table?metric=", "leaks?format=");
+          "sites?group=",
+          "sites?sort=",
+          "sites?from=10m&sort=",
+          "table?metric=",
+          "leaks?format=",
+          "sites?at=");
 
   private ShownNames() {}
 

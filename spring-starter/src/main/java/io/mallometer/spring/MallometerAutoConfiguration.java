@@ -4,6 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.push.ProfilePush;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -112,6 +113,17 @@ public final class MallometerAutoConfiguration {
   @ConditionalOnProperty("mallometer.trim.interval")
   @Nullable AutomaticTrims automaticTrims(Mallometer mallometer, MallometerProperties properties) {
     return properties.automaticTrims(mallometer);
+  }
+
+  @Bean
+  @Lazy(false)
+  @ConditionalOnMissingBean
+  @ConditionalOnProperty("mallometer.push.url")
+  ProfilePush profilePush(
+      Mallometer mallometer, MallometerProperties properties, Environment environment) {
+    String service = environment.getProperty("spring.application.name", "");
+    return ProfilePush.start(
+        mallometer, properties.pushOptions(service.isEmpty() ? "application" : service));
   }
 
   @Bean

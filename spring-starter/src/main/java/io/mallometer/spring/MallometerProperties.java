@@ -4,12 +4,15 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.push.PushOptions;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -32,6 +35,7 @@ import org.springframework.util.unit.DataSize;
  * @param sites Call sites.
  * @param leak Looking for leaks.
  * @param scopes Native memory by HTTP route, scheduled task and method.
+ * @param push Sending profiles to a profile store.
  */
 @ConfigurationProperties("mallometer")
 public record MallometerProperties(
@@ -44,7 +48,8 @@ public record MallometerProperties(
     @DefaultValue Trim trim,
     @DefaultValue Sites sites,
     @DefaultValue Leak leak,
-    @DefaultValue Scopes scopes) {
+    @DefaultValue Scopes scopes,
+    @DefaultValue Push push) {
 
   private static final int MOST_SCOPES = 80;
   private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
@@ -143,6 +148,37 @@ public record MallometerProperties(
   }
 
   /**
+   * Sending profiles to a profile store, from where nobody can fetch them.
+   *
+   * @param url Address of a store that speaks Pyroscope's protocol for pushes, such as
+   *     https://pyroscope:4040. Without it nothing is sent.
+   * @param interval Time between two profiles. At least 1s.
+   * @param labels Labels of the profiles, beside service_name and hostname.
+   * @param username Name for basic authentication.
+   * @param password Password for basic authentication.
+   * @param tokenFile File with a bearer token, which is read at each push.
+   * @param tenant Tenant, for stores that have several.
+   * @param certificates File of certificates in PEM, which alone are trusted. By default those of
+   *     the JVM.
+   */
+  public record Push(
+      @Nullable String url,
+      @DefaultValue("15s") Duration interval,
+      @Nullable Map<String, String> labels,
+      @Nullable String username,
+      @Nullable String password,
+      @Nullable String tokenFile,
+      @Nullable String tenant,
+      @Nullable String certificates) {
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+      return "Push[url=" + url + "]";
+    }
+  }
+
+  /**
    * Trimming the allocator: making it give free memory back.
    *
    * @param interval Time between two automatic trims. Without it nothing is trimmed automatically.
@@ -156,6 +192,38 @@ public record MallometerProperties(
       @Nullable Duration interval,
       @DefaultValue("0.1") double retainedShare,
       @DefaultValue("1m") Duration minimumInterval) {}
+
+  /**
+   * Where profiles are sent.
+   *
+   * @param service the name of the application
+   * @throws MallometerPropertyException if a value makes no sense
+   */
+  PushOptions pushOptions(String service) {
+    Map<String, String> given = new HashMap<>();
+    put(given, "url", push.url());
+    put(given, "username", push.username());
+    put(given, "password", push.password());
+    put(given, "tokenFile", push.tokenFile());
+    put(given, "tenant", push.tenant());
+    put(given, "certificates", push.certificates());
+    try {
+      PushOptions options = PushOptions.of(given, service, Optional.of(push.interval()));
+      return push.labels() == null ? options : options.withLabels(push.labels());
+    } catch (IllegalArgumentException e) {
+      throw new MallometerPropertyException(
+          "mallometer.push",
+          String.valueOf(push),
+          "cannot be used: " + e.getMessage(),
+          "Correct the property that the reason names.");
+    }
+  }
+
+  private static void put(Map<String, String> given, String name, @Nullable String value) {
+    if (value != null && !value.isEmpty()) {
+      given.put(name, value);
+    }
+  }
 
   /**
    * The options of the facade.

@@ -61,6 +61,8 @@ public final class NativeMemoryEndpointWebExtension {
    *     live-objects}, {@code allocated} or {@code allocated-objects}
    * @param all whether {@code leaks} are to have healthy sites, too: {@code true} or {@code false}
    * @param format of {@code leaks}: {@code json}, {@code text} or {@code html}
+   * @param at of {@code sites} and reports: see {@link io.mallometer.view.SiteQuery}
+   * @param seconds of {@code pprof}: over how many seconds before now the difference is wanted
    * @return 400 with the reason, if a parameter makes no sense, or the view does not have it; 501
    *     with the reason, if there are no call sites to report
    */
@@ -84,7 +86,9 @@ public final class NativeMemoryEndpointWebExtension {
       @org.springframework.lang.Nullable @Nullable String to,
       @org.springframework.lang.Nullable @Nullable String metric,
       @org.springframework.lang.Nullable @Nullable String all,
-      @org.springframework.lang.Nullable @Nullable String format) {
+      @org.springframework.lang.Nullable @Nullable String format,
+      @org.springframework.lang.Nullable @Nullable String at,
+      @org.springframework.lang.Nullable @Nullable String seconds) {
     if (view.equals("page")) {
       return page();
     }
@@ -106,6 +110,8 @@ public final class NativeMemoryEndpointWebExtension {
     put(parameters, "metric", metric);
     put(parameters, "all", all);
     put(parameters, "format", format);
+    put(parameters, "at", at);
+    put(parameters, "seconds", seconds);
     return response(endpoint.views().answer(view, parameters));
   }
 

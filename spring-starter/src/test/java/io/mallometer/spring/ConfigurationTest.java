@@ -40,6 +40,13 @@ class ConfigurationTest {
           "mallometer.limit",
           "mallometer.leak.healthy-sites",
           "mallometer.leak.healthy-sites-file",
+          "mallometer.push.certificates",
+          "mallometer.push.labels",
+          "mallometer.push.password",
+          "mallometer.push.tenant",
+          "mallometer.push.token-file",
+          "mallometer.push.url",
+          "mallometer.push.username",
           "mallometer.record.path",
           "mallometer.sites.application-packages",
           "mallometer.trim.interval");

@@ -65,6 +65,20 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
    * @param headers names and values in turn
    */
   HttpResponse<String> send(String method, String portProperty, String path, String... headers) {
+    return send(HttpResponse.BodyHandlers.ofString(), method, portProperty, path, headers);
+  }
+
+  /** The answer to a GET as it came. */
+  HttpResponse<byte[]> bytes(String path) {
+    return send(HttpResponse.BodyHandlers.ofByteArray(), "GET", "local.server.port", path);
+  }
+
+  private <T> HttpResponse<T> send(
+      HttpResponse.BodyHandler<T> body,
+      String method,
+      String portProperty,
+      String path,
+      String... headers) {
     String port = context.getEnvironment().getProperty(portProperty);
     HttpRequest.Builder builder =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
@@ -72,7 +86,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
             .method(method, HttpRequest.BodyPublishers.noBody());
     HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
     try {
-      return client().send(request, HttpResponse.BodyHandlers.ofString());
+      return client().send(request, body);
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(path + "\n" + allThreads(), e);
     }

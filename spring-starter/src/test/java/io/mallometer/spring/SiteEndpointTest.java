@@ -10,7 +10,9 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.view.View;
 import io.mallometer.view.Views;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringWriter;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -168,6 +171,11 @@ class SiteEndpointTest {
         "breakdown?limit=5 | breakdown has no parameter 'limit'; it has none",
         "leaks?limit=5 | leaks has no parameter 'limit'; it has all, owner, format",
         "flamegraph?sort=rate | flamegraph has no parameter 'sort'; it has metric, filter",
+        "flamegraph?seconds=30 | flamegraph has no parameter 'seconds'; it has metric, filter, at",
+        "pprof?seconds=0 | seconds is '0' and must be a whole number from 1 to 3600",
+        "pprof?seconds=30&at=peak | at is one moment: it and seconds exclude each other",
+        "pprof?at=noon | at is 'noon' and must be one of peak, 85, 90, 95",
+        "sites?at=peak&from=10m | at is one moment: it and from or to exclude each other",
         "flamegraph?metric=weight | metric is 'weight' and must be one of live, live-objects,",
       })
   void whatMakesNoSenseIsRefusedWithTheReason(String query, String reason) {
@@ -235,6 +243,29 @@ class SiteEndpointTest {
       assertThat(answer.headers().firstValue("Content-Type")).get().asString().startsWith(type);
       assertThat(answer.body()).isNotEmpty();
     }
+  }
+
+  /** Nothing waits: the reading of ten minutes before is known. */
+  @Test
+  void aProfileMayBeTheDifferenceToSomeTimeAgo() throws IOException {
+    HttpResponse<byte[]> answer = application.bytes(PATH + "pprof?seconds=600");
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    try (InputStream profile = new GZIPInputStream(new ByteArrayInputStream(answer.body()))) {
+      assertThat(new String(profile.readAllBytes(), StandardCharsets.ISO_8859_1))
+          .contains("What changed since 2026-01-01T00:00:00Z", "com.shop.Cart.zip");
+    }
+  }
+
+  @Test
+  void sitesOfAMomentThatDidNotComeAreRefusedWithTheReason() {
+    for (String name : List.of("pprof", "table", "collapsed")) {
+      HttpResponse<String> answer = application.response(PATH + name + "?at=95");
+      assertThat(answer.statusCode()).isEqualTo(501);
+      assertThat(answer.body()).contains("95 % of the memory limit were not crossed");
+    }
+    assertThat(row(application.json(PATH + "sites?at=peak"), "reading"))
+        .containsEntry("reason", "no call sites were kept yet");
   }
 
   @Test

@@ -149,6 +149,23 @@ class CommandLineTest {
   }
 
   @Test
+  void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
+    Path box = directory.resolve("box");
+    ProcessBuilder program = builder("--version");
+    program.environment().put("MALLOMETER_BLACKBOX", box.toString());
+    program.environment().put("LD_PRELOAD", System.getProperty("library"));
+    assertThat(finish(program).exitCode()).isZero();
+
+    Result result = call("report", box.toString(), "--format", "pprof", "--at", "90");
+    assertThat(result.exitCode()).isEqualTo(3);
+    assertThat(result.err()).contains("no call sites at 90 % of the limit are recorded");
+    assertThat(call("report", box.toString(), "--format", "json").err())
+        .contains("a black box has no json");
+    assertThat(call("report", box.toString(), "--at", "90").err())
+        .contains("--at needs a --format of call sites");
+  }
+
+  @Test
   @Tag("any-jdk")
   void reportOnSomethingElseIsOneLineAndCodeThree() throws Exception {
     Path text = Files.writeString(directory.resolve("text"), "the grocery list");

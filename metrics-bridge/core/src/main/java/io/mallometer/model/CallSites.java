@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param byteUnit what one byte is
  * @param reason why there are no sites, or no Java frames in them; empty if nothing is missing
  * @param origin since when allocations are in the sites, and what was allocated before
+ * @param buildIds of libraries in the stacks, in hexadecimal digits, by the name that frames have;
+ *     a library that has none is missing, as is a name that libraries with several ids share
  */
 public record CallSites(
     Instant time,
@@ -27,7 +29,8 @@ public record CallSites(
     Map<String, Long> dropped,
     ByteUnit byteUnit,
     String reason,
-    Origin origin) {
+    Origin origin,
+    Map<String, String> buildIds) {
 
   /** What glibc takes for each object beyond its usable size. */
   static final int SIZE_WORD = 8;
@@ -76,12 +79,25 @@ public record CallSites(
       Map<String, Long> dropped,
       ByteUnit byteUnit,
       String reason) {
-    this(time, sites, samples, dropped, byteUnit, reason, Origin.START);
+    this(time, sites, samples, dropped, byteUnit, reason, Origin.START, Map.of());
+  }
+
+  /** Sites of libraries whose build ids are not known. */
+  public CallSites(
+      Instant time,
+      List<CallSite> sites,
+      long samples,
+      Map<String, Long> dropped,
+      ByteUnit byteUnit,
+      String reason,
+      Origin origin) {
+    this(time, sites, samples, dropped, byteUnit, reason, origin, Map.of());
   }
 
   public CallSites {
     sites = List.copyOf(sites);
     dropped = Map.copyOf(dropped);
+    buildIds = Map.copyOf(buildIds);
   }
 
   /** No sites, and why. */
@@ -91,7 +107,7 @@ public record CallSites(
 
   /** This reading with other sites: fewer, or in another order. */
   public CallSites with(List<CallSite> others) {
-    return new CallSites(time, others, samples, dropped, byteUnit, reason, origin);
+    return new CallSites(time, others, samples, dropped, byteUnit, reason, origin, buildIds);
   }
 
   /**
@@ -104,7 +120,12 @@ public record CallSites(
         self.mode().equals(SelfReport.ATTACHED)
             ? afterAttach(self, counted)
             : new Origin(self.mode(), self.since(), 0, 0);
-    return new CallSites(time, sites, samples, dropped, byteUnit, reason, known);
+    return new CallSites(time, sites, samples, dropped, byteUnit, reason, known, buildIds);
+  }
+
+  /** This reading with the build ids of libraries. */
+  public CallSites withBuildIds(Map<String, String> ids) {
+    return new CallSites(time, sites, samples, dropped, byteUnit, reason, origin, ids);
   }
 
   /** Both figures are estimates as the sites are, so they are kept within what is possible. */

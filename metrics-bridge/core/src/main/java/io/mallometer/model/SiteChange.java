@@ -17,6 +17,7 @@ import java.util.function.ToDoubleFunction;
  * @param liveObjectsBefore objects in use at the first moment, estimated
  * @param liveObjectsAfter objects in use at the second
  * @param allocatedBytes bytes allocated in between, estimated
+ * @param allocatedObjects objects allocated in between, estimated
  */
 public record SiteChange(
     int number,
@@ -27,7 +28,8 @@ public record SiteChange(
     double liveBytesAfter,
     double liveObjectsBefore,
     double liveObjectsAfter,
-    double allocatedBytes) {
+    double allocatedBytes,
+    double allocatedObjects) {
 
   /** By growth of the live bytes; what is unknown comes last. */
   public static final Comparator<SiteChange> MOST_GROWTH_FIRST =

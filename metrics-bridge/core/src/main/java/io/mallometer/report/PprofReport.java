@@ -1,14 +1,25 @@
 package io.mallometer.report;
 
+import io.mallometer.internal.text.ProtobufMessage;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
 import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A profile as in pprof's {@code profile.proto}, gzipped, with four values a sample. Samples are
@@ -46,10 +57,102 @@ final class PprofReport implements Report {
 
   @Override
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
+    List<String> comments = new ArrayList<>();
+    comments.add(
+        "Estimated from " + sites.samples() + " samples; bytes: " + sites.byteUnit().tag());
+    if (!sites.origin().sentence().isEmpty()) {
+      comments.add(sites.origin().sentence());
+    }
     try (Gzip zipped = new Gzip(out)) {
-      new Profile(zipped).write(sites, metric);
+      Profile profile = new Profile(zipped, sites.buildIds());
+      profile.begin(sites.time(), Duration.ZERO, SampleType.of(metric), comments);
+      for (CallSite site : sites.sites()) {
+        profile.add(Stacks.of(site), site.name(), site.library(), values(site));
+      }
+      profile.end();
     }
     out.flush();
+  }
+
+  private static long[] values(CallSite site) {
+    return values(type -> type.metric.wholeOf(site));
+  }
+
+  private static long[] values(ToLongFunction<SampleType> value) {
+    return Stream.of(SampleType.values()).mapToLong(value).toArray();
+  }
+
+  /**
+   * Writes what changed between two moments. What shrank is negative; what is not known of one of
+   * them counts as nothing.
+   *
+   * @param now a reading, whose unit and build ids these are
+   * @throws IllegalArgumentException if nothing is known of the moments
+   */
+  static void write(SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)
+      throws IOException {
+    Instant from = changes.from().orElseThrow(() -> unknown(changes));
+    Instant to = changes.to().orElseThrow(() -> unknown(changes));
+    List<String> comments = new ArrayList<>();
+    comments.add(
+        "What changed since %s, estimated; bytes: %s".formatted(from, now.byteUnit().tag()));
+    if (!changes.reason().isEmpty()) {
+      comments.add(changes.reason());
+    }
+    try (Gzip zipped = new Gzip(out)) {
+      Profile profile = new Profile(zipped, now.buildIds());
+      profile.begin(to, Duration.between(from, to), SampleType.of(metric), comments);
+      for (SiteChange change : changes.changes()) {
+        profile.add(Stacks.of(change.frames()), change.name(), change.library(), values(change));
+      }
+      profile.end();
+    }
+    out.flush();
+  }
+
+  /** Writes what was allocated between two readings, and what is live at the second. */
+  static void write(CallSites before, CallSites now, OutputStream out) throws IOException {
+    Map<Integer, CallSite> earlier = new HashMap<>();
+    before.sites().forEach(site -> earlier.put(site.number(), site));
+    try (Gzip zipped = new Gzip(out)) {
+      Profile profile = new Profile(zipped, now.buildIds());
+      profile.begin(
+          now.time(),
+          Duration.between(before.time(), now.time()),
+          SampleType.INUSE_SPACE,
+          List.of("Allocated since " + before.time() + "; bytes: " + now.byteUnit().tag()));
+      for (CallSite site : now.sites()) {
+        profile.add(
+            Stacks.of(site),
+            site.name(),
+            site.library(),
+            values(type -> since(earlier.get(site.number()), site, type)));
+      }
+      profile.end();
+    }
+    out.flush();
+  }
+
+  private static long since(@Nullable CallSite before, CallSite now, SampleType type) {
+    long value = type.metric.wholeOf(now);
+    boolean isSum = type == SampleType.ALLOC_OBJECTS || type == SampleType.ALLOC_SPACE;
+    return isSum && before != null ? Math.max(0, value - type.metric.wholeOf(before)) : value;
+  }
+
+  private static IllegalArgumentException unknown(SiteChanges changes) {
+    return new IllegalArgumentException(changes.reason());
+  }
+
+  private static long[] values(SiteChange change) {
+    return values(
+        type ->
+            Math.round(
+                switch (type) {
+                  case ALLOC_OBJECTS -> change.allocatedObjects();
+                  case ALLOC_SPACE -> change.allocatedBytes();
+                  case INUSE_OBJECTS -> change.liveObjectsGrowth();
+                  case INUSE_SPACE -> change.liveBytesGrowth();
+                }));
   }
 
   /** Gives its native memory back at the end and leaves the stream below open. */
@@ -84,30 +187,30 @@ final class PprofReport implements Report {
     private final Numbering<Function> functions = new Numbering<>(1);
     private final Numbering<StackFrame> locations = new Numbering<>(1);
 
-    Profile(OutputStream out) {
+    private final Map<String, String> buildIds;
+
+    Profile(OutputStream out, Map<String, String> buildIds) {
       this.out = out;
+      this.buildIds = buildIds;
       strings.of("");
       // pprof calls the first mapping the profile's file.
       libraries.of("java");
     }
 
-    void write(CallSites sites, ReportMetric metric) throws IOException {
+    void begin(Instant time, Duration duration, SampleType defaultType, List<String> comments) {
       for (SampleType type : SampleType.values()) {
         profile.message(1, valueType(type.type, type.unit));
       }
-      profile.number(9, nanoseconds(sites.time()));
-      profile.number(14, strings.of(SampleType.of(metric).type));
-      String comment =
-          "Estimated from " + sites.samples() + " samples; bytes: " + sites.byteUnit().tag();
-      String origin = sites.origin().sentence();
-      profile.numbers(
-          13,
-          origin.isEmpty()
-              ? new long[] {strings.of(comment)}
-              : new long[] {strings.of(comment), strings.of(origin)});
-      for (CallSite site : sites.sites()) {
-        writeSample(site);
-      }
+      profile.number(9, nanoseconds(time));
+      profile.number(10, duration.toNanos());
+      // As Go's heap profiles; stores tell kinds of profiles apart by it. The values are complete,
+      // so there is no period to multiply with.
+      profile.message(11, valueType("space", "bytes"));
+      profile.number(14, strings.of(defaultType.type));
+      profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
+    }
+
+    void end() throws IOException {
       writeLocations();
       writeFunctions();
       writeMappings();
@@ -120,22 +223,16 @@ final class PprofReport implements Report {
       return new ProtobufMessage().number(1, strings.of(type)).number(2, strings.of(unit));
     }
 
-    private void writeSample(CallSite site) throws IOException {
-      SampleType[] types = SampleType.values();
-      long[] values = new long[types.length];
-      boolean isEmpty = true;
-      for (int i = 0; i < types.length; i++) {
-        values[i] = types[i].metric.wholeOf(site);
-        isEmpty &= values[i] == 0;
-      }
-      if (isEmpty) {
+    void add(List<StackFrame> frames, String name, String library, long[] values)
+        throws IOException {
+      if (LongStream.of(values).allMatch(value -> value == 0)) {
         return;
       }
       ProtobufMessage sample = new ProtobufMessage();
-      sample.numbers(1, numbers(Stacks.of(site))).numbers(2, values);
-      sample.message(3, label("site", site.name()));
-      if (!site.library().isEmpty()) {
-        sample.message(3, label("library", site.library()));
+      sample.numbers(1, numbers(frames)).numbers(2, values);
+      sample.message(3, label("site", name));
+      if (!library.isEmpty()) {
+        sample.message(3, label("library", library));
       }
       profile.message(2, sample).moveTo(out);
     }
@@ -175,7 +272,8 @@ final class PprofReport implements Report {
     private void writeMappings() throws IOException {
       for (String library : libraries.all()) {
         ProtobufMessage mapping = new ProtobufMessage().number(1, libraries.of(library));
-        mapping.number(5, strings.of(library)).number(7, 1);
+        mapping.number(5, strings.of(library));
+        mapping.number(6, strings.of(buildIds.getOrDefault(library, ""))).number(7, 1);
         profile.message(3, mapping).moveTo(out);
       }
     }

@@ -1,6 +1,7 @@
 package io.mallometer.report;
 
 import io.mallometer.model.CallSites;
+import io.mallometer.model.SiteChanges;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
@@ -82,5 +83,28 @@ public enum ReportFormat {
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     report.write(sites, metric, out);
+  }
+
+  /**
+   * Writes what was allocated between two readings and what is live at the second, as stores of
+   * profiles want it at each interval, in the format of {@link #PPROF}.
+   */
+  public static void writeInterval(CallSites before, CallSites now, OutputStream out)
+      throws IOException {
+    PprofReport.write(before, now, out);
+  }
+
+  /**
+   * Writes what changed between two moments, in the format that has a place for it: {@link #PPROF}.
+   * Its duration is the time between them; what shrank is negative.
+   *
+   * @param now a reading of all sites
+   * @param metric which figure is shown first
+   * @throws IllegalArgumentException with the reason, if nothing is known of the moments
+   */
+  public static void writeChanges(
+      SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)
+      throws IOException {
+    PprofReport.write(changes, now, metric, out);
   }
 }

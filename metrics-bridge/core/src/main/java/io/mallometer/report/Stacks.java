@@ -13,6 +13,11 @@ final class Stacks {
 
   /** The frames of a site, innermost first, at least one. */
   static List<StackFrame> of(CallSite site) {
-    return site.frames().isEmpty() ? UNKNOWN : site.frames();
+    return of(site.frames());
+  }
+
+  /** The same of frames. */
+  static List<StackFrame> of(List<StackFrame> frames) {
+    return frames.isEmpty() ? UNKNOWN : frames;
   }
 }

@@ -11,16 +11,17 @@ import java.util.List;
 public final class ParameterNames {
 
   private static final List<String> OF_SITES =
-      List.of("sort", "group", "filter", "owner", "limit", "from", "to");
+      List.of("sort", "group", "filter", "owner", "limit", "from", "to", "at");
   private static final List<String> OF_LEAKS = List.of("all", "owner", "format");
-  private static final List<String> OF_REPORTS = List.of("metric", "filter");
+  private static final List<String> OF_REPORTS = List.of("metric", "filter", "at");
+  private static final List<String> OF_PPROF = List.of("metric", "filter", "at", "seconds");
 
   private ParameterNames() {}
 
   /** Those of a name that {@link Views#answer} knows. */
   static List<String> of(String view) {
     if (ReportFormat.byId(view).isPresent()) {
-      return OF_REPORTS;
+      return view.equals(ReportFormat.PPROF.id()) ? OF_PPROF : OF_REPORTS;
     }
     return switch (view) {
       case "sites" -> OF_SITES;

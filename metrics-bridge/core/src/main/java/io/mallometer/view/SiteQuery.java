@@ -4,10 +4,13 @@ import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Choice;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.Owner;
 import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteOrder;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -31,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param limit how many at most
  * @param from the first of two moments, in ISO 8601, or a duration before now
  * @param to the second, likewise; now if left out
+ * @param at instead of now a moment that is kept: {@code peak}, or {@code 85}, {@code 90} or {@code
+ *     95}, the percent of the limit that were last crossed then
  */
 public record SiteQuery(
     @Nullable String sort,
@@ -39,10 +44,11 @@ public record SiteQuery(
     @Nullable String owner,
     @Nullable String limit,
     @Nullable String from,
-    @Nullable String to) {
+    @Nullable String to,
+    @Nullable String at) {
 
   /** The sites with most live bytes. */
-  static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null, null);
+  static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null, null, null);
 
   private static final String ALL = "all";
   private static final String[] OWNERS = {
@@ -50,6 +56,7 @@ public record SiteQuery(
   };
   private static final int USUAL_LIMIT = 50;
   private static final int LARGEST_LIMIT = 10_000;
+  private static final int LONGEST_SECONDS = 3_600;
 
   /** The query that parameters make; a report has some of them only. */
   static SiteQuery of(Map<String, String> parameters) {
@@ -60,7 +67,8 @@ public record SiteQuery(
         parameters.get("owner"),
         parameters.get("limit"),
         parameters.get("from"),
-        parameters.get("to"));
+        parameters.get("to"),
+        parameters.get("at"));
   }
 
   /** By which figure changes are sorted. */
@@ -86,6 +94,9 @@ public record SiteQuery(
    */
   View answer(Mallometer mallometer) {
     int most = parsedLimit();
+    if (at != null && (from != null || to != null)) {
+      throw new IllegalArgumentException("at is one moment: it and from or to exclude each other");
+    }
     if (from != null) {
       return changes(mallometer, from, most);
     }
@@ -97,13 +108,50 @@ public record SiteQuery(
     Optional<Grouping> grouping =
         Optional.ofNullable(group)
             .map(name -> Choice.of("group", name, Grouping.values(), Grouping::id));
-    CallSites read = chosen(mallometer.sites().read());
+    CallSites read = chosen(read(mallometer));
     Predicate<Owner> wanted = owners(grouping);
     CallSites sites =
         read.with(read.sites().stream().filter(site -> wanted.test(site.owner())).toList());
     return grouping.isPresent()
         ? SiteGroupsView.of(sites, grouping.get(), order, most)
         : SitesView.of(sites, order, most);
+  }
+
+  /** The sites of now, or of the moment that is asked for. */
+  CallSites read(Mallometer mallometer) {
+    return at == null
+        ? mallometer.sites().read()
+        : mallometer.sites().at(Choice.of("at", at, KeptMoment.values(), KeptMoment::id));
+  }
+
+  /** The changes that the filter lets through. */
+  SiteChanges chosen(SiteChanges changes) {
+    return filter == null || filter.isEmpty()
+        ? changes
+        : new SiteChanges(
+            changes.from(),
+            changes.to(),
+            changes.changes().stream().filter(change -> change.mentions(filter)).toList(),
+            changes.reason());
+  }
+
+  /**
+   * Reads a number of seconds.
+   *
+   * @throws IllegalArgumentException if it is none, or more than the history has
+   */
+  static Duration span(String parameter, String text) {
+    try {
+      int seconds = Integer.parseInt(text);
+      if (seconds >= 1 && seconds <= LONGEST_SECONDS) {
+        return Duration.ofSeconds(seconds);
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(
+        "%s is '%s' and must be a whole number from 1 to %d"
+            .formatted(parameter, text, LONGEST_SECONDS));
   }
 
   /** The sites that the filter lets through. */

@@ -7,6 +7,7 @@ import io.mallometer.model.Grouping;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Owner;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.SiteChanges;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.TrimReport;
 import io.mallometer.model.Verdict;
@@ -18,6 +19,7 @@ import io.mallometer.view.Answer.Told;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -174,9 +176,10 @@ public final class Views {
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters by name; one that the view does not have is refused. {@code sites} has those
-   *     of {@link SiteQuery}; reports have {@code filter} and {@code metric}, what sizes mean where
-   *     there is one figure; {@code leaks} has {@code all}, whether healthy sites are wanted, too,
-   *     and {@code format}: {@code json}, {@code text} or {@code html}
+   *     of {@link SiteQuery}; reports have {@code filter}, {@code at} as there, and {@code metric},
+   *     what sizes mean where there is one figure; {@code pprof} also {@code seconds}, over which
+   *     the difference is wanted; {@code leaks} has {@code all}, whether healthy sites are wanted,
+   *     too, and {@code format}: {@code json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());
@@ -318,12 +321,30 @@ public final class Views {
         metric == null
             ? ReportMetric.LIVE_BYTES
             : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
-    CallSites all = mallometer.sites().read();
+    CallSites all = query.read(mallometer);
     if (all.sites().isEmpty() && !all.reason().isEmpty()) {
       return Told.refused(Outcome.UNSUPPORTED, all.reason());
     }
+    @Nullable String seconds = parameters.get("seconds");
+    if (seconds != null) {
+      return difference(query, SiteQuery.span("seconds", seconds), figure, all);
+    }
     CallSites chosen = query.chosen(all);
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
+  }
+
+  /** What changed in so many seconds. Nobody waits for them: what was there then is known. */
+  private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
+    if (query.at() != null) {
+      throw new IllegalArgumentException("at is one moment: it and seconds exclude each other");
+    }
+    SiteChanges changes = query.chosen(mallometer.sites().changes(over));
+    if (changes.from().isEmpty()) {
+      return Told.refused(Outcome.UNSUPPORTED, changes.reason());
+    }
+    return new Answer.Exported(
+        ReportFormat.PPROF.contentType(),
+        out -> ReportFormat.writeChanges(changes, now, figure, out));
   }
 
   /** Every name that {@link #answer} knows. */

@@ -3,12 +3,17 @@ package io.mallometer.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.CallSites;
+import io.mallometer.model.SiteChange;
+import io.mallometer.model.SiteChanges;
 import io.mallometer.model.StackFrame;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,9 +92,65 @@ class PprofReportTest {
         .contains("of " + live + "B total");
   }
 
+  @Test
+  void librariesHaveTheirBuildIds() throws Exception {
+    CallSites sites =
+        ExampleSites.service().withBuildIds(Map.of("libzip.so", "0123456789abcdef0123"));
+
+    assertThat(pprof(sites, "-raw"))
+        .containsPattern("libzip\\.so 0123456789abcdef0123 \\[FN\\]")
+        .containsPattern("libjvm\\.so +\\[FN\\]");
+  }
+
+  @Test
+  void changesHaveTheirDurationAndWhatShrankIsNegative() throws Exception {
+    ByteArrayOutputStream written = new ByteArrayOutputStream();
+    ReportFormat.writeChanges(
+        changes(change("grows", 1 << 20, 3 << 20, 7), change("shrinks", 4096, 1024, Double.NaN)),
+        ExampleSites.service(),
+        ReportMetric.LIVE_BYTES,
+        written);
+    byte[] profile = written.toByteArray();
+
+    assertThat(pprof(profile, "-top", "-unit=B", "-nodefraction=0"))
+        .contains("Type: inuse_space\n", "Duration: 30s")
+        .containsPattern("2097152B .* com\\.example\\.Site\\.grows")
+        .containsPattern("-3072B .* com\\.example\\.Site\\.shrinks");
+    assertThat(pprof(profile, "-top", "-sample_index=alloc_objects", "-nodefraction=0"))
+        .contains("Showing nodes accounting for 7, 100% of 7 total");
+    assertThat(pprof(profile, "-comments")).contains("What changed since 2026-11-21T17:59:30Z");
+  }
+
+  private static SiteChanges changes(SiteChange... changes) {
+    return new SiteChanges(
+        Optional.of(ExampleSites.TIME.minusSeconds(30)),
+        Optional.of(ExampleSites.TIME),
+        List.of(changes),
+        "");
+  }
+
+  private static SiteChange change(
+      String name, double before, double after, double allocatedObjects) {
+    return new SiteChange(
+        1,
+        name,
+        "libzip.so",
+        List.of(ExampleSites.java("com.example.Site", name, 1)),
+        before,
+        after,
+        0,
+        0,
+        0,
+        allocatedObjects);
+  }
+
   private String pprof(CallSites sites, String... options) throws Exception {
+    return pprof(ExampleSites.bytes(ReportFormat.PPROF, sites), options);
+  }
+
+  private String pprof(byte[] bytes, String... options) throws Exception {
     Path profile = directory.resolve("profile.pb.gz");
-    Files.write(profile, ExampleSites.bytes(ReportFormat.PPROF, sites));
+    Files.write(profile, bytes);
     List<String> command = new ArrayList<>(List.of("go", "tool", "pprof"));
     command.addAll(List.of(options));
     command.add(profile.toString());

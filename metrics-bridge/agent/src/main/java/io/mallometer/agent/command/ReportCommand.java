@@ -2,8 +2,11 @@ package io.mallometer.agent.command;
 
 import io.mallometer.internal.history.BlackBoxReport;
 import io.mallometer.internal.text.Choice;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.report.ReportFormat;
 import io.mallometer.report.ReportMetric;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -41,7 +44,8 @@ final class ReportCommand implements Callable<Integer> {
       defaultValue = TEXT,
       description =
           "text, html, json (which diff reads), dhat, pprof, collapsed, flamegraph or table;"
-              + " ${DEFAULT-VALUE} unless said. A black box is told as text only")
+              + " ${DEFAULT-VALUE} unless said. A black box has no html and no json, and of call"
+              + " sites those that --at names")
   private String format = TEXT;
 
   @Option(
@@ -57,6 +61,14 @@ final class ReportCommand implements Callable<Integer> {
       defaultValue = "live",
       description = "live, live-objects, allocated or allocated-objects, in formats that show one")
   private String metric = "live";
+
+  @Option(
+      names = "--at",
+      paramLabel = "MOMENT",
+      description =
+          "call sites as they were at the peak (peak), or when 85, 90 or 95 percent of the limit"
+              + " were last crossed; not in text, html and json. Of a black box peak unless said")
+  private @Nullable String at;
 
   @Option(names = "--limit", defaultValue = "20", description = "how many call sites to tell")
   private int limit = 20;
@@ -102,6 +114,12 @@ final class ReportCommand implements Callable<Integer> {
                   Stream.of(ReportFormat.values()).map(ReportFormat::id))
               .toArray(String[]::new);
       Choice.of("--format", format, formats, known -> known);
+      if (at != null) {
+        Choice.of("--at", at, KeptMoment.values(), KeptMoment::id);
+        if (ReportFormat.byId(format).isEmpty()) {
+          throw new IllegalArgumentException("--at needs a --format of call sites, such as pprof");
+        }
+      }
     } catch (IllegalArgumentException e) {
       throw new Failure(ExitCode.NOT_UNDERSTOOD, String.valueOf(e.getMessage()));
     }
@@ -111,12 +129,29 @@ final class ReportCommand implements Callable<Integer> {
   }
 
   private int box() throws Failure, IOException {
+    Optional<ReportFormat> ofSites = ReportFormat.byId(format);
+    if (ofSites.isPresent()) {
+      return boxProfile(ofSites.get());
+    }
     if (!format.equals(TEXT)) {
-      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a black box is told as text only");
+      throw new Failure(ExitCode.NOT_UNDERSTOOD, "a black box has no " + format);
     }
     String text = BlackBoxReport.of(Path.of(target));
     try (Output out = Output.to(output)) {
       out.print(text).finish();
+    }
+    return ExitCode.OK;
+  }
+
+  private int boxProfile(ReportFormat sites) throws Failure, IOException {
+    KeptMoment moment =
+        at == null ? KeptMoment.PEAK : Choice.of("--at", at, KeptMoment.values(), KeptMoment::id);
+    ReportMetric figure = Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
+    ByteArrayOutputStream written = new ByteArrayOutputStream();
+    sites.write(BlackBoxReport.profile(Path.of(target), moment), figure, written);
+    try (Output out = Output.to(output)) {
+      out.copy(new ByteArrayInputStream(written.toByteArray()));
+      out.finish();
     }
     return ExitCode.OK;
   }
@@ -144,7 +179,8 @@ final class ReportCommand implements Callable<Integer> {
         case TEXT -> out.print(OverviewText.of(source.name(), target, overview(source, changes)));
         case HTML -> out.print(page(source.name(), target, overview(source, changes)));
         default -> {
-          Source.Reply reply = source.get(format + "?metric=" + metric);
+          Source.Reply reply =
+              source.get(format + "?metric=" + metric + (at == null ? "" : "&at=" + at));
           try (InputStream body = reply.body()) {
             out.copy(body);
           }

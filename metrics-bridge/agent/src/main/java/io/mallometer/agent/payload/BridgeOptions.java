@@ -3,12 +3,16 @@ package io.mallometer.agent.payload;
 import io.mallometer.model.LeakOptions;
 import io.mallometer.model.LeakProfile;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.push.PushOptions;
 import io.mallometer.view.TimeSpan;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 /** What the agent's options say of the bridge: what is recorded, how sites are named and judged. */
 final class BridgeOptions {
 
+  private static final String OTLP = "otlp.";
+  private static final Duration OTLP_INTERVAL = Duration.ofMinutes(1);
+  private static final String PUSH = "push.";
   private static final String BYTES = "([1-9]\\d{0,5})[kKmMgGtT]";
 
   private BridgeOptions() {}
@@ -34,6 +41,72 @@ final class BridgeOptions {
     @Nullable String version = options.get("version");
     all = version == null ? all : all.withApplicationVersion(version);
     return all.withApplicationPackages(list(options.get("sites.applicationPackages")));
+  }
+
+  /**
+   * Where profiles are pushed to; empty if nowhere.
+   *
+   * @throws IllegalArgumentException if an option is not understood
+   */
+  static Optional<PushOptions> push(Map<String, String> options) {
+    Map<String, String> given = new HashMap<>();
+    for (String name : PushOptions.NAMES) {
+      @Nullable String value = options.get(PUSH + name);
+      if (value != null) {
+        given.put(name, value);
+      }
+    }
+    if (given.isEmpty()) {
+      return Optional.empty();
+    }
+    @Nullable String interval = given.get("interval");
+    return Optional.of(
+        PushOptions.of(
+            given,
+            "java",
+            interval == null
+                ? Optional.empty()
+                : Optional.of(duration(PUSH + "interval", interval))));
+  }
+
+  /**
+   * Where metrics are pushed to; empty if nowhere.
+   *
+   * @throws IllegalArgumentException if an option is not understood
+   */
+  static Optional<OtlpPush.Options> otlp(Map<String, String> options) {
+    @Nullable String url = options.get(OTLP + "url");
+    if (url == null) {
+      return Optional.empty();
+    }
+    @Nullable String path = options.get(OTLP + "path");
+    if (path == null) {
+      throw new IllegalArgumentException(
+          "otlp.path is missing: the directory with the jars of OpenTelemetry's exporter");
+    }
+    @Nullable String interval = options.get(OTLP + "interval");
+    @Nullable String certificates = options.get(OTLP + "certificates");
+    return Optional.of(
+        new OtlpPush.Options(
+            url,
+            Path.of(path),
+            interval == null ? OTLP_INTERVAL : duration(OTLP + "interval", interval),
+            pairs(OTLP + "headers", options.get(OTLP + "headers")),
+            pairs(OTLP + "attributes", options.get(OTLP + "attributes")),
+            certificates == null ? null : Path.of(certificates)));
+  }
+
+  private static Map<String, String> pairs(String name, @Nullable String text) {
+    Map<String, String> pairs = new LinkedHashMap<>();
+    for (String each : text == null ? new String[0] : text.split(",")) {
+      String[] pair = each.strip().split("=", 2);
+      if (pair.length != 2 || pair[0].isEmpty()) {
+        throw new IllegalArgumentException(
+            "%s has \"%s\", and each must be name=value".formatted(name, each));
+      }
+      pairs.put(pair[0], pair[1]);
+    }
+    return pairs;
   }
 
   /** As for the JVM's own options: {@code 512m}, {@code 2g}. */
@@ -56,7 +129,10 @@ final class BridgeOptions {
     @Nullable String profile = options.get("leak.profile");
     leaks = profile == null ? leaks : leaks.withProfile(profile(profile));
     @Nullable String timeout = options.get("leak.longestTimeout");
-    leaks = timeout == null ? leaks : leaks.withLongestTimeout(duration(timeout));
+    leaks =
+        timeout == null
+            ? leaks
+            : leaks.withLongestTimeout(duration("leak.longestTimeout", timeout));
     @Nullable String file = options.get("leak.healthySitesFile");
     return file == null ? leaks : leaks.withHealthySitesFile(Path.of(file));
   }
@@ -70,14 +146,14 @@ final class BridgeOptions {
                         .formatted(name)));
   }
 
-  private static Duration duration(String text) {
+  private static Duration duration(String name, String text) {
     return TimeSpan.parse(text)
         .filter(known -> !Character.isDigit(text.charAt(text.length() - 1)))
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "leak.longestTimeout is \"%s\" and must be a number with a unit, such as 90s, 45m or 2h"
-                        .formatted(text)));
+                    "%s is \"%s\" and must be a number with a unit, such as 90s, 45m or 2h"
+                        .formatted(name, text)));
   }
 
   /** Separated by commas or blanks: commas on the command line separate options. */

@@ -6,12 +6,16 @@ import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
+import io.mallometer.push.ProfilePush;
+import io.mallometer.push.PushOptions;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -64,6 +68,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     // First, so that nothing is started by options that are not understood.
     ServerOptions server = ServerOptions.of(options);
     MallometerOptions bridge = BridgeOptions.of(options);
+    Optional<PushOptions> push = BridgeOptions.push(options);
+    Optional<OtlpPush.Options> otlp = BridgeOptions.otlp(options);
     started = true;
     Mallometer mallometer = open(bridge);
     boolean attaches = !options.getOrDefault("attach", "true").equals("false");
@@ -71,14 +77,33 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       mallometer.counting().attach();
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
+    push.ifPresent(store -> pushTo(mallometer, store));
+    String pushes = otlp.isPresent() ? pushTo(mallometer, otlp.get()) : "";
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
     String relaunch =
         options.getOrDefault("relaunch", "false").equals("true")
             ? relaunch(notRelaunched, snapshot)
             : "";
-    said.accept(counts + relaunch + missing() + served);
+    said.accept(counts + relaunch + missing() + pushes + served);
     new LateRegistration(mallometer).run();
+  }
+
+  /** For the life of the JVM, but not while it is checkpointed. */
+  private static void pushTo(Mallometer mallometer, PushOptions store) {
+    AtomicReference<ProfilePush> push = new AtomicReference<>(ProfilePush.start(mallometer, store));
+    Checkpoints.around(
+        () -> push.get().close(), () -> push.set(ProfilePush.start(mallometer, store)));
+  }
+
+  /** For the life of the JVM: the exporter's sockets are the JDK's, which a checkpoint closes. */
+  private static String pushTo(Mallometer mallometer, OtlpPush.Options receiver) {
+    try {
+      OtlpPush.start(mallometer, receiver);
+      return "";
+    } catch (IOException | RuntimeException e) {
+      return "; cannot push metrics to " + receiver.url() + ": " + reason(e);
+    }
   }
 
   /**

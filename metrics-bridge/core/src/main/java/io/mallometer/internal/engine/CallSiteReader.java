@@ -112,6 +112,22 @@ public final class CallSiteReader {
     return latest;
   }
 
+  /**
+   * The latest reading if it is younger than a second, else a new one; empty if that would cost too
+   * much now. For the poller's thread, which lets it go afterwards.
+   *
+   * @param urgent whether a new one may cost what it will
+   */
+  synchronized Optional<CallSites> toKeep(boolean urgent) {
+    if (isMissing() || nanoTime.getAsLong() - readAt >= FRESH_NANOS) {
+      if (!urgent && everRead && !costAllows()) {
+        return Optional.empty();
+      }
+      read(isHeld());
+    }
+    return Optional.of(latest);
+  }
+
   /** Forgets the latest reading unless somebody asked for it lately. */
   synchronized void letGo() {
     if (!isHeld()) {
@@ -139,6 +155,11 @@ public final class CallSiteReader {
   /** What changed between two moments, the second of which may be now. */
   public synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
+  }
+
+  /** What changed from so long ago to now. */
+  public synchronized SiteChanges changes(Duration over) {
+    return history.changes(over, callSites());
   }
 
   /**

@@ -131,6 +131,7 @@ public final class Poller {
   private final History history = new History();
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final BlackBox blackBox;
+  private final ProfileKeeper profileKeeper;
   private final Scrapes scrapes;
   private final Conclusions conclusions;
 
@@ -229,6 +230,7 @@ public final class Poller {
             clock,
             nanoTime);
     this.blackBox = new BlackBox(interposer, clock, nanoTime);
+    this.profileKeeper = new ProfileKeeper(callSiteReader, blackBox, clock);
     this.scrapes = new Scrapes(nanoTime);
     this.latest = firstSnapshot();
   }
@@ -276,6 +278,10 @@ public final class Poller {
 
   public BlackBox blackBox() {
     return blackBox;
+  }
+
+  public ProfileKeeper profileKeeper() {
+    return profileKeeper;
   }
 
   /** Reads now, publishes, and tells subscribers. Exceptions of the reading reach the caller. */
@@ -608,7 +614,6 @@ public final class Poller {
           observeCallSites();
           observeLeaks();
         }
-        callSiteReader.letGo();
         Snapshot snapshot = poll();
         if (blackBox.crosses(snapshot)) {
           memorySource.renew();
@@ -616,6 +621,8 @@ public final class Poller {
           observeCallSites();
           snapshot = poll();
         }
+        keepProfiles(snapshot);
+        callSiteReader.letGo();
         blackBox.observe(snapshot, leakWatch.known());
         failure.rearm();
       } catch (Throwable e) {
@@ -654,6 +661,17 @@ public final class Poller {
       }
     } catch (Throwable e) {
       callSitesFailure.warn("The call sites cannot be read; the last reading stays", e);
+    }
+  }
+
+  /** Nor this. */
+  private void keepProfiles(Snapshot snapshot) {
+    try {
+      if (interposer.present()) {
+        profileKeeper.observe(snapshot);
+      }
+    } catch (Throwable e) {
+      callSitesFailure.warn("The call sites of this moment cannot be kept", e);
     }
   }
 

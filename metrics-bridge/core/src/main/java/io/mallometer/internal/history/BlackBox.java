@@ -4,7 +4,9 @@ import io.mallometer.internal.interposer.Interposer;
 import io.mallometer.internal.text.Log;
 import io.mallometer.internal.text.Words;
 import io.mallometer.model.Baseline;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.Recording;
@@ -16,9 +18,10 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -68,6 +71,11 @@ public final class BlackBox {
   private boolean opened;
   private boolean writesSamples;
   private Optional<Long> lastMinute = Optional.empty();
+  private Optional<Long> lastPeak = Optional.empty();
+
+  /** Those that are still to be written. */
+  private final Map<KeptMoment, CallSites> profiles = new EnumMap<>(KeptMoment.class);
+
   private List<KnownLeak> lastLeaks = List.of();
   private final long[] nextSample = new long[SAMPLE_RINGS];
 
@@ -173,6 +181,30 @@ public final class BlackBox {
       }
     } catch (IOException | RuntimeException e) {
       fail(recording.path(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * Takes the call sites of a moment, which the next {@link #observe} writes: those of the peak
+   * once a minute at most, and what came in between is then left out.
+   */
+  public synchronized void keep(KeptMoment moment, CallSites read) {
+    if (file != null) {
+      profiles.put(moment, read.with(List.copyOf(ProfileText.sites(read))));
+    }
+  }
+
+  private void writeProfiles(BoxFile open, long now) throws IOException {
+    for (KeptMoment moment : List.copyOf(profiles.keySet())) {
+      boolean isPeak = moment == KeptMoment.PEAK;
+      if (isPeak && lastPeak.isPresent() && now - lastPeak.get() < MINUTE - TOLERANCE) {
+        continue;
+      }
+      lastPeak = isPeak ? Optional.of(now) : lastPeak;
+      CallSites read = profiles.remove(moment);
+      if (read != null) {
+        open.writeProfile(moment, now, read);
+      }
     }
   }
 
@@ -310,10 +342,11 @@ public final class BlackBox {
     if (writesSamples) {
       writeSamples(open, snapshot, now);
     }
-    OptionalInt crossed = thresholds.crossedBy(shareOfLimit(snapshot));
-    if (crossed.isPresent()) {
+    writeProfiles(open, now);
+    List<Integer> crossed = thresholds.crossedBy(shareOfLimit(snapshot));
+    if (!crossed.isEmpty()) {
       MemoryText text = MemoryLines.of(snapshot, leaks);
-      text.line("threshold-percent", crossed.getAsInt());
+      text.line("threshold-percent", crossed.get(crossed.size() - 1));
       open.write(BoxFormat.CROSSINGS, snapshot.time(), now, text);
     }
     boolean due =

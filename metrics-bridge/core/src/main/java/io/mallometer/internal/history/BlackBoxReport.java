@@ -1,6 +1,8 @@
 package io.mallometer.internal.history;
 
 import io.mallometer.internal.text.Words;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.KeptMoment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** A black box as text, for people: who it was, how it ended, and the way there. */
 public final class BlackBoxReport {
@@ -86,6 +89,7 @@ public final class BlackBoxReport {
     hugeRequests();
     budget();
     crossings();
+    profiles();
     return text.toString();
   }
 
@@ -373,6 +377,41 @@ public final class BlackBoxReport {
           crossing.text().word("threshold-percent").orElse("?"),
           largest(crossing.text()));
     }
+  }
+
+  private void profiles() {
+    if (life.profiles().isEmpty()) {
+      return;
+    }
+    line("");
+    line("Call sites that were kept (report FILE --format flamegraph --at peak, 85, 90 or 95)");
+    for (KeptMoment moment : life.profiles().keySet()) {
+      try {
+        CallSites sites = life.profile(moment);
+        line("  %s  %s: %s", Words.time(sites.time()), moment.sentence(), largest(sites));
+      } catch (IOException e) {
+        line("  %s: torn", moment.sentence());
+      }
+    }
+  }
+
+  private static String largest(CallSites sites) {
+    double live = sites.sites().stream().mapToDouble(site -> site.liveBytes().value()).sum();
+    return sites.sites().stream()
+        .limit(3)
+        .map(site -> site.name() + " " + Words.bytes(site.liveBytes().value()))
+        .collect(Collectors.joining(", ", Words.bytes(live) + " live, of which ", ""));
+  }
+
+  /**
+   * The call sites of a moment that a black box recorded.
+   *
+   * @throws UnreadableBoxException if the file is no black box, of another version, or has none of
+   *     that moment
+   * @throws IOException if it cannot be read
+   */
+  public static CallSites profile(Path file, KeptMoment moment) throws IOException {
+    return RecordedLife.read(file).profile(moment);
   }
 
   private static String largest(MemoryText text) {

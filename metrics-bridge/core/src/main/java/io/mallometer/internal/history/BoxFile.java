@@ -1,5 +1,7 @@
 package io.mallometer.internal.history;
 
+import io.mallometer.model.CallSites;
+import io.mallometer.model.KeptMoment;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -35,17 +37,38 @@ final class BoxFile implements Closeable {
   /** A life that got this far in the ring of the longest interval lasted five minutes. */
   private static final int SAMPLES_OF_A_LONG_LIFE = 5;
 
+  /** Slots of profiles at the peak; the first ones. */
+  private static final int PEAKS = 2;
+
   private static final Path SELF = Path.of("/proc/self");
 
   private final RandomAccessFile file;
   private final long[] sequences = new long[BoxFormat.LAYOUT.length];
+  private long peaks;
 
   private final long life;
+
+  /** Files of earlier versions have no place for profiles. */
+  private final boolean takesProfiles;
 
   private BoxFile(RandomAccessFile file, long life) throws IOException {
     this.file = file;
     this.life = life;
+    this.takesProfiles = hasRegion(BoxFormat.PROFILES);
     continueSequences();
+  }
+
+  private boolean hasRegion(int kind) throws IOException {
+    file.seek(0);
+    ByteBuffer header = header(file);
+    int regions = Math.min(header.getInt(BoxFormat.HEADER_REGIONS_USED), BoxFormat.REGIONS);
+    for (int i = 0; i < regions; i++) {
+      int at = BoxFormat.HEADER_REGIONS + i * BoxFormat.REGION_BYTES;
+      if (BoxRegion.read(header, at).equals(BoxFormat.LAYOUT[indexOf(kind)])) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The number in the header. */
@@ -315,6 +338,40 @@ final class BoxFile implements Closeable {
       length--;
     }
     return length;
+  }
+
+  /**
+   * Writes as much of the call sites as has room, in the place of those of the last such moment. A
+   * process that is killed meanwhile loses a crossing's; the peak has two places, of which the
+   * older is written.
+   */
+  void writeProfile(KeptMoment moment, long monotonicNanos, CallSites read) throws IOException {
+    if (!takesProfiles) {
+      return;
+    }
+    int index = indexOf(BoxFormat.PROFILES);
+    BoxRegion region = BoxFormat.LAYOUT[index];
+    byte[] profile = ProfileText.write(read, region.slotBytes() - BoxFormat.FRAME_BYTES);
+    ByteBuffer record = BoxFormat.buffer(BoxFormat.FRAME_BYTES + profile.length);
+    record.put(BoxFormat.FRAME_BYTES, profile);
+    record.putInt(BoxFormat.KIND, BoxFormat.RECORD_PROFILE);
+    record.putInt(BoxFormat.FLAGS, moment.percent());
+    synchronized (this) {
+      skipTo(region, index, moment);
+      write(index, read.time(), monotonicNanos, record);
+    }
+  }
+
+  /** Numbers are left out until the next belongs into the slot of a moment. */
+  private void skipTo(BoxRegion region, int index, KeptMoment moment) {
+    int slot = moment.ordinal() + PEAKS - 1;
+    if (moment == KeptMoment.PEAK) {
+      peaks++;
+      slot = (int) (peaks % PEAKS);
+    }
+    while (Math.floorMod(sequences[index], (long) region.slots()) != slot) {
+      sequences[index]++;
+    }
   }
 
   /** Notes that Java has begun to shut down. */

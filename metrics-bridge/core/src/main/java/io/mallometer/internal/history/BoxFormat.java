@@ -37,6 +37,9 @@ final class BoxFormat {
   /** The same when a share of the limit was crossed. */
   static final int CROSSINGS = 6;
 
+  /** Call sites at the peak and at the last crossings. */
+  static final int PROFILES = 7;
+
   // The header.
   static final int HEADER_FORMAT = 16;
   static final int HEADER_LENGTH = 20;
@@ -106,6 +109,9 @@ final class BoxFormat {
   static final int RECORD_SHUTDOWN = 3;
   static final int RECORD_TEXT = 4;
 
+  /** A profile; its flags are the percent of the limit that were crossed, 0 at the peak. */
+  static final int RECORD_PROFILE = 5;
+
   private BoxFormat() {}
 
   /** The layout of files that this version writes; the library's is the same. */
@@ -118,6 +124,7 @@ final class BoxFormat {
     new BoxRegion(JVM, 16_384, 323_584, 1, 0),
     new BoxRegion(MINUTES, 16_384, 339_968, 60, 60_000_000_000L),
     new BoxRegion(CROSSINGS, 16_384, 1_323_008, 24, 0),
+    new BoxRegion(PROFILES, 73_728, 1_716_224, 5, 0),
   };
 
   /** Memory for a record, in the file's byte order. */

@@ -1,5 +1,7 @@
 package io.mallometer.internal.history;
 
+import io.mallometer.model.CallSites;
+import io.mallometer.model.KeptMoment;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,11 +12,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -32,6 +38,7 @@ import java.util.stream.Stream;
  * @param jvm the JVM, if Java took part
  * @param minutes where the memory was, each minute, oldest first
  * @param crossings the same whenever a share of the limit was crossed
+ * @param profiles gzipped call sites of moments that were kept, the latest of each
  * @param tornRecords records that were left out because their checksums are wrong
  * @param truncated whether the file ends before it should
  */
@@ -44,6 +51,7 @@ record RecordedLife(
     Optional<MemoryText> jvm,
     List<RecordedText> minutes,
     List<RecordedText> crossings,
+    Map<KeptMoment, byte[]> profiles,
     int tornRecords,
     boolean truncated) {
 
@@ -140,6 +148,28 @@ record RecordedLife(
         .max(Comparator.comparingLong(RecordedText::monotonicNanos));
   }
 
+  /**
+   * The call sites of a moment that was kept.
+   *
+   * @throws UnreadableBoxException if none were recorded; the message tells which were
+   */
+  CallSites profile(KeptMoment moment) throws IOException {
+    byte[] profile = profiles.get(moment);
+    if (profile == null) {
+      throw new UnreadableBoxException(
+          "no call sites %s are recorded%s"
+              .formatted(
+                  moment.sentence(),
+                  profiles.isEmpty()
+                      ? ""
+                      : "; there are those "
+                          + profiles.keySet().stream()
+                              .map(KeptMoment::sentence)
+                              .collect(Collectors.joining(", "))));
+    }
+    return ProfileText.read(profile);
+  }
+
   /** How long the life lasted, as far as it was recorded. */
   Duration duration() {
     return empty()
@@ -156,6 +186,7 @@ record RecordedLife(
     private Optional<MemoryText> jvm = Optional.empty();
     private List<RecordedText> minutes = List.of();
     private List<RecordedText> crossings = List.of();
+    private final Map<KeptMoment, byte[]> profiles = new EnumMap<>(KeptMoment.class);
     private int torn;
 
     Parser(ByteBuffer file) {
@@ -176,6 +207,7 @@ record RecordedLife(
           jvm,
           minutes,
           crossings,
+          profiles,
           torn,
           file.capacity() < file.getLong(BoxFormat.HEADER_FILE_BYTES));
     }
@@ -212,6 +244,7 @@ record RecordedLife(
         case BoxFormat.JVM -> jvm = texts(region).stream().map(RecordedText::text).findFirst();
         case BoxFormat.MINUTES -> minutes = texts(region);
         case BoxFormat.CROSSINGS -> crossings = texts(region);
+        case BoxFormat.PROFILES -> records(region, BoxFormat.FRAME_BYTES).forEach(this::profile);
         default -> {
           // Of a later version.
         }
@@ -221,6 +254,17 @@ record RecordedLife(
     private void sample(ByteBuffer record) {
       Sample sample = Sample.read(record);
       samples.put(sample.monotonicNanos(), sample);
+    }
+
+    /** In the order in which they were written: the latest of a moment stays. */
+    private void profile(ByteBuffer record) {
+      int percent = record.getInt(BoxFormat.FLAGS);
+      int begin = record.arrayOffset() + BoxFormat.FRAME_BYTES;
+      int end = record.arrayOffset() + record.getInt(BoxFormat.LENGTH);
+      Optional<KeptMoment> moment =
+          percent == 0 ? Optional.of(KeptMoment.PEAK) : KeptMoment.ofPercent(percent);
+      moment.ifPresent(
+          known -> profiles.put(known, Arrays.copyOfRange(record.array(), begin, end)));
     }
 
     private List<RecordedText> texts(BoxRegion region) {

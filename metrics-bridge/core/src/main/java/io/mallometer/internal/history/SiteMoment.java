@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Figures of the call sites at one moment: 20 bytes a site, in the order of their numbers. Of more
+ * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. Of more
  * than {@value #MOST_SITES} sites, half of that are those with most live bytes and the rest those
  * with most allocated bytes.
  *
@@ -38,6 +38,7 @@ final class SiteMoment {
   private final float[] liveBytes;
   private final float[] liveObjects;
   private final float[] allocatedBytes;
+  private final float[] allocatedObjects;
   private final int[] samples;
 
   private SiteMoment(Instant time, boolean complete, List<CallSite> kept) {
@@ -47,6 +48,7 @@ final class SiteMoment {
     this.liveBytes = new float[kept.size()];
     this.liveObjects = new float[kept.size()];
     this.allocatedBytes = new float[kept.size()];
+    this.allocatedObjects = new float[kept.size()];
     this.samples = new int[kept.size()];
     for (int i = 0; i < numbers.length; i++) {
       CallSite site = kept.get(i);
@@ -54,13 +56,14 @@ final class SiteMoment {
       liveBytes[i] = (float) site.liveBytes().value();
       liveObjects[i] = (float) site.liveObjects().value();
       allocatedBytes[i] = (float) site.allocatedBytes().value();
+      allocatedObjects[i] = (float) site.allocatedObjects().value();
       samples[i] = (int) Math.min(Integer.MAX_VALUE, site.samples());
     }
   }
 
   static SiteMoment of(CallSites read) {
     boolean complete = read.sites().size() <= MOST_SITES;
-    List<CallSite> kept = new ArrayList<>(complete ? read.sites() : largest(read));
+    List<CallSite> kept = new ArrayList<>(complete ? read.sites() : largest(read, MOST_SITES));
     kept.sort(BY_NUMBER);
     return new SiteMoment(read.time(), complete, kept);
   }
@@ -99,6 +102,11 @@ final class SiteMoment {
     return Double.isNaN(known) ? 0 : known;
   }
 
+  /** Objects that a site had allocated since the process started, likewise. */
+  double allocatedObjects(int number) {
+    return figure(number, allocatedObjects);
+  }
+
   /** Samples that had been taken of a site; 0 if it was not there or left out. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
@@ -113,13 +121,14 @@ final class SiteMoment {
     return complete ? 0 : Double.NaN;
   }
 
-  private static Collection<CallSite> largest(CallSites read) {
-    Map<Integer, CallSite> kept = new HashMap<>();
+  /** So many sites: half of them those with most live bytes. */
+  static Collection<CallSite> largest(CallSites read, int most) {
+    Map<Integer, CallSite> kept = new LinkedHashMap<>();
     read.sortedBy(SiteOrder.LIVE).stream()
-        .limit(MOST_SITES / 2)
+        .limit(most / 2)
         .forEach(site -> kept.put(site.number(), site));
     for (CallSite site : read.sortedBy(SiteOrder.ALLOCATED)) {
-      if (kept.size() == MOST_SITES) {
+      if (kept.size() == most) {
         break;
       }
       kept.put(site.number(), site);

@@ -68,6 +68,11 @@ final class LoadedModules implements Modules {
     return known.stream().anyMatch(other -> overlap(other, module));
   }
 
+  /** All of them: those noted, or where none can be noted those that were mapped. */
+  synchronized List<RecordedModule> all() {
+    return List.copyOf(known.isEmpty() ? mapped : known);
+  }
+
   @Override
   public synchronized int changes() {
     return changes;

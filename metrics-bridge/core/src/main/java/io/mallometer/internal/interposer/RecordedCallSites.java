@@ -126,6 +126,11 @@ final class RecordedCallSites {
   /** Their modules or methods were not all known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
 
+  private Map<String, String> buildIds = Map.of();
+
+  /** {@link LoadedModules#changes} of these. */
+  private int buildIdsOf = -1;
+
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
   private int attached = BUSY;
@@ -189,7 +194,18 @@ final class RecordedCallSites {
     }
     read.sort(MOST_LIVE_FIRST);
     return new CallSites(
-        time, read, report.samples(), report.dropped(), report.byteUnit(), reason());
+            time, read, report.samples(), report.dropped(), report.byteUnit(), reason())
+        .withBuildIds(whole || buildIdsOf >= 0 ? buildIds() : Map.of());
+  }
+
+  /** Looked up anew when there are more modules. */
+  private Map<String, String> buildIds() {
+    int now = modules.changes();
+    if (now != buildIdsOf) {
+      buildIds = symbolizer().buildIds(modules.all());
+      buildIdsOf = now;
+    }
+    return buildIds;
   }
 
   /** What of the library's report and counters belongs to a reading. */

@@ -3,7 +3,9 @@ package io.mallometer.internal.symbol;
 import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,20 @@ public final class Symbolizer {
       }
     }
     return named;
+  }
+
+  /**
+   * The build ids of modules by the names of their libraries. Names that modules with several ids
+   * share are left out.
+   */
+  public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
+    Map<String, String> ids = new HashMap<>();
+    for (RecordedModule module : asked) {
+      ids.merge(
+          symbols.library(module), module.buildId(), (one, other) -> one.equals(other) ? one : "");
+    }
+    ids.values().removeIf(String::isEmpty);
+    return ids;
   }
 
   private boolean forgetIfChanged() {

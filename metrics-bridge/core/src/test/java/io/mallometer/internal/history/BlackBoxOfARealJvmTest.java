@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.history.Ending.Kind;
 import io.mallometer.internal.interposer.BundledLibrary;
+import io.mallometer.model.KeptMoment;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -171,6 +172,15 @@ class BlackBoxOfARealJvmTest {
           .isSubsetOf("85", "90", "95");
       assertThat(life.crossings().get(0).text().table("part").get("direct-buffers"))
           .isGreaterThan(50L << 20);
+      assertThat(life.profiles()).containsKey(KeptMoment.PEAK);
+      KeptMoment crossed =
+          life.profiles().keySet().stream()
+              .filter(moment -> moment != KeptMoment.PEAK)
+              .findFirst()
+              .orElseThrow();
+      assertThat(life.profile(crossed).sites().get(0).liveBytes().value()).isGreaterThan(50 << 20);
+      assertThat(life.profile(crossed).sites().get(0).frames())
+          .anyMatch(frame -> frame.function().contains("allocateDirect"));
 
       Process next = start(true, List.of(), limit.enter(), "exit");
       assertThat(next.waitFor()).isEqualTo(7);

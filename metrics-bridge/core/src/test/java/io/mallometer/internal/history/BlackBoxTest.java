@@ -1,14 +1,18 @@
 package io.mallometer.internal.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.Logged;
 import io.mallometer.SilentInterposer;
+import io.mallometer.SitesByHand;
 import io.mallometer.internal.interposer.Interposer;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Conclusion;
+import io.mallometer.model.KeptMoment;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Recording;
@@ -29,6 +33,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -189,6 +194,75 @@ class BlackBoxTest {
     assertThat(RecordedLife.read(path).crossings())
         .extracting(crossing -> crossing.text().word("threshold-percent").orElse(""))
         .containsExactly("85", "90", "95", "85");
+  }
+
+  // ---- Call sites that are kept
+
+  @Test
+  void callSitesOfEachMomentAreThereUntilTheNextOfItsKind() throws Exception {
+    start();
+    keep(KeptMoment.PEAK, 1);
+    keep(KeptMoment.LIMIT_85, 2);
+    keep(KeptMoment.LIMIT_95, 3);
+    keep(KeptMoment.LIMIT_85, 4);
+
+    RecordedLife life = RecordedLife.read(path);
+    assertThat(life.profiles())
+        .containsOnlyKeys(KeptMoment.PEAK, KeptMoment.LIMIT_85, KeptMoment.LIMIT_95);
+    assertThat(liveBytes(life, KeptMoment.PEAK)).isEqualTo(1);
+    assertThat(liveBytes(life, KeptMoment.LIMIT_85)).isEqualTo(4);
+    assertThat(liveBytes(life, KeptMoment.LIMIT_95)).isEqualTo(3);
+    assertThat(BlackBoxReport.of(path)).contains("at 95 % of the limit: 3 B live, of which a.B.c");
+    assertThatThrownBy(() -> BlackBoxReport.profile(path, KeptMoment.LIMIT_90))
+        .hasMessage(
+            "no call sites at 90 % of the limit are recorded; there are those at the peak, at 85 %"
+                + " of the limit, at 95 % of the limit");
+  }
+
+  @Test
+  void peaksAreWrittenOnceAMinuteAndATornOneLeavesTheOneBefore() throws Exception {
+    start();
+    keep(KeptMoment.PEAK, 1);
+    keep(KeptMoment.PEAK, 2);
+    assertThat(liveBytes(RecordedLife.read(path), KeptMoment.PEAK)).isEqualTo(1);
+    observeFor(Duration.ofMinutes(1), 100);
+    assertThat(liveBytes(RecordedLife.read(path), KeptMoment.PEAK)).isEqualTo(2);
+
+    long second = BoxFormat.LAYOUT[8].offset();
+    for (long slot : new long[] {second, second + BoxFormat.LAYOUT[8].slotBytes()}) {
+      byte[] torn = Files.readAllBytes(path);
+      torn[(int) slot + BoxFormat.FRAME_BYTES + 20] ^= 1;
+      RecordedLife life = RecordedLife.parse(torn);
+      assertThat(life.tornRecords()).isEqualTo(1);
+      assertThat(liveBytes(life, KeptMoment.PEAK)).isIn(1.0, 2.0);
+    }
+  }
+
+  /** A library of an earlier version has made the file. */
+  @Test
+  void filesWithoutAPlaceForThemStayAsTheyAre() throws Exception {
+    ByteBuffer header = Boxes.header();
+    header.putInt(BoxFormat.HEADER_REGIONS_USED, BoxFormat.LAYOUT.length - 1);
+    try (BoxFile file = BoxFile.create(path, Boxes.seal(header))) {
+      file.writeProfile(KeptMoment.PEAK, nanos, reading(1));
+    }
+    byte[] bytes = Files.readAllBytes(path);
+    assertThat(Arrays.copyOfRange(bytes, (int) BoxFormat.LAYOUT[8].offset(), bytes.length))
+        .containsOnly(0);
+  }
+
+  private void keep(KeptMoment moment, double liveBytes) {
+    box.keep(moment, reading(liveBytes));
+    nanos += Boxes.SECOND;
+    box.observe(snapshot(100), leaks);
+  }
+
+  private static CallSites reading(double liveBytes) {
+    return SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", liveBytes));
+  }
+
+  private static double liveBytes(RecordedLife life, KeptMoment moment) throws Exception {
+    return life.profile(moment).sites().get(0).liveBytes().value();
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -179,6 +180,7 @@ class EndingTest {
         Optional.empty(),
         List.of(),
         List.of(),
+        Map.of(),
         0,
         false);
   }

@@ -28,6 +28,7 @@ class FormatTest {
           Map.entry("BOX_JVM", BoxFormat.JVM),
           Map.entry("BOX_MINUTES", BoxFormat.MINUTES),
           Map.entry("BOX_CROSSINGS", BoxFormat.CROSSINGS),
+          Map.entry("BOX_PROFILES", BoxFormat.PROFILES),
           Map.entry("BOX_BY_LIBRARY", BoxFormat.BY_LIBRARY),
           Map.entry("BOX_INCOMPLETE", BoxFormat.INCOMPLETE),
           Map.entry("BOX_REGIONS", BoxFormat.REGIONS),

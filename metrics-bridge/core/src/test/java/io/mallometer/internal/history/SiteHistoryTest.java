@@ -53,6 +53,39 @@ class SiteHistoryTest {
   }
 
   @Test
+  void aDifferenceIsToTheKeptMomentThatIsNearest() {
+    liveFor(Duration.ofMinutes(10));
+    CallSites now = at(Duration.ofSeconds(604));
+
+    SiteChanges changes = history.changes(Duration.ofSeconds(30), now);
+    assertThat(changes.reason()).isEmpty();
+    assertThat(changes.from()).contains(START.plusSeconds(570));
+    assertThat(changes.to()).contains(now.time());
+    assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
+    // Not less than half of what was asked for, and never nothing.
+    assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
+    assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
+  }
+
+  @Test
+  void aDifferenceBeyondTheFirstReadingSaysSo() {
+    liveFor(Duration.ofMinutes(10));
+    CallSites now = at(Duration.ofSeconds(604));
+
+    SiteChanges changes = history.changes(Duration.ofHours(1), now);
+    assertThat(changes.from()).contains(START);
+    assertThat(changes.reason()).startsWith("call sites are known since 2026-01-01T00:00:00Z only");
+  }
+
+  @Test
+  void withoutAnEarlierReadingThereIsNoDifference() {
+    assertThat(history.changes(Duration.ofSeconds(10), at(Duration.ofSeconds(1))).reason())
+        .startsWith("nothing is known of before ");
+    assertThat(history.changes(Duration.ofSeconds(10), CallSites.none(START, "off")).reason())
+        .isEqualTo("there are no call sites to compare: off");
+  }
+
+  @Test
   void theSecondMomentMayBeTheLatestReading() {
     liveFor(Duration.ofMinutes(10));
     CallSites now = at(Duration.ofSeconds(603));

@@ -2,7 +2,7 @@ package io.mallometer.internal.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.OptionalInt;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ThresholdsTest {
@@ -20,8 +20,8 @@ class ThresholdsTest {
   }
 
   @Test
-  void aJumpTellsTheHighest() {
-    crosses(0.97, 95);
+  void aJumpTellsAllThatItPassed() {
+    assertThat(thresholds.crossedBy(0.97)).containsExactly(85, 90, 95);
     crosses(0.97, 0);
   }
 
@@ -51,7 +51,6 @@ class ThresholdsTest {
 
   private void crosses(double share, int percent) {
     assertThat(thresholds.wouldCross(share)).isEqualTo(percent != 0);
-    assertThat(thresholds.crossedBy(share))
-        .isEqualTo(percent == 0 ? OptionalInt.empty() : OptionalInt.of(percent));
+    assertThat(thresholds.crossedBy(share)).isEqualTo(percent == 0 ? List.of() : List.of(percent));
   }
 }

@@ -1,4 +1,4 @@
-package io.mallometer.report;
+package io.mallometer.internal.text;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -9,14 +9,18 @@ import java.nio.charset.StandardCharsets;
  * A message in the wire format of protocol buffers, of the few kinds of fields that a profile has.
  * As in proto3, fields with the default value are left out.
  */
-final class ProtobufMessage {
+public final class ProtobufMessage {
 
   private static final int VARINT = 0;
   private static final int LENGTH_DELIMITED = 2;
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-  ProtobufMessage number(int field, long value) {
+  /** An empty one. */
+  public ProtobufMessage() {}
+
+  /** A number; 0 is left out. */
+  public ProtobufMessage number(int field, long value) {
     if (value != 0) {
       tag(field, VARINT);
       varint(value);
@@ -25,7 +29,7 @@ final class ProtobufMessage {
   }
 
   /** A repeated field, packed. */
-  ProtobufMessage numbers(int field, long... values) {
+  public ProtobufMessage numbers(int field, long... values) {
     ProtobufMessage packed = new ProtobufMessage();
     for (long value : values) {
       packed.varint(value);
@@ -34,15 +38,20 @@ final class ProtobufMessage {
   }
 
   /** Also if it is empty: in a repeated field that has its place. */
-  ProtobufMessage text(int field, String text) {
-    byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
+  public ProtobufMessage text(int field, String text) {
+    return bytes(field, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** The same of bytes. */
+  public ProtobufMessage bytes(int field, byte[] value) {
     tag(field, LENGTH_DELIMITED);
-    varint(encoded.length);
-    bytes.writeBytes(encoded);
+    varint(value.length);
+    bytes.writeBytes(value);
     return this;
   }
 
-  ProtobufMessage message(int field, ProtobufMessage message) {
+  /** A message in it. */
+  public ProtobufMessage message(int field, ProtobufMessage message) {
     tag(field, LENGTH_DELIMITED);
     varint(message.bytes.size());
     bytes.writeBytes(message.bytes.toByteArray());
@@ -50,7 +59,7 @@ final class ProtobufMessage {
   }
 
   /** Writes the fields so far and forgets them. */
-  void moveTo(OutputStream out) throws IOException {
+  public void moveTo(OutputStream out) throws IOException {
     bytes.writeTo(out);
     bytes.reset();
   }

@@ -1,0 +1,10 @@
+/* One place for each probe. See memory_probes.h. */
+#include "platform/memory_probes.h"
+
+#include "platform/probe.h"
+
+__attribute__((noinline)) void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes) {
+  PROBE_3("otel_memory", "alloc", (uintptr_t)object, requested, weighted_bytes);
+}
+
+__attribute__((noinline)) void probe_free(const void *object) { PROBE_1("otel_memory", "free", (uintptr_t)object); }

@@ -1,0 +1,62 @@
+/*
+ * Probes for tracers: one instruction that does nothing, and a note in the file that says where it is and which
+ * registers have its arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler) reads the note, puts a
+ * breakpoint in the instruction's place, and takes it away again. Nothing in the process knows of that.
+ *
+ * The note is that of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of owner
+ * "stapsdt": addresses of the instruction, of .stapsdt.base (by which tracers correct the first after prelink) and of a
+ * semaphore, here none; then provider, name and arguments. Its section takes no memory in the process, has no
+ * relocation, and stays when the file is stripped.
+ */
+#ifndef MALLOMETER_PLATFORM_PROBE_H
+#define MALLOMETER_PLATFORM_PROBE_H
+
+#include <stdint.h>
+
+#include "platform/arch.h"
+
+#if PROBES_ARE_KNOWN
+
+#define PROBE_NOTE(provider, name, arguments)                                 \
+  "990:\n\tnop\n"                                                             \
+  "\t.pushsection .note.stapsdt, \"?\", %%note\n"                             \
+  "\t.balign 4\n\t.4byte 992f - 991f, 994f - 993f, 3\n"                       \
+  "991:\n\t.asciz \"stapsdt\"\n"                                              \
+  "992:\n\t.balign 4\n"                                                       \
+  "993:\n\t.8byte 990b, _.stapsdt.base, 0\n"                                  \
+  "\t.asciz \"" provider "\"\n\t.asciz \"" name "\"\n\t.asciz \"" arguments   \
+  "\"\n"                                                                      \
+  "994:\n\t.balign 4\n\t.popsection\n"                                        \
+  "\t.ifndef _.stapsdt.base\n"                                                \
+  "\t.pushsection .stapsdt.base, \"aG\", %%progbits, .stapsdt.base, comdat\n" \
+  "\t.weak _.stapsdt.base\n\t.hidden _.stapsdt.base\n"                        \
+  "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
+  "\t.popsection\n\t.endif\n"
+
+/* Arguments are where a function has its first ones: some tracers read those registers and not the note. */
+#define PROBE_1(provider, name, value)                                                                      \
+  do {                                                                                                      \
+    register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \
+    __asm__ volatile(PROBE_NOTE(provider, name, "8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_1) : : "r"(first)); \
+  } while (0)
+
+#define PROBE_3(provider, name, value_1, value_2, value_3)                                                           \
+  do {                                                                                                               \
+    register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value_1);                                               \
+    register uintptr_t second __asm__(ARGUMENT_REGISTER_2) = (value_2);                                              \
+    register uintptr_t third __asm__(ARGUMENT_REGISTER_3) = (value_3);                                               \
+    __asm__ volatile(PROBE_NOTE(provider, name,                                                                      \
+                                "8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_1 " 8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_2 \
+                                " 8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_3)                                          \
+                     :                                                                                               \
+                     : "r"(first), "r"(second), "r"(third));                                                         \
+  } while (0)
+
+#else
+
+#define PROBE_1(provider, name, value) ((void)(value))
+#define PROBE_3(provider, name, value_1, value_2, value_3) ((void)(value_1), (void)(value_2), (void)(value_3))
+
+#endif
+
+#endif

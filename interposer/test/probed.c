@@ -1,0 +1,111 @@
+/*
+ * Allocates in every way there is, for test/probes.py, which listens to the probes: two snapshots are a round, and at
+ * the end of each all of its objects are freed. The first argument says how many rounds; with a second one, "slots", a
+ * round begins when sampled objects go into page slots.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+enum { THREADS = 2, HEIGHTS = 12, OBJECTS = 400, TIMES = 30 };
+
+static struct mallometer_observation observed(void) {
+  struct mallometer_observation o = {.size = sizeof o};
+  CHECK_EQUAL(mallometer_leaks(&o), 0);
+  return o;
+}
+
+static NOINLINE void use(void *object, size_t bytes) {
+  CHECK(object);
+  memset(object, 1, bytes < 64 ? bytes : 64);
+}
+
+/* Small and large objects by each function, some of which grow; none is left. */
+static NOINLINE void allocate(size_t round) {
+  void *kept[OBJECTS];
+  for (size_t i = 0; i < OBJECTS; i++) {
+    size_t bytes = 1 + (i * 7919 + round * 104729) % (i % 50 == 0 ? 300000 : 4000);
+    void *object = NULL;
+    switch (i % 6) {
+      case 0:
+        object = malloc(bytes);
+        break;
+      case 1:
+        object = calloc(1, bytes);
+        break;
+      case 2:
+        CHECK_EQUAL(posix_memalign(&object, 64, bytes + 1), 0);
+        break;
+      case 3:
+        object = realloc(realloc(malloc(bytes / 3 + 1), bytes / 2 + 1), bytes + 1);
+        break;
+      case 4:
+        object = memalign(256, bytes + 1);
+        break;
+      default:
+        object = realloc(malloc(bytes + 1), 20);
+    }
+    use(object, i % 6 == 5 ? 20 : i % 6 < 2 ? bytes : bytes + 1);
+    kept[i] = object;
+  }
+  for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
+}
+
+/* Each stack height is a call path of its own to the sampler. */
+static NOINLINE void from_height(size_t height, size_t round) {
+  volatile char here[64];
+  here[0] = (char)height;
+  if (height > 0) {
+    from_height(height - 1, round);
+  } else {
+    allocate(round);
+  }
+  here[1] = here[0];
+}
+
+static void *work(void *unused) {
+  for (size_t i = 0; i < HEIGHTS * TIMES; i++) from_height(i % HEIGHTS, i);
+  return unused;
+}
+
+static void pause_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
+
+static void until_there_are_slots(void) {
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, 20), 0);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
+  CHECK_EQUAL(mallometer_leaks_start(), 0);
+  while (observed().state == MALLOMETER_LEAKS_STARTING) pause_ms(1);
+  if (observed().state != MALLOMETER_LEAKS_ON) {
+    printf("no slots: %s\n", observed().reason);
+    exit(77);
+  }
+  for (double begin = seconds(); observed().placed < 50;) {
+    CHECK(seconds() - begin < 30);
+    work(NULL);
+  }
+}
+
+int main(int argc, char **argv) {
+  CHECK(argc >= 2);
+  unsigned long rounds = strtoul(argv[1], NULL, 10);
+  bool slots = argc > 2 && strcmp(argv[2], "slots") == 0;
+  if (slots) until_there_are_slots();
+  uint64_t placed = slots ? observed().placed : 0;
+  snapshot();
+  for (unsigned long round = 0; round < rounds; round++) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, work, NULL), 0);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    snapshot();
+  }
+  if (slots) CHECK(observed().placed > placed);
+  struct mallometer_report r = self();
+  printf("%" PRIu32 " live samples\n", r.live_samples);
+  return 0;
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""
+Listens to the library's probes as a profiler outside of the process does, with bpftrace, while a program runs:
+
+    probes.py LIBRARY TIMES COMMAND...
+
+The program takes snapshots; what it requests between two of them is one round. Over all rounds of all runs
+  - the mean of the sums of weighted_bytes is within 2 % of the mean of the requested bytes,
+  - their mean difference is within four standard errors of 0,
+  - each address was announced once before it was freed, and no free is of an address that was not announced,
+  - as many objects are live at the end, by what was heard, as the program says that the library knows.
+Libraries in BESIDE are preloaded as well. Ends with 77, which is "not here", and the reason where
+the kernel or a sandbox does not let a tracer attach.
+"""
+
+import collections
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ATTACHED = "listening"
+SCRIPT = """
+BEGIN {{ printf("{attached}\\n"); }}
+uprobe:{library}:mallometer_snapshot {{ @at[tid] = arg0; }}
+uretprobe:{library}:mallometer_snapshot /@at[tid]/ {{
+  @requested[pid, @round[pid]] = *(uint64 *)(@at[tid] + {requested});
+  @round[pid] = @round[pid] + 1;
+  delete(@at[tid]);
+}}
+usdt:{library}:otel_memory:alloc {{
+  @bytes[pid, @round[pid]] = sum(arg2);
+  @allocations[pid] = count();
+  if (@live[pid, arg0]) {{ @twice[pid] = count(); }}
+  if (arg1 == 0 || arg2 < arg1) {{ @light[pid] = count(); }}
+  @live[pid, arg0] = 1;
+}}
+usdt:{library}:otel_memory:free {{
+  if (@live[pid, arg0]) {{ @frees[pid] = count(); delete(@live[pid, arg0]); }} else {{ @unknown[pid] = count(); }}
+}}
+END {{ clear(@at); clear(@round); }}
+"""
+
+
+def not_here(reason):
+    print(f"not here: {reason}")
+    sys.exit(77)
+
+
+def offset_of_requested(header):
+    """Five words, the size classes, and two words are before it."""
+    classes = int(re.search(r"MALLOMETER_SIZE_CLASSES\s*=?\s*(\d+)", header).group(1))
+    return 24 + 8 * classes + 16
+
+
+def listen(library, header):
+    if os.geteuid() != 0:
+        not_here("a tracer needs root")
+    if not shutil.which("bpftrace"):
+        not_here("bpftrace is not installed")
+    script = SCRIPT.format(attached=ATTACHED, library=library, requested=offset_of_requested(header))
+    heard = tempfile.TemporaryFile("w+")
+    tracer = subprocess.Popen(
+        ["bpftrace", "-e", script],
+        stdout=heard,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": "500000"},
+    )
+    begin = time.monotonic()
+    while ATTACHED not in text_of(heard):
+        if tracer.poll() is not None:
+            not_here("bpftrace cannot attach: " + " ".join(text_of(heard).split())[-400:])
+        if time.monotonic() - begin > 120:
+            tracer.kill()
+            sys.exit("bpftrace did not attach within 120 s")
+        time.sleep(0.1)
+    return tracer, heard
+
+
+def text_of(file):
+    file.seek(0)
+    return file.read()
+
+
+def end(tracer, heard):
+    tracer.send_signal(signal.SIGINT)
+    try:
+        tracer.wait(60)
+    except subprocess.TimeoutExpired:
+        tracer.kill()
+        sys.exit("bpftrace did not print what it heard within 60 s")
+    maps = collections.defaultdict(dict)
+    for name, keys, value in re.findall(r"^@(\w+)\[([\d, ]+)\]: (\d+)$", text_of(heard), re.MULTILINE):
+        maps[name][tuple(int(key) for key in keys.split(","))] = int(value)
+    return maps
+
+
+def main():
+    # Of a copy: others that run meanwhile have the library, too.
+    with tempfile.TemporaryDirectory() as folder:
+        sys.exit(run(shutil.copy(sys.argv[1], folder), int(sys.argv[2]), sys.argv[3:]))
+
+
+def run(library, times, command):
+    with open(os.path.join(os.path.dirname(__file__), "../include/mallometer.h"), encoding="utf-8") as file:
+        header = file.read()
+    environment = {**os.environ, "LD_PRELOAD": ":".join([library, *os.environ.get("BESIDE", "").split()])}
+    tracer, heard = listen(library, header)
+    live = 0
+    try:
+        for _ in range(times):
+            ended = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+            if ended.returncode != 0:
+                print(ended.stdout)
+                return ended.returncode
+            live += int(re.search(r"(\d+) live samples", ended.stdout).group(1))
+    finally:
+        maps = end(tracer, heard)
+    return 0 if judge(maps, live) else 1
+
+
+def judge(maps, live):
+    requested, estimated = [], []
+    for (pid, round_), total in sorted(maps["requested"].items()):
+        before = maps["requested"].get((pid, round_ - 1))
+        if before is not None:
+            requested.append(total - before)
+            estimated.append(maps["bytes"].get((pid, round_), 0))
+    rounds = len(requested)
+    if rounds < 2:
+        print("fewer than two rounds were seen")
+        return False
+    differences = [e - r for e, r in zip(estimated, requested)]
+    mean = sum(differences) / rounds
+    error = math.sqrt(sum((d - mean) ** 2 for d in differences) / (rounds - 1) / rounds)
+    share = mean / (sum(requested) / rounds)
+    sums = {name: sum(maps[name].values()) for name in ("allocations", "frees", "twice", "unknown", "light")}
+    print(
+        f"{rounds} rounds of {sum(requested) / rounds / 1e6:.1f} MB, {sums['allocations']} samples announced, "
+        f"{sums['frees']} of them freed, {len(maps['live'])} live at the end, "
+        f"{live} by the library\n"
+        f"weighted bytes {share:+.3%} of those requested, {mean / error if error else 0:+.2f} standard errors "
+        f"(one is {error / (sum(requested) / rounds):.3%})\n"
+        f"announced twice {sums['twice']}, frees of what was not announced {sums['unknown']}, "
+        f"lighter than their size {sums['light']}"
+    )
+    # Between the library's answer and the end of its process some more are freed, or allocated.
+    all_frees_seen = abs(len(maps["live"]) - live) <= 20 + 0.02 * live
+    unbiased = abs(share) <= 0.02 and abs(mean) <= 4 * error
+    return unbiased and all_frees_seen and sums["twice"] == sums["unknown"] == sums["light"] == 0
+
+
+if __name__ == "__main__":
+    main()

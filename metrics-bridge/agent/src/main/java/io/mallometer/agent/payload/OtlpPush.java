@@ -1,0 +1,128 @@
+package io.mallometer.agent.payload;
+
+import io.mallometer.Mallometer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pushes metrics by OTLP with an exporter that the agent does not carry: the jars of a directory,
+ * seen by nothing else. The application's own OpenTelemetry, if it has one, is another.
+ */
+final class OtlpPush {
+
+  private static final String PACKAGE = "io.mallometer.agent.payload.otlp.";
+
+  private OtlpPush() {}
+
+  /**
+   * What is pushed where.
+   *
+   * @param url the address of the receiver
+   * @param path the directory with the exporter's jars
+   * @param interval time between two pushes
+   * @param headers of each request
+   * @param attributes of the resource
+   * @param certificates a file of certificates that alone are trusted; null: the JVM's
+   */
+  record Options(
+      String url,
+      Path path,
+      Duration interval,
+      Map<String, String> headers,
+      Map<String, String> attributes,
+      @Nullable Path certificates) {}
+
+  /**
+   * Begins to push.
+   *
+   * @return ends it
+   * @throws IOException with the reason, if the exporter is not there
+   */
+  static AutoCloseable start(Mallometer mallometer, Options options) throws IOException {
+    try {
+      Object started =
+          new Loader(jars(options.path()))
+              .loadClass(PACKAGE + "OtlpMetrics")
+              .getMethod(
+                  "start",
+                  Mallometer.class,
+                  String.class,
+                  Duration.class,
+                  Map.class,
+                  Map.class,
+                  Path.class)
+              .invoke(
+                  null,
+                  mallometer,
+                  options.url(),
+                  options.interval(),
+                  options.headers(),
+                  options.attributes(),
+                  options.certificates());
+      return (AutoCloseable) started;
+    } catch (InvocationTargetException e) {
+      throw new IOException(reason(options, e.getCause()), e);
+    } catch (ReflectiveOperationException | LinkageError e) {
+      throw new IOException(reason(options, e), e);
+    }
+  }
+
+  private static String reason(Options options, @Nullable Throwable e) {
+    return e instanceof LinkageError
+        ? options.path() + " lacks a jar of OpenTelemetry's exporter: " + e.getMessage()
+        : String.valueOf(e);
+  }
+
+  private static URL[] jars(Path directory) throws IOException {
+    List<URL> jars = new ArrayList<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.jar")) {
+      for (Path jar : files) {
+        jars.add(jar.toUri().toURL());
+      }
+    }
+    return jars.toArray(new URL[0]);
+  }
+
+  /** Defines the classes that use the exporter itself: its parent does not see the exporter. */
+  private static final class Loader extends URLClassLoader {
+
+    Loader(URL[] jars) {
+      super("mallometer-otlp", jars, OtlpPush.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith(PACKAGE)) {
+        return super.loadClass(name, resolve);
+      }
+      synchronized (getClassLoadingLock(name)) {
+        @Nullable Class<?> known = findLoadedClass(name);
+        return known == null ? define(name) : known;
+      }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+      String file = name.replace('.', '/') + ".class";
+      try (InputStream in = getParent().getResourceAsStream(file)) {
+        if (in == null) {
+          throw new ClassNotFoundException(name);
+        }
+        byte[] bytes = in.readAllBytes();
+        return defineClass(name, bytes, 0, bytes.length);
+      } catch (IOException e) {
+        throw new ClassNotFoundException(name, e);
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package io.mallometer.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.mallometer.program.DeflaterLeak;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+import io.opentelemetry.proto.metrics.v1.Metric;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Metrics of an application under the agent, at a receiver of OpenTelemetry's own classes. */
+@Tag("process")
+class OtlpTest {
+
+  private final BlockingQueue<ExportMetricsServiceRequest> pushes = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> tokens = new LinkedBlockingQueue<>();
+
+  @TempDir private Path directory;
+  private HttpServer receiver;
+  private String url;
+
+  @BeforeEach
+  void receive() throws IOException {
+    receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    receiver.createContext(
+        "/v1/metrics",
+        exchange -> {
+          tokens.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
+          pushes.add(
+              ExportMetricsServiceRequest.parseFrom(
+                  new GZIPInputStream(exchange.getRequestBody())));
+          exchange.sendResponseHeaders(200, -1);
+          exchange.close();
+        });
+    receiver.start();
+    url = "http://127.0.0.1:" + receiver.getAddress().getPort() + "/v1/metrics";
+  }
+
+  @AfterEach
+  void stop() {
+    receiver.stop(0);
+  }
+
+  @Test
+  void everyMeterIsPushedByAnExporterThatTheAgentDoesNotCarry() throws Exception {
+    Path config =
+        Files.writeString(
+            directory.resolve("config"),
+            "otlp:\n  headers: Authorization=Bearer t\n  attributes: service.name=leaky\n");
+    Process application =
+        start(
+            "otlp.interval=1s,otlp.url=%s,otlp.path=%s,config=%s"
+                .formatted(url, exporter(), config));
+    try {
+      ExportMetricsServiceRequest push = pushes.poll(30, TimeUnit.SECONDS);
+      assertThat(push).as(output()).isNotNull();
+      assertThat(tokens.poll()).isEqualTo("Bearer t");
+      assertThat(push.getResourceMetrics(0).getResource().toString()).contains("leaky");
+      Map<String, Metric> metrics =
+          push.getResourceMetricsList().stream()
+              .flatMap(resource -> resource.getScopeMetricsList().stream())
+              .flatMap(scope -> scope.getMetricsList().stream())
+              .collect(Collectors.toMap(Metric::getName, Function.identity()));
+      assertThat(metrics.keySet())
+          .allMatch(name -> name.matches("(native|cgroup|mallometer)\\..*"));
+      assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");
+      assertThat(metrics.get("native.malloc.live").getGauge().getDataPoints(0).getAsDouble())
+          .isGreaterThan(1 << 20);
+      assertThat(metrics.get("native.malloc.requested").getSum().getIsMonotonic()).isTrue();
+      assertThat(pushes.poll(30, TimeUnit.SECONDS)).isNotNull();
+    } finally {
+      application.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void withoutTheExporterTheApplicationRunsAndTheLineSaysWhy() throws Exception {
+    Process application = start("otlp.url=%s,otlp.path=%s".formatted(url, directory));
+    try {
+      long begin = System.nanoTime();
+      while (!output().contains("cannot push metrics to")) {
+        assertThat(System.nanoTime() - begin).as(output()).isLessThan(30_000_000_000L);
+        assertThat(application.isAlive()).isTrue();
+        Thread.sleep(20);
+      }
+      assertThat(output()).contains("lacks a jar of OpenTelemetry's exporter", "runs");
+    } finally {
+      application.destroyForcibly().waitFor();
+    }
+  }
+
+  /** As {@code mvn dependency:copy-dependencies} makes it. */
+  private Path exporter() throws IOException {
+    Path jars = Files.createDirectory(directory.resolve("exporter"));
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      Path jar = Path.of(entry);
+      if (jar.getFileName().toString().matches("opentelemetry-(?!proto).*\\.jar")) {
+        Files.copy(jar, jars.resolve(jar.getFileName()));
+      }
+    }
+    return jars;
+  }
+
+  private String output() throws IOException {
+    Path output = directory.resolve("output");
+    return Files.exists(output) ? Files.readString(output) : "";
+  }
+
+  private Process start(String options) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
+                    "-cp",
+                    "target/test-classes",
+                    DeflaterLeak.class.getName()))
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("output").toFile());
+    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
+    builder.environment().put("XDG_CACHE_HOME", directory.toString());
+    return builder.start();
+  }
+}

@@ -1,0 +1,46 @@
+package io.mallometer.model;
+
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** A moment whose call sites are kept until the next of its kind. */
+public enum KeptMoment {
+  /** When live bytes were highest, as far as polls saw it. */
+  PEAK("peak", 0),
+  /** When 85 % of the memory limit were last crossed upwards. */
+  LIMIT_85("85", 85),
+  /** When 90 % of the memory limit were last crossed upwards. */
+  LIMIT_90("90", 90),
+  /** When 95 % of the memory limit were last crossed upwards. */
+  LIMIT_95("95", 95);
+
+  private final String id;
+  private final int percent;
+
+  KeptMoment(String id, int percent) {
+    this.id = id;
+    this.percent = percent;
+  }
+
+  /** Returns the moment when so many percent of the limit were crossed; empty if none is kept. */
+  public static Optional<KeptMoment> ofPercent(int percent) {
+    return Stream.of(values())
+        .filter(moment -> moment != PEAK && moment.percent == percent)
+        .findFirst();
+  }
+
+  /** Returns the name in addresses and options. */
+  public String id() {
+    return id;
+  }
+
+  /** Returns the share of the limit in percent; 0 for the peak. */
+  public int percent() {
+    return percent;
+  }
+
+  /** Returns the moment in words: {@code at the peak}, {@code at 85 % of the limit}. */
+  public String sentence() {
+    return this == PEAK ? "at the peak" : "at " + percent + " % of the limit";
+  }
+}

@@ -1,0 +1,168 @@
+package io.mallometer.push;
+
+import io.mallometer.Mallometer;
+import io.mallometer.internal.text.Log;
+import io.mallometer.model.CallSites;
+import io.mallometer.report.ReportFormat;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends a profile of the call sites to a store at an interval: what was allocated since the last
+ * one, and what is live. The protocol is Pyroscope's ({@code push.v1.PusherService/Push} of its
+ * Connect API), which Grafana Alloy's {@code pyroscope.receive_http} understands as well.
+ *
+ * <p>One daemon thread. A profile that the store does not take for now (no connection, a status of
+ * 5xx, 408 or 429) is sent again, after 1 s, 2 s, 4 s and so on up to the interval. Meanwhile up to
+ * ten profiles wait, of 4 MiB together; the oldest give way. A profile that the store refuses with
+ * another status is dropped. The first failure of a row is logged.
+ */
+public final class ProfilePush implements AutoCloseable {
+
+  private static final int MOST_WAITING = 10;
+  private static final long MOST_WAITING_BYTES = 4 << 20;
+  private static final long FIRST_PAUSE_NANOS = 1_000_000_000L;
+  private static final long LONGEST_END_MILLIS = 1_000;
+
+  private final Mallometer mallometer;
+  private final PushOptions options;
+  private final Store store;
+  private final Thread thread;
+  private final Log.Once failure = Log.MALLOMETER.once();
+
+  /** Only of the thread, as is the next. */
+  private final Deque<byte[]> waiting = new ArrayDeque<>();
+
+  private Optional<CallSites> before = Optional.empty();
+
+  private volatile long sent;
+  private volatile long dropped;
+  private volatile boolean closed;
+
+  private ProfilePush(Mallometer mallometer, PushOptions options) {
+    this.mallometer = mallometer;
+    this.options = options;
+    this.store = new Store(options);
+    this.thread = new Thread(null, this::run, "mallometer-push", 0, false);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(ProfilePush.class.getClassLoader());
+  }
+
+  /** Begins. The first profile is sent after one interval. */
+  public static ProfilePush start(Mallometer mallometer, PushOptions options) {
+    ProfilePush push = new ProfilePush(mallometer, options);
+    push.thread.start();
+    return push;
+  }
+
+  /** Returns how many profiles the store has taken. */
+  public long sent() {
+    return sent;
+  }
+
+  /** Returns how many profiles were not sent: refused, or given up because the store was away. */
+  public long dropped() {
+    return dropped;
+  }
+
+  /** Sends nothing more. Waits for a second at most. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+      notifyAll();
+    }
+    if (Thread.currentThread() == thread) {
+      return;
+    }
+    try {
+      thread.join(LONGEST_END_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    long interval = options.interval().toNanos();
+    long due = System.nanoTime();
+    long pause = FIRST_PAUSE_NANOS;
+    long retry = due;
+    while (!closed) {
+      try {
+        long now = System.nanoTime();
+        if (now - due >= 0) {
+          due = now + interval;
+          take();
+        }
+        if (!waiting.isEmpty() && now - retry >= 0) {
+          boolean taken = send();
+          retry = System.nanoTime() + (taken ? 0 : pause);
+          pause = taken ? FIRST_PAUSE_NANOS : Math.min(2 * pause, Math.max(interval, pause));
+        }
+      } catch (Throwable e) {
+        failure.warn("A profile cannot be pushed to " + options.url(), e);
+      }
+      sleepUntil(waiting.isEmpty() || retry - due > 0 ? due : retry);
+    }
+  }
+
+  private synchronized void sleepUntil(long nanos) {
+    try {
+      for (long left; !closed && (left = nanos - System.nanoTime()) > 0; ) {
+        wait(left / 1_000_000 + 1);
+      }
+    } catch (InterruptedException e) {
+      // An application that sweeps threads; close() ends this one.
+      return;
+    }
+  }
+
+  private void take() throws IOException {
+    CallSites now = mallometer.sites().read();
+    @Nullable CallSites last = before.orElse(null);
+    before = now.sites().isEmpty() ? Optional.empty() : Optional.of(now);
+    if (last == null || before.isEmpty() || !last.time().isBefore(now.time())) {
+      return;
+    }
+    ByteArrayOutputStream profile = new ByteArrayOutputStream();
+    ReportFormat.writeInterval(last, now, profile);
+    waiting.addLast(profile.toByteArray());
+    while (waiting.size() > MOST_WAITING || bytesWaiting() > MOST_WAITING_BYTES) {
+      waiting.removeFirst();
+      dropped++;
+    }
+  }
+
+  private long bytesWaiting() {
+    return waiting.stream().mapToLong(profile -> profile.length).sum();
+  }
+
+  /** Sends what waits, oldest first; false if the store does not take it for now. */
+  private boolean send() {
+    for (byte[] profile; (profile = waiting.peekFirst()) != null && !closed; ) {
+      try {
+        String refusal = store.push(profile);
+        if (refusal.isEmpty()) {
+          sent++;
+          failure.rearm();
+        } else {
+          dropped++;
+          failure.warn(
+              "%s refused a profile, which is dropped: %s".formatted(options.url(), refusal), null);
+        }
+        waiting.removeFirst();
+      } catch (IOException e) {
+        failure.warn(
+            "A profile cannot be pushed to %s: %s. It is sent again; ten wait at most."
+                .formatted(options.url(), e.getMessage() == null ? e : e.getMessage()),
+            null);
+        return false;
+      }
+    }
+    return true;
+  }
+}

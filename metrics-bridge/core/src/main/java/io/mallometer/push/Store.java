@@ -1,0 +1,150 @@
+package io.mallometer.push;
+
+import io.mallometer.internal.text.ProtobufMessage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.util.Base64;
+import java.util.Map;
+import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManagerFactory;
+
+/**
+ * Pyroscope's service for pushes: a message {@code push.v1.PushRequest} with one series in a POST,
+ * by the Connect protocol for single requests.
+ *
+ * <p>By the JDK's oldest HTTP client: it needs no module beyond {@code java.base} and no thread.
+ */
+final class Store {
+
+  private static final String PATH = "/push.v1.PusherService/Push";
+  private static final int TIMEOUT_MILLIS = 10_000;
+  private static final int LONGEST_ANSWER = 64 << 10;
+  private static final int LONGEST_REASON = 200;
+
+  private static final int OK = 200;
+  private static final int REQUEST_TIMEOUT = 408;
+  private static final int TOO_MANY = 429;
+  private static final int SERVER_ERROR = 500;
+
+  private final PushOptions options;
+
+  Store(PushOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * Sends a profile.
+   *
+   * @return why the store refuses it for good; empty if it has taken it
+   * @throws IOException if it does not take it for now
+   */
+  String push(byte[] profile) throws IOException {
+    HttpURLConnection connection = connect();
+    try (OutputStream body = connection.getOutputStream()) {
+      request(profile).moveTo(body);
+    }
+    int status = connection.getResponseCode();
+    // Read to its end, so that the connection serves the next request.
+    String answer = answer(connection, status);
+    if (status == OK) {
+      return "";
+    }
+    String reason = "status " + status + (answer.isEmpty() ? "" : ": " + answer);
+    if (status >= SERVER_ERROR || status == REQUEST_TIMEOUT || status == TOO_MANY) {
+      throw new IOException(reason);
+    }
+    return reason;
+  }
+
+  private HttpURLConnection connect() throws IOException {
+    URI url = options.url();
+    String path = url.getRawPath() == null ? "" : url.getRawPath().replaceAll("/+$", "");
+    URL address = new URL(url.getScheme() + "://" + url.getRawAuthority() + path + PATH);
+    HttpURLConnection connection = (HttpURLConnection) address.openConnection();
+    if (connection instanceof HttpsURLConnection secured && options.certificates().isPresent()) {
+      secured.setSSLSocketFactory(trusting(options.certificates().get()));
+    }
+    connection.setConnectTimeout(TIMEOUT_MILLIS);
+    connection.setReadTimeout(TIMEOUT_MILLIS);
+    // A redirection would take the credentials along.
+    connection.setInstanceFollowRedirects(false);
+    connection.setRequestMethod("POST");
+    connection.setDoOutput(true);
+    connection.setRequestProperty("Content-Type", "application/proto");
+    connection.setRequestProperty("Connect-Protocol-Version", "1");
+    connection.setRequestProperty("User-Agent", "mallometer");
+    if (options.tenant().isPresent()) {
+      connection.setRequestProperty("X-Scope-OrgID", options.tenant().get());
+    }
+    if (options.login().isPresent()) {
+      PushOptions.Login login = options.login().get();
+      byte[] pair = (login.user() + ":" + login.password()).getBytes(StandardCharsets.UTF_8);
+      connection.setRequestProperty(
+          "Authorization", "Basic " + Base64.getEncoder().encodeToString(pair));
+    }
+    if (options.tokenFile().isPresent()) {
+      String token = Files.readString(options.tokenFile().get()).strip();
+      connection.setRequestProperty("Authorization", "Bearer " + token);
+    }
+    return connection;
+  }
+
+  private static SSLSocketFactory trusting(Path certificates) throws IOException {
+    try (InputStream pem = Files.newInputStream(certificates)) {
+      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+      trusted.load(null, null);
+      for (Certificate certificate :
+          CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
+        trusted.setCertificateEntry(String.valueOf(trusted.size()), certificate);
+      }
+      TrustManagerFactory managers =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      managers.init(trusted);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, managers.getTrustManagers(), null);
+      return context.getSocketFactory();
+    } catch (GeneralSecurityException e) {
+      throw new IOException(certificates + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Memory that counts up from the start would be counted down by the store: this is a delta. */
+  private ProtobufMessage request(byte[] profile) {
+    ProtobufMessage series = new ProtobufMessage();
+    series.message(1, label("__name__", "memory")).message(1, label("__delta__", "false"));
+    for (Map.Entry<String, String> label : options.labels().entrySet()) {
+      series.message(1, label(label.getKey(), label.getValue()));
+    }
+    series.message(2, new ProtobufMessage().bytes(1, profile));
+    return new ProtobufMessage().message(1, series);
+  }
+
+  private static ProtobufMessage label(String name, String value) {
+    return new ProtobufMessage().text(1, name).text(2, value);
+  }
+
+  private static String answer(HttpURLConnection connection, int status) throws IOException {
+    try (InputStream body =
+        status >= 400 ? connection.getErrorStream() : connection.getInputStream()) {
+      if (body == null) {
+        return "";
+      }
+      String text = new String(body.readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
+      String line = text.replaceAll("\\p{Cc}", " ");
+      return line.substring(0, Math.min(LONGEST_REASON, line.length()));
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package io.mallometer.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mallometer.FaceContract;
+import io.mallometer.SitesByHand;
+import io.mallometer.internal.history.BlackBox;
+import io.mallometer.model.CallSites;
+import io.mallometer.model.CgroupMemory;
+import io.mallometer.model.ChargedPart;
+import io.mallometer.model.KeptMoment;
+import io.mallometer.model.NativeCounters;
+import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.SizeDistribution;
+import io.mallometer.model.Snapshot;
+import io.mallometer.model.Status;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which call sites are kept, and what keeping them costs. */
+class ProfileKeeperTest {
+
+  private static final double MIB = 1 << 20;
+
+  private final HandFedInterposer library =
+      new HandFedInterposer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());
+  private final CallSiteReader reader =
+      new CallSiteReader(library, library.clock(), library::nanoTime);
+  private final ProfileKeeper keeper =
+      new ProfileKeeper(
+          reader, new BlackBox(library, library.clock(), library::nanoTime), library.clock());
+
+  @Test
+  void theHighestLiveBytesArePeak() {
+    at(100, 0.1);
+    at(300, 0.1);
+    at(200, 0.1);
+
+    CallSites peak = keeper.at(KeptMoment.PEAK);
+    assertThat(peak.sites().get(0).liveBytes().value()).isEqualTo(300 * MIB);
+    assertThat(peak.sites().get(0).frames()).isNotEmpty();
+    assertThat(peak.sites().get(0).bytesPerSecond()).isNaN();
+    assertThat(reader.callSites().sites().get(0).liveBytes().value()).isEqualTo(200 * MIB);
+  }
+
+  @Test
+  void memoryThatHardlyGrowsCostsNoReading() {
+    at(100, 0.1);
+    int readings = library.siteReadings();
+    for (int i = 0; i < 100; i++) {
+      at(101, 0.1);
+    }
+    assertThat(library.siteReadings()).isEqualTo(readings);
+  }
+
+  @Test
+  void aDearReadingMakesAPeakWaitAndNoCrossing() {
+    library.onCallSites(() -> library.elapse(Duration.ofSeconds(1)));
+    at(100, 0.1);
+    at(200, 0.1);
+    assertThat(liveMib(KeptMoment.PEAK)).isEqualTo(100);
+    at(300, 0.86);
+    assertThat(liveMib(KeptMoment.PEAK)).isEqualTo(300);
+    assertThat(liveMib(KeptMoment.LIMIT_85)).isEqualTo(300);
+  }
+
+  @Test
+  void eachCrossingKeepsTheSitesOfItsLastTime() {
+    at(100, 0.86);
+    at(110, 0.97);
+    assertThat(liveMib(KeptMoment.LIMIT_85)).isEqualTo(100);
+    assertThat(liveMib(KeptMoment.LIMIT_90)).isEqualTo(110);
+    assertThat(liveMib(KeptMoment.LIMIT_95)).isEqualTo(110);
+
+    at(50, 0.5);
+    at(90, 0.87);
+    assertThat(liveMib(KeptMoment.LIMIT_85)).isEqualTo(90);
+    assertThat(liveMib(KeptMoment.LIMIT_90)).isEqualTo(110);
+  }
+
+  @Test
+  void whatWasNotKeptIsToldWithTheReason() {
+    assertThat(keeper.at(KeptMoment.PEAK).reason()).isEqualTo("no call sites were kept yet");
+    assertThat(keeper.at(KeptMoment.LIMIT_95).reason())
+        .isEqualTo("95 % of the memory limit were not crossed while call sites were known");
+    keeper.observe(Snapshot.absent(library.clock().instant(), Status.counting()));
+    assertThat(library.siteReadings()).isZero();
+  }
+
+  private double liveMib(KeptMoment moment) {
+    CallSites kept = keeper.at(moment);
+    assertThat(kept.reason()).isEmpty();
+    return kept.sites().get(0).liveBytes().value() / MIB;
+  }
+
+  /** Five seconds later. */
+  private void at(double liveMib, double shareOfLimit) {
+    library.elapse(Duration.ofSeconds(5));
+    double live = liveMib * MIB;
+    library.knows(SitesByHand.reading(SitesByHand.site(1, "a.B.c", "liba.so", live)));
+    library.counts(
+        new NativeCounters(
+            SizeDistribution.of(sizeClass -> 1),
+            0,
+            0,
+            0,
+            (long) live,
+            0,
+            live,
+            0,
+            Double.NaN,
+            0,
+            1,
+            true));
+    CgroupMemory cgroup = cgroup(shareOfLimit);
+    keeper.observe(
+        library
+            .read(library.clock().instant())
+            .with(
+                new ProcessMemory(
+                    Double.NaN, Optional.empty(), Optional.of(cgroup), Optional.empty())));
+    reader.letGo();
+  }
+
+  private static CgroupMemory cgroup(double share) {
+    return new CgroupMemory(
+        2,
+        (long) (1000 * MIB * share),
+        Map.of(ChargedPart.THIS_PROCESS, (long) (1000 * MIB * share)),
+        1000 * MIB,
+        Double.NaN,
+        1000 * MIB * share,
+        Double.NaN,
+        Map.of(),
+        Optional.empty());
+  }
+}

@@ -1,0 +1,282 @@
+package io.mallometer.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mallometer.FakeMallometer;
+import io.mallometer.Logged;
+import io.mallometer.SitesByHand;
+import io.mallometer.push.ProfileStore.Pushed;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Profiles at a store that speaks the protocol, and at one that does not. */
+@Tag("any-jdk")
+class ProfilePushTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final FakeMallometer mallometer = new FakeMallometer();
+  private final AtomicInteger status = new AtomicInteger(200);
+  private Duration interval = Duration.ofMillis(20);
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final Logged logged = new Logged("io.mallometer.Mallometer");
+  private int second;
+
+  @TempDir private Path directory;
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+    mallometer.close();
+    logged.close();
+  }
+
+  @Test
+  void whatWasAllocatedSinceTheLastOneIsSentAndWhatIsLive() throws Exception {
+    ProfileStore store = store(0);
+    ProfilePush push = push(store.url(), Map.of("labels", "region=eu,service_name=shop"));
+
+    Pushed pushed = next(store);
+    assertThat(pushed.path()).isEqualTo("/push.v1.PusherService/Push");
+    assertThat(pushed.headers().getFirst("Content-Type")).isEqualTo("application/proto");
+    assertThat(pushed.labels())
+        .containsEntry("__name__", "memory")
+        .containsEntry("__delta__", "false")
+        .containsEntry("service_name", "shop")
+        .containsEntry("region", "eu");
+    assertThat(pushed.text())
+        .contains("alloc_objects", "alloc_space", "inuse_objects", "inuse_space", "a.B.growing")
+        .contains("Allocated since 2026-01-01T");
+    next(store);
+    until(() -> push.sent() >= 2);
+    assertThat(push.dropped()).isZero();
+  }
+
+  @Test
+  void credentialsAndTenantAreSent() throws Exception {
+    ProfileStore store = store(0);
+    Path token = Files.writeString(directory.resolve("token"), "first\n");
+    push(
+        URI.create(store.url() + "/prefix/"),
+        Map.of("tokenFile", token.toString(), "tenant", "blue"));
+
+    Pushed pushed = next(store);
+    assertThat(pushed.path()).isEqualTo("/prefix/push.v1.PusherService/Push");
+    assertThat(pushed.headers().getFirst("Authorization")).isEqualTo("Bearer first");
+    assertThat(pushed.headers().getFirst("X-Scope-OrgID")).isEqualTo("blue");
+    Files.writeString(token, "second");
+    until(() -> next(store).headers().getFirst("Authorization").equals("Bearer second"));
+
+    push(store.url(), Map.of("username", "me", "password", "secret"));
+    until(() -> next(store).headers().getFirst("Authorization").equals("Basic bWU6c2VjcmV0"));
+  }
+
+  @Test
+  void aStoreIsTrustedByItsCertificateAndNoOther() throws Exception {
+    KeyStore keys = keys("localhost");
+    KeyManagerFactory managers =
+        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    managers.init(keys, "changeit".toCharArray());
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(managers.getKeyManagers(), null, null);
+    ProfileStore store = new ProfileStore(tls, 0, status::get);
+    open.add(store);
+
+    ProfilePush wary =
+        push(store.url(), Map.of("certificates", pem(keys("other"), "other").toString()));
+    until(() -> !logged.messages().isEmpty());
+    assertThat(logged.messages().get(0)).contains("cannot be pushed to https://localhost:");
+    assertThat(wary.sent()).isZero();
+
+    push(store.url(), Map.of("certificates", pem(keys, "localhost").toString()));
+    assertThat(next(store).labels()).containsEntry("__name__", "memory");
+  }
+
+  private KeyStore keys(String alias) throws Exception {
+    Path file = directory.resolve(alias + ".p12");
+    Process keytool =
+        new ProcessBuilder(
+                (System.getProperty("java.home")
+                        + "/bin/keytool -genkeypair -keyalg EC -storetype PKCS12 -storepass changeit"
+                        + " -ext SAN=DNS:localhost -alias %1$s -dname CN=%1$s -keystore %2$s")
+                    .formatted(alias, file)
+                    .split(" "))
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(keytool.waitFor()).as(said).isZero();
+    return KeyStore.getInstance(file.toFile(), "changeit".toCharArray());
+  }
+
+  private Path pem(KeyStore keys, String alias) throws Exception {
+    String certificate =
+        Base64.getMimeEncoder().encodeToString(keys.getCertificate(alias).getEncoded());
+    return Files.writeString(
+        directory.resolve(alias + ".pem"),
+        "-----BEGIN CERTIFICATE-----\n" + certificate + "\n-----END CERTIFICATE-----\n");
+  }
+
+  @Test
+  void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
+    status.set(503);
+    interval = Duration.ofMillis(400); // fewer than ten until it is sent again, after a second
+    ProfileStore store = store(0);
+    ProfilePush push = push(store.url(), Map.of());
+    Pushed first = next(store);
+    assertThat(next(store).profile()).isEqualTo(first.profile());
+    assertThat(push.sent()).isZero();
+
+    status.set(200);
+    until(() -> push.sent() >= 2);
+    assertThat(push.dropped()).isZero();
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .contains("status 503", "It is sent again");
+  }
+
+  @Test
+  void whatTheStoreRefusesIsDropped() throws Exception {
+    status.set(401);
+    ProfileStore store = store(0);
+    ProfilePush push = push(store.url(), Map.of());
+    until(() -> push.dropped() >= 2);
+
+    assertThat(push.sent()).isZero();
+    assertThat(logged.messages()).singleElement().asString().contains("refused a profile", "401");
+  }
+
+  @Test
+  void whileThereIsNoStoreOnlyTheLatestWait() throws Exception {
+    ProfileStore gone = store(0);
+    int port = gone.port();
+    gone.close();
+    ProfilePush push = push(gone.url(), Map.of());
+    until(() -> push.dropped() >= 3);
+
+    ProfileStore back = store(port);
+    until(() -> push.sent() >= 10);
+    assertThat(back.waiting()).isGreaterThanOrEqualTo(10);
+  }
+
+  @Test
+  void withoutCallSitesNothingIsSentAndTheEndIsSoon() throws Exception {
+    ProfileStore store = store(0);
+    mallometer.setSites(SitesByHand.reading());
+    ProfilePush push = ProfilePush.start(mallometer, options(store.url(), Map.of()));
+    for (int i = 0; i < 20; i++) {
+      mallometer.advance(Duration.ofSeconds(2));
+      Thread.sleep(10);
+    }
+    push.close();
+    push.close();
+    assertThat(store.waiting()).isZero();
+    assertThat(logged.messages()).isEmpty();
+  }
+
+  @Test
+  void optionsThatMakeNoSenseAreRefusedWithTheReason() {
+    refused("push.url is \"pyroscope:4040\" and must be an address", "url", "pyroscope:4040");
+    refused("push.labels has \"c\", and each must be name=value", "labels", "a=b,c");
+    refused("push.username and push.password belong together", "username", "me");
+    assertThatThrownBy(
+            () ->
+                PushOptions.of(
+                    Map.of("url", "http://localhost"), "java", Optional.of(Duration.ofMillis(5))))
+        .hasMessageContaining("must be at least 1s");
+  }
+
+  private static void refused(String reason, String name, String value) {
+    Map<String, String> given = new HashMap<>(Map.of("url", "http://localhost"));
+    given.put(name, value);
+    assertThatThrownBy(() -> PushOptions.of(given, "java", Optional.empty()))
+        .hasMessageContaining(reason);
+  }
+
+  private ProfileStore store(int port) throws IOException {
+    ProfileStore store = new ProfileStore(null, port, status::get);
+    open.add(store);
+    return store;
+  }
+
+  /** Each reading is later than the one before, and has grown. */
+  private ProfilePush push(URI url, Map<String, String> given) {
+    grow();
+    ProfilePush push = ProfilePush.start(mallometer, options(url, given));
+    open.add(0, push);
+    return push;
+  }
+
+  private void grow() {
+    second += 2;
+    mallometer.advance(Duration.ofSeconds(2));
+    mallometer.setSites(
+        SitesByHand.reading(
+            START.plusSeconds(second),
+            List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
+  }
+
+  /** Time passes for the facade whenever a test waits. */
+  private Pushed next(ProfileStore store) {
+    try {
+      while (store.waiting() == 0) {
+        grow();
+        Thread.sleep(5);
+      }
+      return store.next();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void until(BooleanSupplier condition) throws InterruptedException {
+    long begin = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - begin).isLessThan(20_000_000_000L);
+      grow();
+      Thread.sleep(5);
+    }
+  }
+
+  private PushOptions options(URI url, Map<String, String> given) {
+    PushOptions known =
+        PushOptions.of(merged(given, url), "java", Optional.of(Duration.ofSeconds(1)));
+    return new PushOptions(
+        known.url(),
+        interval,
+        known.labels(),
+        known.login(),
+        known.tokenFile(),
+        known.tenant(),
+        known.certificates());
+  }
+
+  private static Map<String, String> merged(Map<String, String> given, URI url) {
+    Map<String, String> all = new HashMap<>(given);
+    all.put("url", url.toString());
+    return all;
+  }
+}
