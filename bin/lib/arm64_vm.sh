@@ -75,7 +75,7 @@ in_arm64_vm() {
   done
   {
     printf 'mkdir -p %q && mount --bind /work%q %q && cd %q\n' "$PWD" "$PWD" "$PWD" "$PWD"
-    printf '%s\necho $? >/work/code\n' "$command"
+    printf '(\n%s\n)\necho $? >/work/code\n' "$command"
   } >"$vm/work.d/run"
   rm -f "$vm/work"
   truncate -s 1500M "$vm/work"
