@@ -328,7 +328,9 @@ class PollerTest {
       AtomicInteger after = new AtomicInteger();
       await(mallometer, snapshot -> exhausted.siteReadings() > 0 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
-      assertThat(exhausted.siteReadings()).as("one to keep, one to judge").isEqualTo(2);
+      assertThat(exhausted.siteReadings())
+          .as("one to show, one to judge, one of the peak")
+          .isEqualTo(3);
     }
   }
 

@@ -95,6 +95,7 @@ class ProfilePushTest {
   }
 
   @Test
+  @Tag("process")
   void aStoreIsTrustedByItsCertificateAndNoOther() throws Exception {
     KeyStore keys = keys("localhost");
     KeyManagerFactory managers =

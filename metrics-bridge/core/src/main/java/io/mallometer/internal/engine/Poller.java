@@ -621,7 +621,9 @@ public final class Poller {
           observeCallSites();
           snapshot = poll();
         }
-        keepProfiles(snapshot);
+        if (polls >= FIRST_WITH_CALL_SITES) {
+          keepProfiles(snapshot);
+        }
         callSiteReader.letGo();
         blackBox.observe(snapshot, leakWatch.known());
         failure.rearm();

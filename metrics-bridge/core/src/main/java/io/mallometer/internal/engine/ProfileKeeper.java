@@ -65,9 +65,22 @@ public final class ProfileKeeper {
     if (moments.isEmpty()) {
       return;
     }
-    Optional<CallSites> read = reader.toKeep(!moments.equals(List.of(KeptMoment.PEAK)));
+    Optional<CallSites> read;
+    try {
+      read = reader.toKeep(!moments.equals(List.of(KeptMoment.PEAK)));
+    } catch (Throwable e) {
+      passed(moments, live);
+      throw e;
+    }
     if (read.isPresent() && !read.get().sites().isEmpty()) {
       keep(moments, live, read.get());
+    }
+  }
+
+  /** A peak whose call sites cannot be read is not tried again at each poll. */
+  private synchronized void passed(List<KeptMoment> moments, double live) {
+    if (moments.contains(KeptMoment.PEAK)) {
+      peak = live;
     }
   }
 
@@ -75,9 +88,7 @@ public final class ProfileKeeper {
     KeptSites sites = KeptSites.of(read);
     synchronized (this) {
       moments.forEach(moment -> kept.put(moment, sites));
-      if (moments.contains(KeptMoment.PEAK)) {
-        peak = live;
-      }
+      passed(moments, live);
     }
     moments.forEach(moment -> blackBox.keep(moment, read));
   }
