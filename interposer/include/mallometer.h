@@ -963,8 +963,9 @@ struct mallometer_scope {
  * thread's scopes and those of the process, to be closed there too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over the
- * process, or the calling thread has no block of its own as in mallometer_thread_snapshot(); -ENOMEM: there is no
- * memory for the table, or a limit leaves little.
+ * process, or the calling thread has no block of its own as in mallometer_thread_snapshot(), or on aarch64 a signal
+ * handler calls this that interrupted an allocation or a free; -ENOMEM: there is no memory for the table, or a limit
+ * leaves little.
  */
 MALLOMETER_API int mallometer_scope_open(uint32_t options);
 

@@ -34,7 +34,7 @@ def rows(context):
             f"{name}, agent",
             workshop.java(jdk, here, option, "Bridge"),
             workshop.java(jdk, here, option, logged(loaded + "-agent"), workshop.agent(here, ""), "Bridge"),
-            says=rf"{says}\): Run the application in a Linux x86-64 container",
+            says=rf"{says}\): Run the application in a Linux container for x86-64 or aarch64",
             observe=observe.never_loaded("com.sun.jna.", loaded + "-agent"),
             how=how,
         )
@@ -44,7 +44,7 @@ def rows(context):
                 f"{name}, starter",
                 workshop.spring(jdk, here, boot, False, option, NO_SERVER),
                 workshop.spring(jdk, here, boot, True, option, NO_SERVER, logged(loaded + "-starter")),
-                says=rf"INFO .*{says}\. What to do: Run the application in a Linux x86-64 container",
+                says=rf"INFO .*{says}\. What to do: Run the application in a Linux container for x86-64 or aarch64",
                 observe=observe.never_loaded("com.sun.jna.", loaded + "-starter"),
                 how=how,
                 quick=name == "Windows",

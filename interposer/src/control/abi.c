@@ -86,7 +86,7 @@ static bool counts_now(void) { return __atomic_load_n(&hook_state, __ATOMIC_ACQU
 static int open_scope(uint32_t options) {
   const bool matched = options & MALLOMETER_SCOPE_MATCHED;
   if (options & MALLOMETER_SCOPE_PROCESS) return scope_open(NULL, false);
-  struct thread_block *block = thread_block_acquire();
+  struct thread_block *block = event_block();
   int number = block ? scope_open(block, matched) : -EAGAIN;
   if (number > 0 && matched) hook_choose_route();
   return number;

@@ -103,8 +103,8 @@ final class Remedy {
   }
 
   static String container() {
-    return "Run the application in a Linux x86-64 container with glibc:"
-        + " docker run --platform linux/amd64 ... eclipse-temurin:25-jre";
+    return "Run the application in a Linux container for x86-64 or aarch64:"
+        + " docker run ... eclipse-temurin:25-jre";
   }
 
   static String enable(String setting) {
