@@ -1060,6 +1060,7 @@ int main(int argc, char **argv) {
   CASE("words", words_are_as_they_were())
   CASE("rewritten", rewritten_calls_are_told())
   CASE("forbidden", refuses(-EPERM, argv[4], no_filter))
+  CASE("refused", refuses(-ENOTSUP, argv[4], no_filter))
   CASE("not_opened", works_under(REFUSE_OPENING))
   CASE("not_closed", works_under(REFUSE_CLOSING))
   CASE("not_written", refuses(-EACCES, "does not let words", filter_writing))

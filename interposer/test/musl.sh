@@ -32,7 +32,7 @@ check() {
   for mode in ${MODES:-usable header}; do
     count=$((count + 1))
     code=0
-    timeout 100 env "LD_PRELOAD=$library${BEHIND:+:$BEHIND}" MALLOMETER_STACKS=java "MALLOMETER_ACCOUNTING=$mode" "$@" >output 2>&1 || code=$?
+    timeout 100 env "LD_PRELOAD=${BEFORE:+$BEFORE:}$library${BEHIND:+:$BEHIND}" MALLOMETER_STACKS=java "MALLOMETER_ACCOUNTING=$mode" "$@" >output 2>&1 || code=$?
     [ "$code" -ne 0 ] || continue
     echo "FAILED with $code, $mode: $*"
     cat output
@@ -83,6 +83,14 @@ check ./many_threads 2000
 check ./crowd unmapped
 MODES=usable check ./page_aligned kill # its calloc below the library comes back to it
 check ./needs_memory 18
+
+# ---- Behind a malloc that passes its calls on
+
+for kind in ALL SOME; do
+  compile forwarder -shared -fPIC -D$kind -o forwarder.so
+  BEFORE=$work/forwarder.so check ./state_is not-preloaded "malloc of forwarder.so comes first"
+  BEFORE=$work/forwarder.so check ./every_function
+done
 
 # ---- What answers by names of glibc, as gcompat does
 

@@ -13,16 +13,14 @@
 #include "platform/glibc_versions.h"
 #include "platform/loader.h"
 
-struct next_allocator next;
+struct next_allocator next, after;
+bool after_serves;
 
 /* Whether the object that holds `address` precedes the one that holds `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
-  Dl_info info;
-  struct link_map *object, *later;
-  if (!dladdr1 || !dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP)) return false;
-  if (!dladdr1(other, &info, (void **)&later, RTLD_DL_LINKMAP)) return false;
+  const struct link_map *object = object_of(address), *later = object_of(other);
   while (object && object != later) object = object->l_next;
-  return object != NULL;
+  return object && later;
 }
 
 /*
@@ -52,11 +50,10 @@ static bool find(void *function, const char *name, const char *version, const vo
   return address != NULL;
 }
 
-bool next_allocator_find(const struct next_allocator *ours) {
-  struct next_allocator found = {0};
+static bool find_all(struct next_allocator *found, const struct next_allocator *ours) {
   bool complete = true;
 #define FIND_VERSION(member, function, version) \
-  complete &= find(&found.member, #function, version, ours ? &ours->member : NULL)
+  complete &= find(&found->member, #function, version, ours ? &ours->member : NULL)
 #define FIND(member, function) FIND_VERSION(member, function, VERSION_OF_MALLOC)
   FIND(malloc, malloc);
   FIND(free, free);
@@ -68,8 +65,41 @@ bool next_allocator_find(const struct next_allocator *ours) {
   FIND(usable_size, malloc_usable_size);
 #undef FIND
 #undef FIND_VERSION
-  if (complete) next = found;
   return complete;
+}
+
+/* Loaded late, this library stands behind the C library, and no look-up for what comes next finds it. */
+static void find_after(void) {
+  struct next_allocator found = {0};
+  if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
+  after = found;
+  after_serves = true;
+}
+
+bool next_allocator_find(const struct next_allocator *ours) {
+  struct next_allocator found = {0};
+  bool complete = find_all(&found, ours);
+  if (complete) next = found;
+  if (complete && ours) find_after();
+  return complete;
+}
+
+static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
+
+/* jemalloc and glibc's checking malloc look other functions up. */
+static bool may_call_next(const struct link_map *object) {
+  bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
+  return refers_to(object, is_look_up) && !keeps_memory;
+}
+
+bool next_allocator_may_come_back(void) {
+  const void *functions[sizeof next / sizeof(void *)];
+  memcpy(functions, &next, sizeof next);
+  bool may = false;
+  for (size_t i = 0; after_serves && i < sizeof functions / sizeof *functions; i++) {
+    may |= may_call_next(object_of(functions[i]));
+  }
+  return may;
 }
 
 static const void *definition_of_others(const char *name) {

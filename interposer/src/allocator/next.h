@@ -30,10 +30,18 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
+ * What comes after this library, where the program's malloc, and so `next`, stands before it. Such a malloc may pass
+ * its calls on to what follows it, which is this library: those are for `after`, or they would come back without end.
+ * Used while `after_serves`.
+ */
+extern HIDDEN struct next_allocator after;
+extern HIDDEN bool after_serves;
+
+/*
  * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
  * hook, because the program's malloc is another's: with those that serve the program now; a function that the program
- * would find in this library is replaced by the next one. Enters the loader, which may allocate: the caller answers
- * that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
+ * would find in this library is replaced by the next one; and fills `after`. Enters the loader, which may allocate: the
+ * caller answers that from the bootstrap buffer. False if a function is missing (then `next` must not be used).
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
@@ -43,6 +51,12 @@ bool next_allocator_find(const struct next_allocator *ours);
  * lock. False if a function has no definition that can be told; `next` is as it was then.
  */
 bool next_allocator_bypass_executable(void);
+
+/*
+ * Whether a function of `next` stands before this library and may pass its calls on to it: then nothing that leads here
+ * may be passed on to `next`. Its object looks functions up by their names. With the loader's lock.
+ */
+bool next_allocator_may_come_back(void);
 
 /* malloc or one of its older relatives as the program would find it; NULL if there is none. Enters the loader. */
 void *program_function(const char *name);

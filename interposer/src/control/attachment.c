@@ -69,6 +69,8 @@ static void look_at_allocator(void *unused) {
     unfit = "the definitions of malloc and its relatives are not known";
   } else if (next_is_part_of_program()) {
     unfit = "malloc is part of the program, whose own calls cannot be led elsewhere";
+  } else if (next_allocator_may_come_back()) {
+    unfit = "another malloc comes first and may call this one; name mallometer before it in LD_PRELOAD";
   } else {
     unfit = NULL;
   }

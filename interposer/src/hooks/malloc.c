@@ -401,6 +401,61 @@ static void *ranged_realloc(void *object, size_t size) {
   return realloc_of_route(object, size);
 }
 
+/* ---- Until the allocator is found, and behind another malloc, which may pass its calls on to us ----------- */
+
+static bool passes_on(void) { return hook_ready() && __atomic_load_n(&after_serves, __ATOMIC_RELAXED); }
+
+static void *early_malloc(size_t size) { return passes_on() ? after.malloc(size) : complete_malloc(size, ORIGIN); }
+
+static void early_free(void *object) {
+  if (!object || is_bootstrap(object)) return;
+  if (passes_on()) {
+    after.free(object);
+  } else {
+    complete_free(object);
+  }
+}
+
+static void *early_calloc(size_t count, size_t size) {
+  return passes_on() ? after.calloc(count, size) : complete_calloc(count, size, ORIGIN);
+}
+
+static void *early_realloc(void *object, size_t size) {
+  if (!passes_on()) return complete_realloc(object, size, ORIGIN);
+  if (!is_bootstrap(object)) return after.realloc(object, size);
+  size_t old_size = bootstrap_size(object);
+  void *moved = after.malloc(size);
+  if (moved) memcpy(moved, object, old_size < size ? old_size : size);
+  return moved;
+}
+
+/* Functions that the program may find here although its malloc is another's: not those that the other passes on. */
+static struct {
+  bool valloc, pvalloc;
+#define MEMBER(name) bool name;
+  EACH_NAME_OF_FREE(MEMBER)
+#undef MEMBER
+} is_programs;
+
+#define EARLY_FREE(name)                                               \
+  static void early_##name(void *object) {                             \
+    if (passes_on() && is_programs.name) return complete_free(object); \
+    early_free(object);                                                \
+  }
+EACH_NAME_OF_FREE(EARLY_FREE)
+
+#define DECLARE(name) EXPORT void name(void *object);
+EACH_NAME_OF_FREE(DECLARE)
+#undef DECLARE
+
+void hook_passes_on(bool (*program_calls)(const char *name, const void *ours)) {
+#define FIND(name) is_programs.name = program_calls(#name, (const void *)(uintptr_t)name);
+  FIND(valloc)
+  FIND(pvalloc)
+  EACH_NAME_OF_FREE(FIND)
+#undef FIND
+}
+
 /* ---- The entry ---------------------------------------------------------------------------------------- */
 
 static struct {
@@ -408,7 +463,17 @@ static struct {
   void (*free)(void *object);
   void *(*calloc)(size_t count, size_t size);
   void *(*realloc)(void *object, size_t size);
-} entry = {completed_malloc, complete_free, completed_calloc, completed_realloc};
+#define MEMBER(name) void (*name)(void *object);
+  EACH_NAME_OF_FREE(MEMBER)
+#undef MEMBER
+} entry = {.malloc = early_malloc,
+           .free = early_free,
+           .calloc = early_calloc,
+           .realloc = early_realloc,
+#define EARLY(name) .name = early_##name,
+           EACH_NAME_OF_FREE(EARLY)
+#undef EARLY
+};
 
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
@@ -462,10 +527,15 @@ void hook_route(enum hook_route route) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, scopes_match() ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
-  TAKE(entry.free, route_free);
-  TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
-  TAKE(entry.realloc, ranged ? ranged_realloc : realloc_of_route);
+  if (!after_serves) { /* otherwise what is there passes on */
+    TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
+    TAKE(entry.free, route_free);
+    TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
+    TAKE(entry.realloc, ranged ? ranged_realloc : realloc_of_route);
+#define TAKE_FREE(name) TAKE(entry.name, route_free);
+    EACH_NAME_OF_FREE(TAKE_FREE)
+#undef TAKE_FREE
+  }
   for (enum operator_form form = 0; form < OPERATOR_FORMS; form++) {
     operator_function *other = operator_in_place(form);
     TAKE(operators[form], other ? other : own_operator(form, route, route_free));
@@ -485,17 +555,24 @@ void *realloc(void *object, size_t size) { return FOR_JUMP(entry.realloc)(object
 
 void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;
-  if (!__builtin_mul_overflow(count, size, &bytes)) return entry.realloc(object, bytes);
+  if (!__builtin_mul_overflow(count, size, &bytes)) {
+    return passes_on() ? complete_realloc(object, bytes, ORIGIN) : entry.realloc(object, bytes);
+  }
   complete_failure();
   errno = ENOMEM;
   return NULL;
 }
 
-void *memalign(size_t alignment, size_t size) { return complete_memalign(alignment, size, ORIGIN); }
+void *memalign(size_t alignment, size_t size) {
+  return passes_on() ? after.memalign(alignment, size) : complete_memalign(alignment, size, ORIGIN);
+}
 
-void *aligned_alloc(size_t alignment, size_t size) { return complete_aligned_alloc(alignment, size, ORIGIN); }
+void *aligned_alloc(size_t alignment, size_t size) {
+  return passes_on() ? after.aligned_alloc(alignment, size) : complete_aligned_alloc(alignment, size, ORIGIN);
+}
 
 int posix_memalign(void **object, size_t alignment, size_t size) {
+  if (passes_on()) return after.posix_memalign(object, alignment, size);
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_FORWARDING) {
     return next.posix_memalign(object, alignment, size);
   }
@@ -510,23 +587,28 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
 }
 
 /* Few allocators have these two; memalign of the same allocator does the same. */
-void *valloc(size_t size) { return complete_memalign(memory_page_bytes(), size, ORIGIN); }
+static void *page_aligned(size_t page, size_t size, bool of_program, struct origin origin) {
+  return passes_on() && !of_program ? after.memalign(page, size) : complete_memalign(page, size, origin);
+}
+
+void *valloc(size_t size) { return page_aligned(memory_page_bytes(), size, is_programs.valloc, ORIGIN); }
 
 void *pvalloc(size_t size) {
   size_t page = memory_page_bytes();
   size_t rounded = (size + page - 1) & ~(page - 1);
   if (rounded < size) rounded = SIZE_MAX; /* fails as it must */
-  return complete_memalign(page, rounded ? rounded : page, ORIGIN);
+  return page_aligned(page, rounded ? rounded : page, is_programs.pvalloc, ORIGIN);
 }
 
-size_t malloc_usable_size(void *object) { return complete_usable_size(object); }
+size_t malloc_usable_size(void *object) {
+  bool passed = object && !is_bootstrap(object) && passes_on();
+  return passed ? after.usable_size(object) : complete_usable_size(object);
+}
 
 /* ---- Other names -------------------------------------------------------------------------------------- */
 
-#define ALIAS(target) __attribute__((visibility("default"), alias(target)))
-#define NAME_OF_FREE(name)         \
-  void name(void *) ALIAS("free"); \
-  /* a semicolon of its own */
+#define NAME_OF_FREE(name) \
+  void name(void *object) { FOR_JUMP(entry.name)(object); }
 /* Only the first argument, the object, matters; the others stay in registers that nobody reads. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 

@@ -5,6 +5,8 @@
 #ifndef MALLOMETER_HOOKS_ROUTE_H
 #define MALLOMETER_HOOKS_ROUTE_H
 
+#include <stdbool.h>
+
 enum hook_route {
   /* By complete.h: right in every state. Until the allocator is found, and where sizes cannot be read from chunks. */
   ROUTE_COMPLETE,
@@ -16,5 +18,11 @@ enum hook_route {
 
 /* Opens a route. From any thread; other threads notice at their next event. */
 void hook_route(enum hook_route route);
+
+/*
+ * Where a malloc stands before this library, which may pass its calls on: finds out which of the functions that few
+ * allocators have it has. `program_calls` tells whether a program that calls a function by its name comes to ours.
+ */
+void hook_passes_on(bool (*program_calls)(const char *name, const void *ours));
 
 #endif

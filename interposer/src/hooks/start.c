@@ -18,14 +18,13 @@
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
-static bool program_calls_ours(void) {
-  const void *own = (const void *)(uintptr_t)malloc;
-  return (first_object() ? first_definition("malloc", first_object(), NULL) : program_function("malloc")) == own;
+static bool program_calls(const char *name, const void *own) {
+  return (first_object() ? first_definition(name, first_object(), NULL) : program_function(name)) == own;
 }
 
 bool program_malloc_is_ours(void) {
   static enum { UNKNOWN, OURS, ANOTHERS } whose;
-  if (whose == UNKNOWN) whose = program_calls_ours() ? OURS : ANOTHERS;
+  if (whose == UNKNOWN) whose = program_calls("malloc", (const void *)(uintptr_t)malloc) ? OURS : ANOTHERS;
   return whose == OURS;
 }
 
@@ -80,6 +79,7 @@ static void resolve(void) {
   bool found = next_allocator_find(malloc_leads_here ? NULL : &own_functions);
   if (found && is_of_sanitizer((const void *)(uintptr_t)next.malloc)) malloc_leads_here = false;
   if (found) operators_find();
+  if (found && after_serves) hook_passes_on(program_calls);
   if (found && malloc_leads_here) {
     next_allocator_warm_up();
     start_counting();
@@ -116,6 +116,7 @@ bool hook_attach(void) {
     if (size_source == SIZE_FROM_CHUNK) totals_extra(sizeof(size_t));
   }
   operators_take_over();
+  __atomic_store_n(&after_serves, false, __ATOMIC_RELAXED);
   __atomic_store_n(&was_off, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* it may have been off at the latest detach */
   malloc_leads_here = true;

@@ -45,8 +45,9 @@ extern HIDDEN size_t huge_threshold;
 
 /*
  * Whether the process's malloc is ours. False for a library that was loaded late or stands behind another
- * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, and nothing is
- * ever counted. False over a sanitizer too, which is called only where the program calls malloc.
+ * allocator in LD_PRELOAD: `next` then holds what serves the process, stray calls are passed on to it, those of an
+ * allocator that stands before to what comes after (`after`), and nothing is ever counted. False over a sanitizer too,
+ * which is called only where the program calls malloc.
  */
 extern HIDDEN bool malloc_leads_here;
 
