@@ -887,7 +887,7 @@ MALLOMETER_API int mallometer_trim(void);
 
 /* ---- Scopes ------------------------------------------------------------------------------------------- */
 
-/* What mallometer_scope_open() is asked for; bits. */
+/* Options of mallometer_scope_open(); bits. */
 enum mallometer_scope_options {
   /* Over the calling thread. */
   MALLOMETER_SCOPE_THREAD = 0,
@@ -903,14 +903,14 @@ enum mallometer_scope_flags {
   MALLOMETER_SCOPE_INCOMPLETE = 1u,
   /* The figures from temporary_allocations on are known. */
   MALLOMETER_SCOPE_HAS_MATCHES = 2u,
-  /* They are not, and 0: more than 49,152 objects of the scope were live at once, or a signal handler allocated or
-   * freed while the table was changed. */
+  /* These figures are unknown, and 0: more than 49,152 objects of the scope were live at once, or a signal handler
+   * allocated or freed while the table was changed. */
   MALLOMETER_SCOPE_OVERFLOWED = 4u,
   /* The thread has ended, and these are its figures at that time. */
   MALLOMETER_SCOPE_ENDED = 8u
 };
 
-/* What happened within a scope; events, requested, allocated and freed as in mallometer_counters. */
+/* Figures of a scope; events, requested, allocated and freed bytes are as in mallometer_counters. */
 struct mallometer_scope {
   uint32_t size;
   uint32_t version;
@@ -928,19 +928,19 @@ struct mallometer_scope {
    * more for each object of the scope over the process, as in mallometer_counters.live_bytes.
    */
   int64_t net_bytes;
-  /* By how much live bytes exceeded those of the beginning at most, never below 0. */
+  /* The most by which live bytes exceeded those at the beginning; never below 0. */
   uint64_t peak_bytes;
-  /* The true peak is at most so much higher, and at most so much lower; 0 over a thread, where the peak is exact. */
+  /* The true peak is at most this much higher or lower; 0 over a thread, where the peak is exact. */
   uint64_t peak_error_bytes;
   /* The largest successful request. */
   uint64_t largest_bytes;
-  /* The true one may be lower by so much: over the process only its size class is known. 0 over a thread. */
+  /* The true size may be this much lower: over the process only its size class is known. 0 over a thread. */
   uint64_t largest_error_bytes;
   /*
    * With MALLOMETER_SCOPE_HAS_MATCHES. Temporary: allocated and freed within the scope, by its thread. Retained: the
    * other allocations, also of objects that other threads freed. Foreign: frees of objects that were not allocated
-   * within the scope. An address that another thread freed and then gave back, to be freed by the scope's, is taken for
-   * the object that was there before.
+   * within the scope. If another thread frees an object of the scope and allocates a new one at
+   * the same address, which the scope's thread frees, that free counts for the old object.
    */
   uint64_t temporary_allocations;
   uint64_t temporary_bytes;
@@ -951,16 +951,16 @@ struct mallometer_scope {
 };
 
 /*
- * Opens a scope and returns its number, which is greater than 0. Scopes nest, overlap and are closed in any order; each
- * has the figures of its own time. Under 1 us over a thread. Until a thread's scope is closed, each event of that
- * thread takes up to 40 instructions more; with MALLOMETER_SCOPE_MATCHED about 95 on average, a table of 512 KiB is
- * mapped when it opens and unmapped when it closes, and the realloc of all threads takes a longer path. Over the
- * process the counters of all threads are read, some times over. The first scope reserves 2.3 MB, of which used pages
- * become resident. In a signal handler it is for the interrupted thread.
+ * Opens a scope and returns its number, which is greater than 0. Scopes can nest, overlap and be closed in any order;
+ * each has the figures of its own time. Takes under 1 us over a thread. Until a thread's scope is closed, each event of
+ * that thread takes up to 40 instructions more; with MALLOMETER_SCOPE_MATCHED about 95 on average, a table of 512 KiB
+ * is mapped when it opens and unmapped when it closes, and the realloc of all threads takes a longer path. Over the
+ * process the counters of all threads are read several times. The first scope reserves 2.3 MB, of which used pages
+ * become resident. A scope that a signal handler opens is of the interrupted thread.
  *
  * A scope whose thread ends keeps its figures until it is closed, or until 4,096 scopes exist and there is no other
- * room. Of the destructors of thread keys those are in the scope that run before the library's. A forked child has its
- * thread's scopes and those of the process, to be closed there too; the scopes of other threads have ended there.
+ * room. It includes destructors of thread keys that run before the library's. A forked child has its thread's scopes
+ * and those of the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over the
  * process, or the calling thread has no block of its own as in mallometer_thread_snapshot(), or on aarch64 a signal
@@ -970,18 +970,18 @@ struct mallometer_scope {
 MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
 /*
- * Reads an open scope, from any thread. An event that happens meanwhile in another thread, or of a signal handler that
- * interrupts the opening or the reading, may be half in.
+ * Reads an open scope, from any thread. An event that happens meanwhile in another thread, or in a signal handler that
+ * interrupts the opening or the reading, may be counted in part.
  * -EINVAL: no such scope is open, or `figures` is NULL or its size below 8.
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
- * Copies the live samples among the objects that a matched scope retained, at most `capacity`: what was sampled of them
- * (MALLOMETER_SAMPLE_INTERVAL) says which call sites they are of. `object_size` is sizeof(struct mallometer_object) of
- * the caller. To be called by the scope's own thread while it is open. Returns how many were copied; -EINVAL: no such
- * scope is open, objects is NULL, or object_size is below 48; -EPERM: it is another thread's; -ENODATA: it has no
- * matches, or call sites are not recorded.
+ * Copies the live samples among the objects that a matched scope retained, at most `capacity`. They say which call
+ * sites these objects are of, as far as they were sampled (MALLOMETER_SAMPLE_INTERVAL). `object_size` is sizeof(struct
+ * mallometer_object) of the caller. Call this from the scope's own thread while the scope is open. Returns how many
+ * were copied; -EINVAL: no such scope is open, objects is NULL, or object_size is below 48; -EPERM: it is another
+ * thread's; -ENODATA: it has no matches, or call sites are not recorded.
  */
 MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t object_size,
                                             uint32_t capacity);

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens between two moments: {@link Mallometer.Counting#hook()} opens a bracket, {@link
- * #unhook()} or {@code try}-with-resources closes it.
+ * Difference of the counters between two moments: {@link Mallometer.Counting#hook()} opens a
+ * bracket, {@link #unhook()} or {@code try}-with-resources closes it.
  *
  * <pre>{@code
  * try (Bracket bracket = mallometer.counting().hookThread()) {

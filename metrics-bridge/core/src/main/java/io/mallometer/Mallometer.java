@@ -167,8 +167,8 @@ public interface Mallometer extends AutoCloseable {
     }
 
     /**
-     * Opens a scope over the calling thread. A virtual thread changes its carrier, whose counters
-     * these would be: there the scope is empty, with that reason.
+     * Opens a scope over the calling thread. On a virtual thread the scope is empty, with that
+     * reason: a virtual thread changes its carrier thread, and the counters belong to the carrier.
      */
     NativeScope threadScope(ScopeOptions options);
 
@@ -181,7 +181,7 @@ public interface Mallometer extends AutoCloseable {
      */
     ScopedExecutor across(Executor executor, ScopeOptions options);
 
-    /** Returns the same with {@link ScopeOptions#defaults()}. */
+    /** Returns such an executor, with {@link ScopeOptions#defaults()}. */
     default ScopedExecutor across(Executor executor) {
       return across(executor, ScopeOptions.defaults());
     }
@@ -216,9 +216,9 @@ public interface Mallometer extends AutoCloseable {
     CallSites read();
 
     /**
-     * Looks at nearly every allocation until what is returned is closed, so that the sites of what
-     * is allocated meanwhile are exact, or very nearly. Each allocation of the process takes some
-     * microseconds more: this is for tests and for short times.
+     * Samples nearly every allocation until the result is closed, so that the call sites of what is
+     * allocated meanwhile are exact, or very nearly. Each allocation of the process takes some
+     * microseconds more: use this in tests and for short times.
      */
     CloseLook closely();
 
@@ -231,16 +231,16 @@ public interface Mallometer extends AutoCloseable {
     SiteChanges changes(Instant from, Instant to);
 
     /**
-     * Returns what changed of the call sites from so long ago to now. Of the moments that are kept,
-     * the one nearest to that is compared, as in {@link #changes(Instant, Instant)}; which, the
-     * result tells. Waits for nothing.
+     * Returns what changed of the call sites over this time, up to now. It compares with the kept
+     * moment that is nearest, as in {@link #changes(Instant, Instant)}; the result names that
+     * moment. Does not wait.
      */
     SiteChanges changes(Duration over);
 
     /**
      * Returns the call sites as they were at a moment that is kept until the next of its kind: at
-     * most 2,048 of them, those with most live and with most allocated bytes. No sites, and why, if
-     * there was no such moment.
+     * most 2,048 of them, those with most live and with most allocated bytes. Without such a moment
+     * there are no sites, and the reason says why.
      */
     CallSites at(KeptMoment moment);
 
@@ -254,7 +254,7 @@ public interface Mallometer extends AutoCloseable {
     SiteTrends trends(Grouping grouping, int most);
   }
 
-  /** A time in which nearly every allocation is looked at. */
+  /** A time in which nearly every allocation is sampled. */
   interface CloseLook extends AutoCloseable {
 
     /**
@@ -263,7 +263,7 @@ public interface Mallometer extends AutoCloseable {
      */
     CallSites read();
 
-    /** Ends it. When all have ended, as few allocations are looked at as before. */
+    /** Ends it. When all have ended, as few allocations are sampled as before. */
     @Override
     void close();
   }

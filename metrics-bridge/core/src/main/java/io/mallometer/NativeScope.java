@@ -9,8 +9,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a piece of work does with native memory, from {@link Mallometer.Counting#threadScope()} or
- * {@link Mallometer.Counting#processScope()} to {@link #close()}.
+ * Measures the native memory that a piece of work uses, from {@link
+ * Mallometer.Counting#threadScope()} or {@link Mallometer.Counting#processScope()} to {@link
+ * #close()}.
  *
  * <pre>{@code
  * try (NativeScope scope = mallometer.counting().threadScope()) {
@@ -19,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Scopes nest and overlap, and may be closed in any order; each has the figures of its own time.
+ * <p>Scopes can nest, overlap, and be closed in any order; each has the figures of its own time.
  * The figures of a thread's scope are those of the thread that opened it, whichever thread reads or
  * closes it.
  *
- * <p>Thread-safe. Nothing here throws: what is not measured is empty, with a reason.
+ * <p>Thread-safe. No method throws: figures that are not measured are empty, with a reason.
  */
 public final class NativeScope implements AutoCloseable {
 
@@ -43,7 +44,7 @@ public final class NativeScope implements AutoCloseable {
     return PolledMallometer.threadScope(PolledMallometer.ofThisProcess(), ScopeOptions.defaults());
   }
 
-  /** Returns what was measured so far, or, once the scope is closed, while it was open. */
+  /** Returns the figures so far; once the scope is closed, those of the time when it was open. */
   public ScopeFigures figures() {
     ScopeFigures closed = result;
     if (closed != null) {
@@ -56,10 +57,10 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Returns which call sites allocated what the scope retains, most bytes first: as far as their
-   * allocations were sampled, which {@code MALLOMETER_SAMPLE_INTERVAL} makes more of. Takes
-   * milliseconds and allocates, so read {@link #figures()} first. Empty unless the scope is
-   * matched, open, and that of the calling thread.
+   * Returns the call sites of the memory that the scope retains, most bytes first, as far as it was
+   * sampled: a smaller {@code MALLOMETER_SAMPLE_INTERVAL} samples more. Takes milliseconds and
+   * allocates, so read {@link #figures()} first. Empty unless the scope is matched, open, and that
+   * of the calling thread.
    */
   public List<RetainedSite> retained() {
     try {

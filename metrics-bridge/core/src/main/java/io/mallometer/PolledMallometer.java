@@ -58,7 +58,7 @@ class PolledMallometer implements Mallometer {
   }
 
   private static final String ON_A_VIRTUAL_THREAD =
-      "a virtual thread changes its carrier thread, whose counters these would be";
+      "this thread is virtual: it changes its carrier thread, and counters belong to the carrier";
 
   /** Facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>It does not see work that a task hands to another executor or thread, threads of native
- * libraries, frees by threads outside of its tasks, and tasks that run on virtual threads; it
- * counts the latter in the reason. Thread-safe.
+ * libraries, or frees by threads outside of its tasks. Tasks on virtual threads are not measured;
+ * the reason says how many there were. Thread-safe.
  */
 public final class ScopedExecutor implements Executor {
 
@@ -43,7 +43,7 @@ public final class ScopedExecutor implements Executor {
     executor.execute(() -> run(task));
   }
 
-  /** Returns the sum of the tasks that have ended. */
+  /** Returns the sum over the tasks that have ended. */
   public synchronized ScopeFigures figures() {
     if (measured == 0 && unmeasured > 0) {
       return ScopeFigures.none(reason);

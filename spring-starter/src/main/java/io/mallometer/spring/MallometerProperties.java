@@ -129,8 +129,8 @@ public record MallometerProperties(
    *
    * @param enabled Whether to publish how much native memory each HTTP route, scheduled task and
    *     method with the annotation NativeScope allocates.
-   * @param most How many of them get meters of their own, four series each; all others share those
-   *     of the scope "other". From 1 to 80.
+   * @param most How many of these get meters of their own, four series each; all others share the
+   *     meters of the scope "other". From 1 to 80.
    */
   public record Scopes(@DefaultValue("false") boolean enabled, @DefaultValue("7") int most) {}
 
@@ -148,7 +148,7 @@ public record MallometerProperties(
   }
 
   /**
-   * Sending profiles to a profile store, from where nobody can fetch them.
+   * Pushing of profiles to a profile store that cannot scrape this application.
    *
    * @param url Address of a store that speaks Pyroscope's protocol for pushes, such as
    *     https://pyroscope:4040. Without it nothing is sent.

@@ -6,9 +6,9 @@ import org.springframework.boot.context.metrics.buffering.BufferingApplicationSt
 import org.springframework.core.metrics.StartupStep;
 
 /**
- * Adds to each step of the application's start what its thread allocated natively meanwhile: the
- * tags {@code native.allocated} and {@code native.net}, in bytes. A step includes the steps inside
- * it. The Actuator endpoint {@code startup} shows them.
+ * Adds to each step of the application's start the native memory that its thread allocated
+ * meanwhile: the tags {@code native.allocated} and {@code native.net}, in bytes. A step includes
+ * the steps inside it. The Actuator endpoint {@code startup} shows them.
  *
  * <pre>{@code
  * SpringApplication application = new SpringApplication(Shop.class);

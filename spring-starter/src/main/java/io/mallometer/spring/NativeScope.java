@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 /**
  * Measures what a method of a bean allocates natively, where {@code mallometer.scopes.enabled} is
  * true. Each call from outside the bean is one value of {@code native.scope.allocated}, with the
- * name in the tag {@code scope}. What the method leaves to other threads is not in it.
+ * name in the tag {@code scope}. Work that the method hands to other threads is not included.
  */
 @Documented
 @Target(ElementType.METHOD)

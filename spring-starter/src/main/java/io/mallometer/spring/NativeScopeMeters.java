@@ -63,7 +63,7 @@ final class NativeScopeMeters {
     /** A virtual thread changes its carrier, and native memory is counted for the carrier. */
     VIRTUAL_THREAD(
         "it ran on a virtual thread, and native memory is counted for the carrier thread, which"
-            + " serves others meanwhile. spring.threads.virtual.enabled=false measures it"),
+            + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
     /** The library does not count. */
     NOT_COUNTED("native memory is not counted; the endpoint nativememory says why, and what to do"),
     /** As of a reactive request that no operator bound to a thread. */

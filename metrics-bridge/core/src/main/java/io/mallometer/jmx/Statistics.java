@@ -4,7 +4,7 @@ import io.mallometer.model.ScopeCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was counted between hook and unhook, as composite data.
+ * Counters between hook and unhook, as composite data.
  *
  * @param allocationCount successful allocations
  * @param smallAllocationCount those of up to 4096 bytes

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * What a call site allocated within a scope and did not free: an estimate from its samples.
+ * Memory that a call site allocated within a scope and that was not freed, estimated from samples.
  *
  * @param site the call site, with its stack; its other figures are those of the process
  * @param bytes retained bytes, in the unit of {@link ScopeCounts#allocatedBytes()}

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * What was counted in a scope. What the events and units are, {@link NativeCounters} says.
+ * Counts of a scope. {@link NativeCounters} describes the events and units.
  *
  * @param allocationsBySize successful allocations by requested size
  * @param frees frees, also of objects that were allocated outside of the scope
@@ -11,12 +11,12 @@ package io.mallometer.model;
  * @param freedBytes bytes given back, in the unit of {@code allocatedBytes}
  * @param netBytes allocated less freed bytes; negative if more was freed. {@code NaN} if counting
  *     was off for some time within the scope
- * @param peakBytes by how much live bytes exceeded those of the scope's beginning at most; 0 if
- *     they never did. {@code NaN} if unknown
+ * @param peakBytes the most by which live bytes exceeded those at the scope's beginning; 0 if they
+ *     never did. {@code NaN} if unknown
  * @param peakErrorBytes how much higher or lower the true peak can be; 0 in the scope of a thread,
  *     whose peak is exact. {@code NaN} if the peak is unknown
- * @param largestBytes the largest successful request within the scope; 0 if there was none. In the
- *     scope of the process the true one may be lower, by up to {@code largestErrorBytes}. {@code
+ * @param largestBytes the largest successful request within the scope; 0 if there was none. In a
+ *     scope over the process the true size may be lower, by up to {@code largestErrorBytes}. {@code
  *     NaN} if unknown
  * @param largestErrorBytes 0 if {@code largestBytes} is exact; {@code NaN} if that is unknown
  */
@@ -33,29 +33,29 @@ public record ScopeCounts(
     double largestBytes,
     double largestErrorBytes) {
 
-  /** Nothing was allocated and nothing freed. */
+  /** Counts of a scope in which nothing was allocated and nothing freed. */
   public static final ScopeCounts NONE =
       new ScopeCounts(SizeDistribution.of(sizeClass -> 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-  /** Successful allocations of all sizes. */
+  /** Returns the number of successful allocations of all sizes. */
   public long calls() {
     return allocationsBySize.total();
   }
 
-  /** Successful allocations of at most 4096 bytes. */
+  /** Returns the number of successful allocations of at most 4096 bytes. */
   public long smallCalls() {
     return allocationsBySize.small();
   }
 
-  /** Successful allocations above 4096 bytes. */
+  /** Returns the number of successful allocations above 4096 bytes. */
   public long largeCalls() {
     return allocationsBySize.large();
   }
 
   /**
-   * The sum of two scopes that did not overlap in one thread. Its peak is the sum of both peaks,
-   * which the true one does not exceed; how much lower the true one is, depends on whether they ran
-   * at the same time, so the error is that sum.
+   * Returns the sum of two scopes that did not overlap in one thread. Its peak is the sum of both
+   * peaks. The true peak is not higher; how much lower it is depends on whether the scopes ran at
+   * the same time, so the error is that sum.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

@@ -1,11 +1,11 @@
 package io.mallometer.model;
 
 /**
- * What became of the allocations of a scope, matched by address.
+ * Allocations of a scope, matched by address with their frees.
  *
  * <p>An object is temporary if it was freed within the scope by a thread that the scope is over,
- * and retained if it was not freed so. An object that another thread freed counts as retained in a
- * thread's scope.
+ * and otherwise retained. An object that another thread freed counts as retained in a thread's
+ * scope.
  *
  * @param temporaryCalls allocations whose object was freed within the scope
  * @param temporaryBytes their bytes, in the unit of {@link ScopeCounts#allocatedBytes()}
@@ -22,7 +22,7 @@ public record ScopeMatches(
     long foreignFrees,
     long foreignFreedBytes) {
 
-  /** The sum of both. */
+  /** Returns the sum of both. */
   public ScopeMatches plus(ScopeMatches other) {
     return new ScopeMatches(
         temporaryCalls + other.temporaryCalls,

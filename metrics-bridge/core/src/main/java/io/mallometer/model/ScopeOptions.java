@@ -1,19 +1,19 @@
 package io.mallometer.model;
 
 /**
- * What a scope measures beside its counts.
+ * Options of a scope: what it measures beside its counts.
  *
  * @param matched whether frees are matched with allocations by address, which tells temporary from
  *     retained memory. It costs memory and time while the scope is open: {@code docs/scopes.md}
  */
 public record ScopeOptions(boolean matched) {
 
-  /** Counts, peak and largest allocation. */
+  /** Returns the default options: counts, peak and largest allocation. */
   public static ScopeOptions defaults() {
     return new ScopeOptions(false);
   }
 
-  /** These options with matching by address, or without. */
+  /** Returns these options with matching by address, or without it. */
   public ScopeOptions withMatched(boolean matched) {
     return new ScopeOptions(matched);
   }

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * one, and what is live. The protocol is Pyroscope's ({@code push.v1.PusherService/Push} of its
  * Connect API), which Grafana Alloy's {@code pyroscope.receive_http} understands as well.
  *
- * <p>One daemon thread. A profile that the store does not take for now (no connection, a status of
- * 5xx, 408 or 429) is sent again, after 1 s, 2 s, 4 s and so on up to the interval. Meanwhile up to
- * ten profiles wait, of 4 MiB together; the oldest give way. A profile that the store refuses with
- * another status is dropped. The first failure of a row is logged.
+ * <p>It uses one daemon thread. A profile that the store does not take for now (no connection, a
+ * status of 5xx, 408 or 429) is sent again, after 1 s, 2 s, 4 s and so on up to the interval.
+ * Meanwhile up to ten profiles wait, of 4 MiB together; the oldest are dropped. A profile that the
+ * store refuses with another status is dropped. The first of several failures in a row is logged.
  */
 public final class ProfilePush implements AutoCloseable {
 
@@ -52,7 +52,7 @@ public final class ProfilePush implements AutoCloseable {
     thread.setContextClassLoader(ProfilePush.class.getClassLoader());
   }
 
-  /** Begins. The first profile is sent after one interval. */
+  /** Starts to push. The first profile is sent after one interval. */
   public static ProfilePush start(Mallometer mallometer, PushOptions options) {
     ProfilePush push = new ProfilePush(mallometer, options);
     push.thread.start();
@@ -69,7 +69,7 @@ public final class ProfilePush implements AutoCloseable {
     return dropped;
   }
 
-  /** Sends nothing more. Waits for a second at most. */
+  /** Stops pushing. Waits for a second at most. */
   @Override
   public void close() {
     synchronized (this) {

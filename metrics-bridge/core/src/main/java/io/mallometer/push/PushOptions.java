@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param url the address of the store, such as {@code https://pyroscope:4040}, without the path of
  *     the protocol
  * @param interval time between two profiles
- * @param labels of the profiles; {@code service_name} tells applications apart
+ * @param labels the labels of the profiles; {@code service_name} tells applications apart
  * @param login name and password for basic authentication
  * @param tokenFile a file with a bearer token, read at each push
  * @param tenant the header {@code X-Scope-OrgID} of stores with several tenants

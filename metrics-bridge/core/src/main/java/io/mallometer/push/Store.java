@@ -121,7 +121,9 @@ final class Store {
     }
   }
 
-  /** Memory that counts up from the start would be counted down by the store: this is a delta. */
+  /**
+   * Tells the store not to compute differences: the profile has what was allocated since the last.
+   */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();
     series.message(1, label("__name__", "memory")).message(1, label("__delta__", "false"));

@@ -1,4 +1,4 @@
-/** Sends profiles to a profile store, from where nobody can fetch them. */
+/** Sends profiles to a profile store that cannot scrape this process. */
 @NullMarked
 package io.mallometer.push;
 

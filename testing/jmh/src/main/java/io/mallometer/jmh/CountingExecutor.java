@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads that run a benchmark, each iteration in a scope of its own: what other threads
- * allocate meanwhile, HotSpot's compilers above all, is not in these, so the same code counts the
- * same.
+ * Executor of the threads that run a benchmark. It measures each iteration in a scope, which does
+ * not include what other threads allocate meanwhile, such as HotSpot's compilers. So the same code
+ * gives the same counts.
  *
  * <p>JMH makes it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
  * NativeMemoryProfiler} adds. Thread-safe.

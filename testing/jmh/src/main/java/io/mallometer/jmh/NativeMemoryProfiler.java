@@ -27,7 +27,7 @@ import org.openjdk.jmh.results.ScalarResult;
 import org.openjdk.jmh.runner.IterationType;
 
 /**
- * Native memory that a benchmark allocates, for each operation:
+ * Profiler of the native memory that a benchmark allocates, for each operation:
  *
  * <pre>
  * java -jar benchmarks.jar -prof io.mallometer.jmh.NativeMemoryProfiler
@@ -36,10 +36,10 @@ import org.openjdk.jmh.runner.IterationType;
  * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
  * </pre>
  *
- * <p>Counted are the threads that run the benchmark, with what JMH itself does in them: an
- * iteration's set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's
- * own memory included. Forks are started with the library preloaded; without forks the library is
- * attached, and the whole process is counted.
+ * <p>It counts the threads that run the benchmark, with JMH's own work in them: an iteration's
+ * set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's own memory
+ * included. Forks are started with the library preloaded; without forks the library is attached,
+ * and the whole process is counted.
  */
 public final class NativeMemoryProfiler implements ExternalProfiler, InternalProfiler {
 
@@ -55,7 +55,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
   private @Nullable TopSites topSites;
 
   /**
-   * Made by JMH.
+   * Called by JMH.
    *
    * @param options {@code sites=5}: how many call sites are listed that allocate most; {@code
    *     threads=all}: whose memory, {@code workers} or {@code all}

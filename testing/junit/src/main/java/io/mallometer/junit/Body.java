@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-/** What runs again and again while it is measured. */
+/** Body of a test, which runs several times while it is measured. */
 @FunctionalInterface
 interface Body {
   /** Runs once. */

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>The method runs {@link #warmups()} times, which load classes and libraries, and then {@link
  * #iterations()} times, of which the median counts: now and then HotSpot allocates in the thread,
- * too. Limits that are not given hold nothing back.
+ * too. A limit that is not given is not checked.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -39,7 +39,7 @@ public @interface ExpectMaxNative {
   /** Bytes that these calls ask for. */
   long bytes() default NONE;
 
-  /** By how much live bytes exceed at most those at the beginning. */
+  /** The most by which live bytes may exceed those at the beginning. */
   long peak() default NONE;
 
   /** Runs before those that count. */
@@ -48,6 +48,6 @@ public @interface ExpectMaxNative {
   /** Runs that count. */
   int iterations() default 5;
 
-  /** Whose memory. Of the process, HotSpot's own allocations are counted, too. */
+  /** Whose memory is measured. {@link Of#PROCESS} includes HotSpot's own allocations. */
   Of of() default Of.TEST;
 }

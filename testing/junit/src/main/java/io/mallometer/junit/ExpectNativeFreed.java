@@ -9,11 +9,11 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Fails a test at whose end native memory is live that it allocated.
+ * Fails a test that does not free the native memory that it allocates.
  *
- * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more; of
- * that last run nothing may be left, by the call sites of live memory without HotSpot's own. Memory
- * that waits for a garbage collection is left.
+ * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more.
+ * Nothing that the last run allocates may be left, by the call sites of live memory without
+ * HotSpot's own. Memory that waits for a garbage collection counts as left.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -28,6 +28,9 @@ public @interface ExpectNativeFreed {
   /** Runs before the one that counts. */
   int warmups() default 1;
 
-  /** Whose memory. With parallel tests {@link Of#TEST}, unless the test class is isolated. */
+  /**
+   * Whose memory is measured. With parallel tests {@link Of#TEST}, unless the test class is
+   * isolated.
+   */
   Of of() default Of.PROCESS;
 }

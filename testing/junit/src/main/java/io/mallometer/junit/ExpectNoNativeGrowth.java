@@ -19,14 +19,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>The method runs {@link #warmups()} times or more, until what a run keeps is steady, then
- * {@link #iterations()} times, and if that series grows as often once more: only growth of both
- * series fails the test. Methods before and after each test run once around all of that. Growth is
- * judged by the call sites of live memory, without HotSpot's own; {@code docs/testing.md} states
+ * <p>The method runs {@link #warmups()} times or more, until what a run keeps is steady, and then
+ * {@link #iterations()} times. If that series grows, the method runs as often again: the test fails
+ * only if both series grow. Methods before and after each test run once around all of that. Growth
+ * is judged by the call sites of live memory, without HotSpot's own; {@code docs/testing.md} states
  * how, and how often that is wrong.
  *
  * <p>Memory of unreachable objects that no garbage collection has freed yet counts as kept. The
- * failure says how much of it one frees.
+ * failure says how much of it a garbage collection freed.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNoNativeGrowth {
 
-  /** Runs before the series at least; at most four times as many, if they are not steady before. */
+  /** The fewest runs before the series; four times as many if they do not get steady earlier. */
   int warmups() default 5;
 
   /** Runs of a series, at least 5. */
@@ -50,6 +50,9 @@ public @interface ExpectNoNativeGrowth {
    */
   boolean collectGarbage() default false;
 
-  /** Whose memory. With parallel tests {@link Of#TEST}, unless the test class is isolated. */
+  /**
+   * Whose memory is measured. With parallel tests {@link Of#TEST}, unless the test class is
+   * isolated.
+   */
   Of of() default Of.PROCESS;
 }

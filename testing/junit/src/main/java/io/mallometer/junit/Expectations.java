@@ -149,9 +149,9 @@ record Expectations(
   private static void failIfMissed(Watch watch, Series series, ExpectNoNativeGrowth noGrowth) {
     if (watch.missed() > 0 && series.processGrows(noGrowth.perIteration())) {
       throw new AssertionFailedError(
-          ("Native memory grows, but where is not known: of %d allocations there was no room among the"
-                  + " call sites of this JVM. Run the test class in a JVM of its own, as with"
-                  + " Surefire's reuseForks=false.")
+          ("Native memory grows, but the call site is not known: the table of call sites of this JVM"
+                  + " had no room for %d allocations. Run the test class in a JVM of its own, such as"
+                  + " by Surefire's reuseForks=false.")
               .formatted(watch.missed()));
     }
   }

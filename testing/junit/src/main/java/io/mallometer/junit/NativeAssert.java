@@ -3,8 +3,8 @@ package io.mallometer.junit;
 import java.util.List;
 
 /**
- * Assertions on what a piece of code did with native memory. Each returns this, or throws an {@code
- * AssertionFailedError} with the figure, the limit and stacks.
+ * Assertions on the native memory that a piece of code used. Each returns this object, or throws an
+ * {@code AssertionFailedError} with the figure, the limit and stacks.
  */
 public final class NativeAssert {
 

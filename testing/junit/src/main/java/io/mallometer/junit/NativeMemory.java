@@ -3,8 +3,8 @@ package io.mallometer.junit;
 import io.mallometer.junit.MeasuredProcess.Watch;
 
 /**
- * The native memory of a test, as a parameter of its method. What code does for the first time
- * loads classes and libraries, so it is best run before:
+ * The native memory of a test, as a parameter of its method. Code that runs for the first time
+ * loads classes and libraries, so run it once before it is measured:
  *
  * <pre>{@code
  * @Test
@@ -30,7 +30,7 @@ public final class NativeMemory {
   /**
    * A piece of code.
    *
-   * @param <E> what it may throw
+   * @param <E> the exception that it may throw
    */
   @FunctionalInterface
   public interface Action<E extends Throwable> {

@@ -23,12 +23,13 @@ import org.opentest4j.TestAbortedException;
  * Measures the native memory of tests with {@link ExpectMaxNative}, {@link ExpectNoNativeGrowth} or
  * {@link ExpectNativeFreed}, which register it, and of those with a parameter {@link NativeMemory}.
  *
- * <p>Where native memory is not counted, which is neither preloaded nor could be attached, such a
- * test fails, or is skipped with the configuration parameter {@code mallometer.uncounted=skip}.
+ * <p>If native memory is not counted, because the library is neither preloaded nor can be attached,
+ * such a test fails. With the configuration parameter {@code mallometer.uncounted=skip} it is
+ * skipped.
  */
 public final class NativeMemoryExtension implements InvocationInterceptor, ParameterResolver {
 
-  /** The configuration parameter that says what becomes of tests that cannot be measured. */
+  /** The configuration parameter that says whether a test that cannot be measured fails. */
   public static final String UNCOUNTED = "mallometer.uncounted";
 
   private static final String SKIP = "skip";
@@ -36,7 +37,7 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
   private static final String PARALLEL = "junit.jupiter.execution.parallel.enabled";
   private static final Namespace NAMESPACE = Namespace.create(NativeMemoryExtension.class);
 
-  /** Made by JUnit. */
+  /** Called by JUnit. */
   public NativeMemoryExtension() {}
 
   /** Measures another process in tests of a context and below. */

@@ -3,7 +3,7 @@ package io.mallometer.junit;
 import io.mallometer.model.ScopeCounts;
 
 /**
- * What a piece of code did with native memory.
+ * Native memory that a piece of code used.
  *
  * @param calls successful calls of malloc and its relatives
  * @param small those of at most 4,096 bytes
@@ -11,8 +11,7 @@ import io.mallometer.model.ScopeCounts;
  * @param bytes bytes that these calls asked for
  * @param frees frees
  * @param kept allocated less freed bytes; negative if more was freed, {@code NaN} if unknown
- * @param peak by how much live bytes exceeded those of the beginning at most; {@code NaN} if
- *     unknown
+ * @param peak the most by which live bytes exceeded those at the beginning; {@code NaN} if unknown
  * @param largest the largest request, in bytes; {@code NaN} if unknown
  */
 public record NativeUse(

@@ -6,16 +6,16 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Measures another process than the one that runs the tests, such as a service that a test starts:
+ * Measures a process other than the one that runs the tests, such as a service that a test starts:
  *
  * <pre>{@code
  * @RegisterExtension
  * static final OtherProcess SERVICE = OtherProcess.overHttp(() -> "http://127.0.0.1:" + port);
  * }</pre>
  *
- * <p>The process counts by itself: it is preloaded, or has the agent or the starter. Only all its
- * threads together can be measured, HotSpot's own memory among them, so growth is told by the
- * counters of the process alone; a small leak needs more iterations. No peak is known.
+ * <p>The process counts by itself: it is preloaded, or has the agent or the starter. All its
+ * threads are measured together, with HotSpot's own memory. So growth is judged by the counters of
+ * the process alone, and a small leak needs more iterations. No peak is known.
  */
 public final class OtherProcess implements BeforeEachCallback {
 
@@ -39,7 +39,7 @@ public final class OtherProcess implements BeforeEachCallback {
 
   /**
    * A process whose MBean {@code io.mallometer:type=NativeMemory} is reached by JMX. Readings are
-   * of the moment. The MBean has one bracket, which is used up while tests run.
+   * of the moment. The MBean has only one bracket, which the tests occupy while they run.
    */
   public static OtherProcess overJmx(Supplier<MBeanServerConnection> connection) {
     return new OtherProcess(new RemoteProcess(new JmxFigures(connection)));

@@ -54,7 +54,7 @@ final class GateOptions {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "where to, if not here")
+      description = "the file to write, in place of standard output")
   private @Nullable Path output;
 
   @Option(

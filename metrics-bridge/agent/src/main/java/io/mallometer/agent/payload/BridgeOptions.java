@@ -82,7 +82,7 @@ final class BridgeOptions {
     @Nullable String path = options.get(OTLP + "path");
     if (path == null) {
       throw new IllegalArgumentException(
-          "otlp.path is missing: the directory with the jars of OpenTelemetry's exporter");
+          "otlp.path is missing: set it to the directory with the jars of OpenTelemetry's exporter");
     }
     @Nullable String interval = options.get(OTLP + "interval");
     @Nullable String certificates = options.get(OTLP + "certificates");

@@ -673,7 +673,8 @@ public final class Poller {
         profileKeeper.observe(snapshot);
       }
     } catch (Throwable e) {
-      callSitesFailure.warn("The call sites of this moment cannot be kept", e);
+      callSitesFailure.warn(
+          "The call sites of the peak, or of a crossed share of the limit, cannot be kept", e);
     }
   }
 
