@@ -47,6 +47,10 @@ final class Series {
     return series;
   }
 
+  int runs() {
+    return readings.size() - 1;
+  }
+
   Reading before() {
     return readings.get(0);
   }
