@@ -499,7 +499,7 @@ static uint64_t note(const struct registers *caller, uint64_t outermost) {
   return noted;
 }
 
-static const struct java_stacks java = {java_thread, walk_java, note};
+static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
@@ -535,6 +535,54 @@ CASE(a_call_of_compiled_code_is_noted_before_its_frames) {
   CHECK_EQUAL(call_site_stack(1, frames, 8), 2 + JAVA_FRAMES);
   CHECK_EQUAL(frames[1], JAVA_FRAME | (uint64_t)1 << 62 | 5);
   CHECK(memcmp(frames + 2, java_frames, sizeof java_frames) == 0);
+}
+
+/* Native code from here on is the JVM's. */
+enum { DEEP_IN_JAVA = 20, OF_JVM = 0x4000, OF_PROGRAM = 0x1234 };
+
+static int walk_deep(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
+  (void)thread, (void)caller, (void)capacity;
+  for (unsigned i = 0; i < DEEP_IN_JAVA; i++) frames[i] = JAVA_FRAME | (uint64_t)(100 + i) << 16;
+  return DEEP_IN_JAVA;
+}
+
+static uint64_t no_note(const struct registers *caller, uint64_t outermost) {
+  (void)caller, (void)outermost;
+  return 0;
+}
+
+static const struct java_stacks deep_java = {java_thread, walk_deep, no_note, OF_JVM, 0x6000};
+
+/* How many frames the newest site has. */
+static uint32_t frames_of_new_site(uintptr_t caller) {
+  uint32_t before = call_sites_totals().sites;
+  java_gate_open(&deep_java);
+  allocate_deep(caller);
+  java_gate_close();
+  CHECK_EQUAL(call_sites_totals().sites, before + 1);
+  copy_sites();
+  return sites[before].frames;
+}
+
+/* A JVM meets ever new stacks where it loads classes: those of the program are fewer, and are what is asked for. */
+CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
+  enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
+  start();
+  CHECK_EQUAL(frames_of_new_site(OF_JVM + 1), WHOLE);
+  fill_up_to(MOST_SITES / 2);
+  CHECK_EQUAL(frames_of_new_site(OF_JVM + 2), NATIVE + 8);
+  CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 2), WHOLE);
+  fill_up_to(MOST_SITES / 4 * 3);
+  CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 6);
+  CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 3), WHOLE);
+  /* Each stays with the site that it has. */
+  uint32_t count = call_sites_totals().sites;
+  java_gate_open(&deep_java);
+  for (uintptr_t i = 1; i <= 3; i++) allocate_deep(OF_JVM + i);
+  java_gate_close();
+  CHECK_EQUAL(copy_sites(), count);
+  CHECK_EQUAL(sites[0].allocated.samples, 2);
+  CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
 static unsigned moments, moments_behind;
@@ -589,6 +637,7 @@ int main(int argc, char **argv) {
   RUN(births_are_told_by_the_given_clock);
   CHECK(at_each_point(a_sample_has_java_frames_or_none) > 5);
   RUN(a_call_of_compiled_code_is_noted_before_its_frames);
+  RUN(the_jvm_takes_no_room_of_the_programs_stacks);
   RUN(a_gate_that_closes_waits_for_who_is_behind_it);
   RUN(a_gate_that_closes_waits_no_longer_than_it_should);
   return 0;

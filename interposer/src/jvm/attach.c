@@ -12,6 +12,7 @@
 #include "jvm/methods.h"
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/loaded_objects.h"
 #include "platform/loader.h"
 #include "sample/java_gate.h"
 #include "sample/stack_tree.h"
@@ -75,7 +76,7 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
   return trace.frames == NO_JAVA_CODE ? 0 : trace.frames;
 }
 
-static const struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_call};
+static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_call, 0, 0};
 
 /* ---- What the JVM tells -------------------------------------------------------------------------------- */
 
@@ -157,6 +158,13 @@ static void *function_of_jvm(const char *name) {
   return found;
 }
 
+static void note_library(const void *in_jvm) {
+  struct loaded_object jvm = {0};
+  if (!loaded_object_at((uintptr_t)in_jvm, &jvm) || !jvm.path || !*jvm.path) return;
+  java_stacks.jvm_begin = jvm.begin;
+  java_stacks.jvm_end = jvm.end;
+}
+
 static int attach(void) {
   jint (*created_vms)(JavaVM **, jsize, jsize *);
   void *created = function_of_jvm("JNI_GetCreatedJavaVMs"), *trace = function_of_jvm("AsyncGetCallTrace");
@@ -175,6 +183,7 @@ static int attach(void) {
     return -ENOTSUP;
   }
   foreign_calls_start(tools, trace);
+  note_library(trace);
   make_ids_of_loaded_classes(thread);
   return 0;
 }

@@ -17,6 +17,7 @@ enum {
   SITES = MOST_SITES,
   SITE_SLOTS = 32768,
   MOST_NATIVE_FRAMES = 128,
+  FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
   FRAMES_WHEN_FULL = 6,
   BYTES_WHEN_CROWDED = 4096,
@@ -206,13 +207,30 @@ static uint32_t room_taken(void) {
 }
 
 /*
- * Compilers meet ever new stacks in their recursions. From when half of the room is taken, new stacks without Java
- * frames are kept with their innermost frames only, and with fewer in the last quarter, so that the rest is for the
- * program's.
+ * Whether the JVM allocates for itself, however deep in Java code it does: where it defines a class or resolves a call.
+ * What Java code asks it for (Unsafe.allocateMemory) comes through fewer of its frames.
+ */
+static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
+  for (uint32_t i = 0; i < FRAMES_OF_JVM; i++) {
+    if (i == count || is_java_frame(frames[i]) || !is_code_of_jvm(frames[i] - 1)) return false;
+  }
+  return true;
+}
+
+/*
+ * Compilers meet ever new stacks in their recursions, and class loading does below whatever Java code is the first to
+ * need a class. From when half of the room is taken, new stacks without Java frames and those of the JVM itself are
+ * kept with their innermost frames only (of the JVM's with so many Java frames), and with fewer in the last quarter, so
+ * that the rest is for the program's.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken) {
-  uint32_t most = taken < 2 ? count : taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
-  return count <= most || is_java_frame(frames[count - 1]) ? count : most;
+  if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
+  uint32_t most = taken < 3 ? FRAMES_WHEN_CROWDED : FRAMES_WHEN_FULL;
+  if (is_java_frame(frames[count - 1])) {
+    if (!is_of_jvm(frames, count)) return count;
+    for (uint32_t native = 0; taken < 3 && !is_java_frame(frames[native]); native++) most++;
+  }
+  return count <= most ? count : most;
 }
 
 /*

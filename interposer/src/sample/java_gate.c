@@ -31,6 +31,11 @@ void java_gate_close_and_wait(void) {
 
 bool java_gate_is_open(void) { return __atomic_load_n(&java, __ATOMIC_RELAXED) != NULL; }
 
+bool is_code_of_jvm(uintptr_t address) {
+  const struct java_stacks *stacks = __atomic_load_n(&java, __ATOMIC_ACQUIRE);
+  return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
+}
+
 /* Who closes the gate waits for those whom it sees behind it, so whether it is open is asked again after the mark. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;

@@ -28,6 +28,8 @@ struct java_stacks {
    * stack (jvm/foreign_calls.h); 0 for none. `outermost` is the outermost native frame, 0 if there is none.
    */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
+  /* The library that the JVM is; both 0 if it is not known, or is one with the program. */
+  uintptr_t jvm_begin, jvm_end;
 };
 
 #define MOST_JAVA_FRAMES 512u
@@ -42,6 +44,9 @@ void java_gate_close(void);
 void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
+
+/* Whether code at the address is the JVM's. False if the gate is closed. */
+bool is_code_of_jvm(uintptr_t address);
 
 /*
  * False if the gate is closed, if the thread has no block (NULL), or if it is behind the gate already. True: the thread

@@ -53,6 +53,22 @@ final class FailureText {
             stacks("kept", kept, measured.test()));
   }
 
+  /** Of runs some of whose allocations are at no call site. */
+  static String withoutSites(long allocations) {
+    return """
+        Whether native memory is kept is not known: %d allocations of the runs found no room among the call sites of this JVM.
+        Run the test class in a JVM of its own, as with Surefire's reuseForks=false."""
+        .formatted(allocations);
+  }
+
+  /** Of a process that grows while not all objects are followed. */
+  static String notFollowed(long allocations) {
+    return """
+        Native memory grows, but where is not known: %d allocations of the runs could not be followed, as too many are live in this JVM.
+        Run the test class in a JVM of its own, as with Surefire's reuseForks=false."""
+        .formatted(allocations);
+  }
+
   /**
    * Of two series that both grow by more than is allowed.
    *

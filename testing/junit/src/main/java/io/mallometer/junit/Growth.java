@@ -111,7 +111,8 @@ record Growth(
     return range <= Math.max(ALIKE_BYTES, ALIKE_SHARE * Math.abs(latest[ALIKE / 2]));
   }
 
-  private static double[] increments(double[] live) {
+  /** Returns what was added from one to the next. */
+  static double[] increments(double[] live) {
     double[] kept = new double[live.length - 1];
     for (int i = 0; i < kept.length; i++) {
       kept[i] = live[i + 1] - live[i];

@@ -10,6 +10,11 @@ import java.util.List;
  */
 record Measured(Watch watch, Class<?> test, Reading before, Reading after) {
 
+  /** How many allocations found no room among the call sites: what they keep is not known. */
+  long withoutSite() {
+    return after.withoutSite() - before.withoutSite();
+  }
+
   /** The call sites that keep more. */
   List<Kept> kept() {
     return after.keptSince(before);

@@ -31,11 +31,6 @@ interface MeasuredProcess {
     /** Collects garbage and waits for what that frees. Returns false where it cannot. */
     boolean collectGarbage();
 
-    /** Returns how many allocations could not be put into readings so far. */
-    default long missed() {
-      return 0;
-    }
-
     /** Returns what is live of the whole process, HotSpot's own memory included. */
     default double processBytes() {
       return 0;

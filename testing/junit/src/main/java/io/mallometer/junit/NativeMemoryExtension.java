@@ -1,10 +1,16 @@
 package io.mallometer.junit;
 
 import io.mallometer.model.Status;
+import java.io.IOException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -32,6 +38,16 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
   /** The configuration parameter that says whether a test that cannot be measured fails. */
   public static final String UNCOUNTED = "mallometer.uncounted";
 
+  /**
+   * The configuration parameter that says where the file with the figures goes; {@code off} for
+   * nowhere. {@code target/mallometer}, or {@code build/mallometer} with Gradle.
+   */
+  public static final String RESULTS_DIRECTORY = "mallometer.results";
+
+  private static final String OFF = "off";
+  private static final Map<Path, ResultsFile> RESULTS = new ConcurrentHashMap<>();
+  private static final Pattern INVOCATION =
+      Pattern.compile("\\[test-template-invocation:#(\\d+)]$");
   private static final String SKIP = "skip";
   private static final String FAIL = "fail";
   private static final String PARALLEL = "junit.jupiter.execution.parallel.enabled";
@@ -86,9 +102,51 @@ public final class NativeMemoryExtension implements InvocationInterceptor, Param
       return;
     }
     MeasuredProcess process = counted(context);
-    expectations
-        .get()
-        .check(process, context.getRequiredTestClass(), alone(context), body(invocation, call));
+    Figures figures = new Figures();
+    try {
+      expectations
+          .get()
+          .check(
+              process,
+              context.getRequiredTestClass(),
+              alone(context),
+              body(invocation, call),
+              figures);
+    } finally {
+      write(figures, context);
+    }
+  }
+
+  /** A test is not to blame for a disk that is full. */
+  private static void write(Figures figures, ExtensionContext context) {
+    Optional<Path> directory = resultsDirectory(context);
+    if (directory.isEmpty() || figures.byMetric().isEmpty()) {
+      return;
+    }
+    try {
+      RESULTS
+          .computeIfAbsent(directory.get(), ResultsFile::new)
+          .put(context.getUniqueId(), name(context), figures);
+    } catch (IOException e) {
+      context.publishReportEntry("mallometer", "The results file could not be written: " + e);
+    }
+  }
+
+  private static Optional<Path> resultsDirectory(ExtensionContext context) {
+    Path project = Path.of("").toAbsolutePath();
+    Optional<String> wanted = context.getConfigurationParameter(RESULTS_DIRECTORY);
+    return wanted.isEmpty()
+        ? ResultsFile.usualDirectory(project)
+        : wanted.filter(path -> !path.equals(OFF)).map(project::resolve);
+  }
+
+  /** Of class and method, with the number of the invocation if there are several. */
+  private static String name(ExtensionContext context) {
+    Matcher invocation = INVOCATION.matcher(context.getUniqueId());
+    return context.getRequiredTestClass().getName()
+        + '.'
+        + context.getRequiredTestMethod().getName()
+        + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
   /** JUnit lets an invocation proceed once; the method can be called as often as is needed. */

@@ -18,12 +18,20 @@ import org.jspecify.annotations.Nullable;
  *     are no call sites
  * @param sites the call sites that are wanted, by number
  * @param bytesByName what is live of them by their names, which several may share
+ * @param withoutSite allocations so far for which there was no room among the call sites
+ * @param notFollowed allocations so far that could not be followed until they are freed, and count
+ *     as freed
  */
-record Reading(double liveBytes, Map<Integer, CallSite> sites, Map<String, Double> bytesByName) {
+record Reading(
+    double liveBytes,
+    Map<Integer, CallSite> sites,
+    Map<String, Double> bytesByName,
+    long withoutSite,
+    long notFollowed) {
 
   /** A reading of the whole process, without call sites. */
   static Reading ofProcess(double liveBytes) {
-    return new Reading(liveBytes, Map.of(), Map.of());
+    return new Reading(liveBytes, Map.of(), Map.of(), 0, 0);
   }
 
   /** A reading of the call sites that are wanted. */
@@ -38,7 +46,12 @@ record Reading(double liveBytes, Map<Integer, CallSite> sites, Map<String, Doubl
         byName.merge(site.name(), site.liveBytes().value(), Double::sum);
       }
     }
-    return new Reading(bytes, sites, byName);
+    return new Reading(
+        bytes,
+        sites,
+        byName,
+        read.dropped().getOrDefault("no-site", 0L),
+        read.dropped().getOrDefault("not-followed", 0L));
   }
 
   /** Returns the sites of which more is live than there was, most bytes first. */

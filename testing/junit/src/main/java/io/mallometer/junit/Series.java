@@ -47,6 +47,15 @@ final class Series {
     return series;
   }
 
+  /** Returns what each run kept, in bytes. */
+  double[] kept() {
+    return Growth.increments(readings.stream().mapToDouble(Reading::liveBytes).toArray());
+  }
+
+  int runs() {
+    return readings.size() - 1;
+  }
+
   Reading before() {
     return readings.get(0);
   }

@@ -69,13 +69,10 @@ final class ThisProcess implements MeasuredProcess {
     private final Mallometer.CloseLook look = mallometer.sites().closely();
     private final Predicate<CallSite> wanted;
     private final String scope;
-    private final long missedBefore;
-    private long missed;
     private final Map<Integer, Decision> decisions = new HashMap<>();
 
     SiteWatch(Of of, Class<?> test) {
       CallSites first = look.read();
-      this.missedBefore = missed(first);
       String mode = mallometer.status().reason();
       if (first.sites().isEmpty()) {
         this.wanted = site -> false;
@@ -95,24 +92,13 @@ final class ThisProcess implements MeasuredProcess {
     }
 
     @Override
-    public long missed() {
-      return missed - missedBefore;
-    }
-
-    @Override
     public double processBytes() {
       return netBytes();
-    }
-
-    private static long missed(CallSites read) {
-      return read.dropped().getOrDefault("no-site", 0L)
-          + read.dropped().getOrDefault("not-followed", 0L);
     }
 
     @Override
     public Reading read() {
       CallSites read = look.read();
-      missed = missed(read);
       return read.sites().isEmpty()
           ? Reading.ofProcess(netBytes())
           : Reading.of(read, this::isWanted);

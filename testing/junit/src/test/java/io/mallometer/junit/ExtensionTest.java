@@ -96,6 +96,44 @@ class ExtensionTest {
     }
 
     @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void allocatesWithoutRoom() {
+      PROCESS.withoutSite += ++runs % 3 == 0 ? 1 : 0;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 8, iterations = 10)
+    void allocatesWithoutRoomBefore() {
+      PROCESS.withoutSite += ++runs <= 8 ? 100 : 0;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void isEmptiedByItselfWithoutRoom() {
+      PROCESS.live = ++runs % 7 == 0 ? 0 : PROCESS.live + 1_000;
+      PROCESS.withoutSite++;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void hasTooManyObjects() {
+      PROCESS.notFollowed++;
+    }
+
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void growsByTooManyObjects() {
+      PROCESS.notFollowed++;
+      PROCESS.processLive += 1_000;
+    }
+
+    @Test
+    @ExpectNativeFreed
+    void mayKeepWithoutRoom() {
+      PROCESS.withoutSite++;
+    }
+
+    @Test
     @ExpectNoNativeGrowth(iterations = 4)
     void hasTooFewIterations() {}
 
@@ -196,6 +234,25 @@ class ExtensionTest {
         .endsWith(" of it: the objects are unreachable, but were not closed.");
     assertThat(run("isFreedByCollectionsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
     assertThat(run("isEmptiedByItself").getStatus()).isEqualTo(Status.SUCCESSFUL);
+  }
+
+  @Test
+  void whatFoundNoRoomIsNotKnown() {
+    assertThat(failure(run("allocatesWithoutRoom")))
+        .isEqualTo(
+            """
+            Whether native memory is kept is not known: 3 allocations of the runs found no room among the call sites of this JVM.
+            Run the test class in a JVM of its own, as with Surefire's reuseForks=false.""");
+    assertThat(failure(run("isEmptiedByItselfWithoutRoom"))).contains("not known: 10 allocations");
+    assertThat(failure(run("mayKeepWithoutRoom"))).contains("not known: 1 allocations");
+    assertThat(run("allocatesWithoutRoomBefore").getStatus()).isEqualTo(Status.SUCCESSFUL);
+  }
+
+  @Test
+  void objectsThatAreNotFollowedMatterIfTheProcessGrows() {
+    assertThat(run("hasTooManyObjects").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(failure(run("growsByTooManyObjects")))
+        .startsWith("Native memory grows, but where is not known: 10 allocations");
   }
 
   @Test

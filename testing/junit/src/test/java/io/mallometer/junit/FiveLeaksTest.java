@@ -20,7 +20,7 @@ class FiveLeaksTest {
     assertThat(ended.values()).allMatch(result -> result.getStatus() == Status.FAILED);
     assertThat(ended.values())
         .extracting(result -> result.getThrowable().orElseThrow().getMessage())
-        .allMatch(text -> text.startsWith("Native memory grows"));
+        .allMatch(text -> text.startsWith("Native memory grows by"));
   }
 
   @Test

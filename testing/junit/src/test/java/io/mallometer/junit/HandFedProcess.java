@@ -2,6 +2,7 @@ package io.mallometer.junit;
 
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
+import java.util.Map;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -13,6 +14,9 @@ final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
   long calls;
   double peak;
   boolean isGarbage;
+  long withoutSite;
+  long notFollowed;
+  double processLive;
   Of watched = Of.PROCESS;
 
   @Override
@@ -36,7 +40,12 @@ final class HandFedProcess implements MeasuredProcess, BeforeEachCallback {
     return new Watch() {
       @Override
       public Reading read() {
-        return Reading.ofProcess(live);
+        return new Reading(live, Map.of(), Map.of(), withoutSite, notFollowed);
+      }
+
+      @Override
+      public double processBytes() {
+        return processLive;
       }
 
       @Override

@@ -1,0 +1,111 @@
+package io.mallometer.junit;
+
+import io.mallometer.internal.text.JsonWriter;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The figures of all tests that this JVM measured, for the gates ({@code docs/gates.md}). Written
+ * anew after each test, so that it is there however the JVM ends.
+ */
+final class ResultsFile {
+
+  private static final String OWN = "results-[0-9]*.{json,unfinished}";
+  private static final long PID = ProcessHandle.current().pid();
+
+  private final Path directory;
+  private final Map<String, Named> byTest = new LinkedHashMap<>();
+  private boolean isFirst = true;
+
+  private record Named(String name, Figures figures) {}
+
+  ResultsFile(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Returns where Maven or Gradle has what it builds; empty if there is neither. */
+  static Optional<Path> usualDirectory(Path project) {
+    return Optional.of(project.resolve("target"))
+        .filter(Files::isDirectory)
+        .or(() -> Optional.of(project.resolve("build")).filter(Files::isDirectory))
+        .map(built -> built.resolve("mallometer"));
+  }
+
+  /**
+   * Puts the figures of a test into the file, instead of those that it had there.
+   *
+   * @param id tells the test from all others
+   * @param name its name in the file
+   */
+  synchronized void put(String id, String name, Figures figures) throws IOException {
+    byTest.put(id, new Named(name, figures));
+    Files.createDirectories(directory);
+    if (isFirst) {
+      removeEarlier(beginOfBuild());
+      isFirst = false;
+    }
+    Path unfinished = directory.resolve("results-" + PID + ".unfinished");
+    try (Writer out = Files.newBufferedWriter(unfinished)) {
+      write(JsonWriter.to(out));
+    }
+    Files.move(
+        unfinished,
+        directory.resolve("results-" + PID + ".json"),
+        StandardCopyOption.ATOMIC_MOVE,
+        StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private void write(JsonWriter json) throws IOException {
+    json.beginArray();
+    for (Named test : byTest.values()) {
+      for (Map.Entry<String, Figures.Samples> metric : test.figures().byMetric().entrySet()) {
+        json.beginObject().name("name").value(test.name());
+        json.name("metric").value(metric.getKey());
+        json.name("unit").value(metric.getValue().unit());
+        json.name("samples").beginArray();
+        for (double sample : metric.getValue().samples()) {
+          json.value(sample);
+        }
+        json.endArray().endObject();
+      }
+    }
+    json.endArray();
+  }
+
+  /** Removes what an earlier build left. Other JVMs of the same build keep theirs. */
+  void removeEarlier(Instant begin) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, OWN)) {
+      for (Path file : files) {
+        if (Files.getLastModifiedTime(file).toInstant().isBefore(begin)) {
+          Files.deleteIfExists(file);
+        }
+      }
+    }
+  }
+
+  /** When the JVM of the build tool began; without one, this JVM. */
+  private static Instant beginOfBuild() {
+    ProcessHandle own = ProcessHandle.current();
+    return own.parent()
+        .flatMap(ResultsFile::nearestJvm)
+        .orElse(own)
+        .info()
+        .startInstant()
+        .orElse(Instant.MIN);
+  }
+
+  /** Surefire starts JVMs through a shell. */
+  private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
+    boolean isJvm =
+        process.info().command().filter(path -> Path.of(path).endsWith("java")).isPresent();
+    return isJvm ? Optional.of(process) : process.parent().flatMap(ResultsFile::nearestJvm);
+  }
+}
