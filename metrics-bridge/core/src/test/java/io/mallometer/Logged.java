@@ -10,6 +10,7 @@ import java.util.logging.Logger;
 public final class Logged extends Handler implements AutoCloseable {
 
   private final List<String> messages = new CopyOnWriteArrayList<>();
+  private final List<Throwable> causes = new CopyOnWriteArrayList<>();
   private final Logger logger;
 
   /** Listens to a logger, by its name. */
@@ -24,9 +25,17 @@ public final class Logged extends Handler implements AutoCloseable {
     return List.copyOf(messages);
   }
 
+  /** The exceptions that were logged up to now. */
+  public List<Throwable> causes() {
+    return List.copyOf(causes);
+  }
+
   @Override
   public void publish(LogRecord said) {
     messages.add(said.getMessage());
+    if (said.getThrown() != null) {
+      causes.add(said.getThrown());
+    }
   }
 
   @Override

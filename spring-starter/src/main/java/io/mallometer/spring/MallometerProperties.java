@@ -171,10 +171,10 @@ public record MallometerProperties(
       @Nullable String tenant,
       @Nullable String certificates) {
 
-    /** Without the password. */
+    /** Without passwords. */
     @Override
     public String toString() {
-      return "Push[url=" + url + "]";
+      return "Push[url=" + (url != null && url.contains("@") ? "..." : url) + "]";
     }
   }
 

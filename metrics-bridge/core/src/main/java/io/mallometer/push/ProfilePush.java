@@ -101,13 +101,22 @@ public final class ProfilePush implements AutoCloseable {
         if (!waiting.isEmpty() && now - retry >= 0) {
           boolean taken = send();
           retry = System.nanoTime() + (taken ? 0 : pause);
-          pause = taken ? FIRST_PAUSE_NANOS : Math.min(2 * pause, Math.max(interval, pause));
+          pause = taken ? FIRST_PAUSE_NANOS : longer(pause);
         }
       } catch (Throwable e) {
-        failure.warn("A profile cannot be pushed to " + options.url(), e);
+        // Not its message, which may quote a credential.
+        failure.warn(
+            "A profile cannot be pushed to %s: %s".formatted(options.url(), e.getClass().getName()),
+            null);
+        retry = System.nanoTime() + pause;
+        pause = longer(pause);
       }
       sleepUntil(waiting.isEmpty() || retry - due > 0 ? due : retry);
     }
+  }
+
+  private long longer(long pause) {
+    return Math.min(2 * pause, Math.max(options.interval().toNanos(), pause));
   }
 
   private synchronized void sleepUntil(long nanos) {

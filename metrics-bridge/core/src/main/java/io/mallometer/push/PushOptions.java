@@ -119,11 +119,17 @@ public record PushOptions(
     try {
       URI url = new URI(text);
       String scheme = url.getScheme() == null ? "" : url.getScheme().toLowerCase(Locale.ROOT);
-      if ((scheme.equals("http") || scheme.equals("https")) && url.getHost() != null) {
+      boolean known = scheme.equals("http") || scheme.equals("https");
+      if (known && url.getHost() != null && url.getRawUserInfo() == null) {
         return url;
       }
     } catch (URISyntaxException e) {
       // Told below.
+    }
+    if (text.contains("@")) {
+      throw new IllegalArgumentException(
+          "push.url must be an address without a user and a password;"
+              + " push.username and push.password are for them");
     }
     throw new IllegalArgumentException(
         "push.url is \"%s\" and must be an address such as https://pyroscope:4040".formatted(text));

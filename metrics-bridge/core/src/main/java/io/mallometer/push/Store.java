@@ -87,7 +87,7 @@ final class Store {
     connection.setRequestProperty("Connect-Protocol-Version", "1");
     connection.setRequestProperty("User-Agent", "mallometer");
     if (options.tenant().isPresent()) {
-      connection.setRequestProperty("X-Scope-OrgID", options.tenant().get());
+      header(connection, "X-Scope-OrgID", options.tenant().get(), "push.tenant");
     }
     if (options.login().isPresent()) {
       PushOptions.Login login = options.login().get();
@@ -97,9 +97,18 @@ final class Store {
     }
     if (options.tokenFile().isPresent()) {
       String token = Files.readString(options.tokenFile().get()).strip();
-      connection.setRequestProperty("Authorization", "Bearer " + token);
+      header(connection, "Authorization", "Bearer " + token, "the content of push.tokenFile");
     }
     return connection;
+  }
+
+  /** Checked here, because the JDK's exception quotes the value. */
+  private static void header(
+      HttpURLConnection connection, String name, String value, String option) throws IOException {
+    if (value.chars().anyMatch(Character::isISOControl)) {
+      throw new IOException(option + " must be one line without control characters");
+    }
+    connection.setRequestProperty(name, value);
   }
 
   private static SSLSocketFactory trusting(Path certificates) throws IOException {

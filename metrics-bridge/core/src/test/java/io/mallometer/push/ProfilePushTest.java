@@ -8,6 +8,7 @@ import io.mallometer.Logged;
 import io.mallometer.SitesByHand;
 import io.mallometer.push.ProfileStore.Pushed;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -181,6 +182,85 @@ class ProfilePushTest {
     ProfileStore back = store(port);
     until(() -> push.sent() >= 10);
     assertThat(back.waiting()).isGreaterThanOrEqualTo(10);
+  }
+
+  @Test
+  void aTokenOfTwoLinesIsNotLogged() throws Exception {
+    ProfileStore store = store(0);
+    Path token = Files.writeString(directory.resolve("token"), "hunter\nhunter2\n");
+    ProfilePush push = push(store.url(), Map.of("tokenFile", token.toString()));
+    until(() -> push.dropped() >= 2);
+
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .contains("push.tokenFile must be one line")
+        .doesNotContain("hunter");
+    assertThat(logged.causes()).isEmpty();
+    Files.writeString(token, "right");
+    until(() -> push.sent() >= 1);
+    assertThat(store.next().headers().getFirst("Authorization")).isEqualTo("Bearer right");
+  }
+
+  @Test
+  void aTenantOfTwoLinesIsNotLogged() throws Exception {
+    ProfilePush push = push(store(0).url(), Map.of("tenant", "hunter\nhunter2"));
+    until(() -> push.dropped() >= 2);
+
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .contains("push.tenant must be one line")
+        .doesNotContain("hunter");
+  }
+
+  @Test
+  void whatFailsForNoKnownReasonIsTriedAfterAPauseAndNotQuoted() throws Exception {
+    AtomicInteger attempts = new AtomicInteger();
+    Path broken =
+        (Path)
+            Proxy.newProxyInstance(
+                Path.class.getClassLoader(),
+                new Class<?>[] {Path.class},
+                (self, method, arguments) -> {
+                  attempts.incrementAndGet();
+                  throw new IllegalStateException("hunter2");
+                });
+    PushOptions known = options(store(0).url(), Map.of());
+    grow();
+    long begin = System.nanoTime();
+    ProfilePush push =
+        ProfilePush.start(
+            mallometer,
+            new PushOptions(
+                known.url(),
+                known.interval(),
+                known.labels(),
+                known.login(),
+                Optional.of(broken),
+                known.tenant(),
+                known.certificates()));
+    open.add(0, push);
+    until(() -> push.dropped() >= 3);
+
+    long tried = attempts.get();
+    assertThat(tried).isBetween(1L, 2 + (System.nanoTime() - begin) / 1_000_000_000);
+    assertThat(logged.messages())
+        .singleElement()
+        .asString()
+        .contains("IllegalStateException")
+        .doesNotContain("hunter2");
+    assertThat(logged.causes()).isEmpty();
+  }
+
+  @Test
+  void anAddressWithAPasswordIsRefusedAndNotQuoted() {
+    for (String url :
+        List.of("https://me:hunter2@localhost", "me:hunter2@localhost", "http://me:hunt/2@host")) {
+      assertThatThrownBy(() -> PushOptions.of(Map.of("url", url), "java", Optional.empty()))
+          .hasMessageContaining("push.url must be an address without a user and a password")
+          .hasMessageNotContaining("hunt");
+    }
   }
 
   @Test
