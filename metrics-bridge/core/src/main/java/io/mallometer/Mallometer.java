@@ -231,11 +231,13 @@ public interface Mallometer extends AutoCloseable {
     SiteChanges changes(Instant from, Instant to);
 
     /**
-     * Returns what changed of the call sites over this time, up to now. It compares with the kept
-     * moment that is nearest, as in {@link #changes(Instant, Instant)}; the result names that
-     * moment. Does not wait.
+     * Returns what changed of the call sites over this time, up to a reading. It compares with the
+     * kept moment that is nearest, as in {@link #changes(Instant, Instant)}; the result names that
+     * moment. Reads nothing.
+     *
+     * @param now what {@link #read()} returned
      */
-    SiteChanges changes(Duration over);
+    SiteChanges changes(Duration over, CallSites now);
 
     /**
      * Returns the call sites as they were at a moment that is kept until the next of its kind: at

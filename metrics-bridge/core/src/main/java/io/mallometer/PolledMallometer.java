@@ -276,9 +276,9 @@ class PolledMallometer implements Mallometer {
     }
 
     @Override
-    public SiteChanges changes(Duration over) {
+    public SiteChanges changes(Duration over, CallSites now) {
       try {
-        return poller.callSiteReader().changes(over);
+        return poller.callSiteReader().changes(over, now);
       } catch (RuntimeException | LinkageError e) {
         return SiteChanges.none(unreadable(e));
       }

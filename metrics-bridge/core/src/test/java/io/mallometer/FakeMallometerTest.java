@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import io.mallometer.model.TrimReport.Outcome;
+import io.mallometer.view.Views;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,6 +45,19 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).isEmpty();
     mallometer.advance(Duration.ofSeconds(1));
     assertThat(mallometer.sites().read().sites()).hasSize(3);
+  }
+
+  /** However long a reading takes. */
+  @Test
+  void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
+    mallometer.setSites(SitesByHand.three());
+    mallometer.sites().read();
+    mallometer.library().onCallSites(() -> mallometer.advance(Duration.ofSeconds(2)));
+    mallometer.advance(Duration.ofMinutes(1));
+    int before = mallometer.library().siteReadings();
+
+    new Views(mallometer).answer("pprof", Map.of("seconds", "60"));
+    assertThat(mallometer.library().siteReadings()).isEqualTo(before + 1);
   }
 
   @Test

@@ -333,12 +333,12 @@ public final class Views {
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
   }
 
-  /** What changed in so many seconds. Nobody waits for them: what was there then is known. */
+  /** What changed in so many seconds, for which nobody waits: what was there then is known. */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     if (query.at() != null) {
       throw new IllegalArgumentException("at is one moment: it and seconds exclude each other");
     }
-    SiteChanges changes = query.chosen(mallometer.sites().changes(over));
+    SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
     if (changes.from().isEmpty()) {
       return Told.refused(Outcome.UNSUPPORTED, changes.reason());
     }

@@ -157,9 +157,9 @@ public final class CallSiteReader {
     return history.changes(from, to, callSites());
   }
 
-  /** What changed from so long ago to now. */
-  public synchronized SiteChanges changes(Duration over) {
-    return history.changes(over, callSites());
+  /** What changed from so long ago to a reading. */
+  public synchronized SiteChanges changes(Duration over, CallSites now) {
+    return history.changes(over, now);
   }
 
   /**
