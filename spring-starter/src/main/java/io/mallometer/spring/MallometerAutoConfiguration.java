@@ -1,6 +1,7 @@
 package io.mallometer.spring;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.process.Checkpoints;
 import io.mallometer.jfr.NativeMemoryEvents;
 import io.mallometer.jmx.NativeMemoryMBeans;
 import io.mallometer.model.MallometerOptions;
@@ -122,8 +123,11 @@ public final class MallometerAutoConfiguration {
   ProfilePush profilePush(
       Mallometer mallometer, MallometerProperties properties, Environment environment) {
     String service = environment.getProperty("spring.application.name", "");
-    return ProfilePush.start(
-        mallometer, properties.pushOptions(service.isEmpty() ? "application" : service));
+    ProfilePush push =
+        ProfilePush.start(
+            mallometer, properties.pushOptions(service.isEmpty() ? "application" : service));
+    Checkpoints.around(push::pause, push::resume);
+    return push;
   }
 
   @Bean

@@ -31,10 +31,9 @@ public final class ProfilePush implements AutoCloseable {
   private final Mallometer mallometer;
   private final PushOptions options;
   private final Store store;
-  private final Thread thread;
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  /** Only of the thread, as is the next. */
+  /** Its monitor is held while profiles are taken and sent, and guards the next. */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
   private Optional<CallSites> before = Optional.empty();
@@ -43,19 +42,19 @@ public final class ProfilePush implements AutoCloseable {
   private volatile long dropped;
   private volatile boolean closed;
 
+  /** The thread that may go on; null while there is a pause. */
+  private volatile @Nullable Thread thread;
+
   private ProfilePush(Mallometer mallometer, PushOptions options) {
     this.mallometer = mallometer;
     this.options = options;
     this.store = new Store(options);
-    this.thread = new Thread(null, this::run, "mallometer-push", 0, false);
-    thread.setDaemon(true);
-    thread.setContextClassLoader(ProfilePush.class.getClassLoader());
   }
 
   /** Starts to push. The first profile is sent after one interval. */
   public static ProfilePush start(Mallometer mallometer, PushOptions options) {
     ProfilePush push = new ProfilePush(mallometer, options);
-    push.thread.start();
+    push.resume();
     return push;
   }
 
@@ -69,21 +68,49 @@ public final class ProfilePush implements AutoCloseable {
     return dropped;
   }
 
-  /** Stops pushing. Waits for a second at most. */
-  @Override
-  public void close() {
+  /**
+   * Sends nothing until {@link #resume()}, and closes the connection of a push that is under way;
+   * its profile is sent again. Waits for a second at most.
+   */
+  public void pause() {
+    Thread ended;
     synchronized (this) {
-      closed = true;
+      ended = thread;
+      thread = null;
       notifyAll();
     }
-    if (Thread.currentThread() == thread) {
+    if (ended == null || Thread.currentThread() == ended) {
       return;
     }
+    store.disconnect();
     try {
-      thread.join(LONGEST_END_MILLIS);
+      ended.join(LONGEST_END_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Goes on after {@link #pause()}, unless it is closed. */
+  public synchronized void resume() {
+    if (closed || thread != null) {
+      return;
+    }
+    Thread next = new Thread(null, this::run, "mallometer-push", 0, false);
+    next.setDaemon(true);
+    next.setContextClassLoader(ProfilePush.class.getClassLoader());
+    thread = next;
+    next.start();
+  }
+
+  /** Stops pushing. Waits for a second at most. */
+  @Override
+  public void close() {
+    closed = true;
+    pause();
+  }
+
+  private boolean goesOn() {
+    return Thread.currentThread() == thread;
   }
 
   private void run() {
@@ -91,17 +118,21 @@ public final class ProfilePush implements AutoCloseable {
     long due = System.nanoTime();
     long pause = FIRST_PAUSE_NANOS;
     long retry = due;
-    while (!closed) {
+    while (goesOn()) {
+      boolean waits = false;
       try {
         long now = System.nanoTime();
-        if (now - due >= 0) {
-          due = now + interval;
-          take();
-        }
-        if (!waiting.isEmpty() && now - retry >= 0) {
-          boolean taken = send();
-          retry = System.nanoTime() + (taken ? 0 : pause);
-          pause = taken ? FIRST_PAUSE_NANOS : longer(pause);
+        synchronized (waiting) {
+          if (now - due >= 0) {
+            due = now + interval;
+            take();
+          }
+          if (!waiting.isEmpty() && now - retry >= 0) {
+            boolean taken = send();
+            retry = System.nanoTime() + (taken ? 0 : pause);
+            pause = taken ? FIRST_PAUSE_NANOS : longer(pause);
+          }
+          waits = !waiting.isEmpty();
         }
       } catch (Throwable e) {
         // Not its message, which may quote a credential.
@@ -111,7 +142,7 @@ public final class ProfilePush implements AutoCloseable {
         retry = System.nanoTime() + pause;
         pause = longer(pause);
       }
-      sleepUntil(waiting.isEmpty() || retry - due > 0 ? due : retry);
+      sleepUntil(!waits || retry - due > 0 ? due : retry);
     }
   }
 
@@ -121,7 +152,7 @@ public final class ProfilePush implements AutoCloseable {
 
   private synchronized void sleepUntil(long nanos) {
     try {
-      for (long left; !closed && (left = nanos - System.nanoTime()) > 0; ) {
+      for (long left; goesOn() && (left = nanos - System.nanoTime()) > 0; ) {
         wait(left / 1_000_000 + 1);
       }
     } catch (InterruptedException e) {
@@ -152,7 +183,7 @@ public final class ProfilePush implements AutoCloseable {
 
   /** Sends what waits, oldest first; false if the store does not take it for now. */
   private boolean send() {
-    for (byte[] profile; (profile = waiting.peekFirst()) != null && !closed; ) {
+    for (byte[] profile; (profile = waiting.peekFirst()) != null && goesOn(); ) {
       try {
         String refusal = store.push(profile);
         if (refusal.isEmpty()) {
@@ -165,6 +196,9 @@ public final class ProfilePush implements AutoCloseable {
         }
         waiting.removeFirst();
       } catch (IOException e) {
+        if (!goesOn()) {
+          return false; // its connection was closed
+        }
         failure.warn(
             "A profile cannot be pushed to %s: %s. It is sent again; ten wait at most."
                 .formatted(options.url(), e.getMessage() == null ? e : e.getMessage()),

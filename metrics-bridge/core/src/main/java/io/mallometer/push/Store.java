@@ -20,6 +20,7 @@ import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pyroscope's service for pushes: a message {@code push.v1.PushRequest} with one series in a POST,
@@ -41,6 +42,9 @@ final class Store {
 
   private final PushOptions options;
 
+  /** The connection of the push that is under way. */
+  private volatile @Nullable HttpURLConnection open;
+
   Store(PushOptions options) {
     this.options = options;
   }
@@ -53,11 +57,29 @@ final class Store {
    */
   String push(byte[] profile) throws IOException {
     HttpURLConnection connection = connect();
+    open = connection;
+    try {
+      return push(profile, connection);
+    } finally {
+      open = null;
+      // Otherwise the JDK keeps the socket for the next push, also while the JVM is checkpointed.
+      connection.disconnect();
+    }
+  }
+
+  /** Has the push that is under way fail, unless it is not connected yet. */
+  void disconnect() {
+    HttpURLConnection connection = open;
+    if (connection != null) {
+      connection.disconnect();
+    }
+  }
+
+  private String push(byte[] profile, HttpURLConnection connection) throws IOException {
     try (OutputStream body = connection.getOutputStream()) {
       request(profile).moveTo(body);
     }
     int status = connection.getResponseCode();
-    // Read to its end, so that the connection serves the next request.
     String answer = answer(connection, status);
     if (status == OK) {
       return "";

@@ -1,5 +1,6 @@
 package io.mallometer.push;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +10,9 @@ import io.mallometer.SitesByHand;
 import io.mallometer.push.ProfileStore.Pushed;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -263,6 +268,84 @@ class ProfilePushTest {
     }
   }
 
+  /** The JDK would keep it for the next request. */
+  @Test
+  void noConnectionStaysOpenAfterAPush() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      server.setSoTimeout(20_000);
+      ProfilePush push = push(URI.create("http://localhost:" + server.getLocalPort()), Map.of());
+      Thread growing = growing();
+      try (Socket client = server.accept()) {
+        client.setSoTimeout(20_000);
+        assertThat(client.getInputStream().read()).isPositive();
+        push.pause(); // closes it while it waits for the answer
+        assertThat(readToTheEnd(client)).isTrue();
+      }
+      push.resume();
+      try (Socket client = server.accept()) {
+        client.setSoTimeout(20_000);
+        client
+            .getOutputStream()
+            .write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+        assertThat(readToTheEnd(client)).isTrue();
+      }
+      until(() -> push.sent() >= 1);
+      growing.interrupt();
+      growing.join();
+      assertThat(logged.messages()).isEmpty();
+    }
+  }
+
+  /** Fails if the other side does not close within the socket's timeout. */
+  private static boolean readToTheEnd(Socket client) throws IOException {
+    byte[] buffer = new byte[8192];
+    int length;
+    do {
+      length = client.getInputStream().read(buffer);
+    } while (length >= 0);
+    return true;
+  }
+
+  private Thread growing() {
+    Thread thread =
+        new Thread(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                grow();
+                LockSupport.parkNanos(5_000_000);
+              }
+            });
+    thread.start();
+    return thread;
+  }
+
+  @Test
+  void afterAPauseItGoesOnAndAfterTheEndItDoesNot() throws Exception {
+    ProfileStore store = store(0);
+    ProfilePush push = push(store.url(), Map.of());
+    next(store);
+    push.pause();
+    push.pause();
+    long sent = push.sent();
+    while (store.waiting() > 0) {
+      store.next();
+    }
+    for (int i = 0; i < 20; i++) {
+      grow();
+      Thread.sleep(5);
+    }
+    assertThat(push.sent()).isEqualTo(sent);
+    assertThat(store.waiting()).isZero();
+
+    push.resume();
+    push.resume();
+    until(() -> push.sent() > sent);
+    push.close();
+    push.resume();
+    assertThat(Thread.getAllStackTraces().keySet())
+        .noneMatch(thread -> thread.getName().equals("mallometer-push"));
+  }
+
   @Test
   void withoutCallSitesNothingIsSentAndTheEndIsSoon() throws Exception {
     ProfileStore store = store(0);
@@ -311,7 +394,7 @@ class ProfilePushTest {
     return push;
   }
 
-  private void grow() {
+  private synchronized void grow() {
     second += 2;
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.setSites(

@@ -15,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -91,12 +90,11 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
 
   /** For the life of the JVM, but not while it is checkpointed. */
   private static void pushTo(Mallometer mallometer, PushOptions store) {
-    AtomicReference<ProfilePush> push = new AtomicReference<>(ProfilePush.start(mallometer, store));
-    Checkpoints.around(
-        () -> push.get().close(), () -> push.set(ProfilePush.start(mallometer, store)));
+    ProfilePush push = ProfilePush.start(mallometer, store);
+    Checkpoints.around(push::pause, push::resume);
   }
 
-  /** For the life of the JVM: the exporter's sockets are the JDK's, which a checkpoint closes. */
+  /** For the life of the JVM. Nothing closes the exporter's sockets for a checkpoint. */
   private static String pushTo(Mallometer mallometer, OtlpPush.Options receiver) {
     try {
       OtlpPush.start(mallometer, receiver);
