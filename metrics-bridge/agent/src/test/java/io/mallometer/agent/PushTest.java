@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.program.DeflaterLeak;
 import io.mallometer.push.ProfileStore;
 import io.mallometer.push.ProfileStore.Pushed;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,15 +34,40 @@ class PushTest {
     }
   }
 
-  private Process start(String options) throws Exception {
+  /** Each JVM with the agent would pay for it. */
+  @Test
+  void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
+    Process application = start("attach=false", "-Xlog:class+load");
+    try {
+      String output = "";
+      long begin = System.nanoTime();
+      // It comes after the pushes have begun.
+      while (!output.contains("io.mallometer.agent.payload.LateRegistration ")) {
+        assertThat(System.nanoTime() - begin).as(output).isLessThan(30_000_000_000L);
+        Thread.sleep(20);
+        output = Files.readString(directory.resolve("output"));
+      }
+      assertThat(output)
+          .contains("io.mallometer.agent.payload.BridgeOptions ")
+          .doesNotContain("io.mallometer.push.", "OtlpPush", "payload.Entry$$Lambda");
+    } finally {
+      application.destroyForcibly().waitFor();
+    }
+  }
+
+  private Process start(String options, String... more) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
-                    "-cp",
-                    "target/test-classes",
-                    DeflaterLeak.class.getName()))
+                Stream.of(
+                        Stream.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(more),
+                        Stream.of(
+                            "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
+                            "-cp",
+                            "target/test-classes",
+                            DeflaterLeak.class.getName()))
+                    .flatMap(arguments -> arguments)
+                    .toList())
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile());
     builder.environment().put("LD_PRELOAD", System.getProperty("library"));

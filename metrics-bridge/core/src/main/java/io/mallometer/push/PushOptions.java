@@ -35,18 +35,6 @@ public record PushOptions(
     Optional<String> tenant,
     Optional<Path> certificates) {
 
-  /** The options by name, for faces that read texts. */
-  public static final List<String> NAMES =
-      List.of(
-          "url",
-          "interval",
-          "labels",
-          "username",
-          "password",
-          "tokenFile",
-          "tenant",
-          "certificates");
-
   private static final Duration SHORTEST = Duration.ofSeconds(1);
   private static final Duration USUAL = Duration.ofSeconds(15);
 
@@ -71,10 +59,11 @@ public record PushOptions(
   /**
    * Reads options.
    *
-   * @param given texts by the names of {@link #NAMES}; labels as {@code name=value}, separated by
-   *     blanks or commas
+   * @param given texts by the names {@code url}, {@code labels}, {@code username}, {@code password},
+   *     {@code tokenFile}, {@code tenant} and {@code certificates}; labels as {@code name=value},
+   *     separated by blanks or commas
    * @param service the label {@code service_name}, unless the labels have it
-   * @param interval as in {@code given}; empty for 15 s
+   * @param interval time between two profiles; empty for 15 s
    * @throws IllegalArgumentException if one makes no sense; the message says which
    */
   public static PushOptions of(

@@ -44,16 +44,15 @@ final class BridgeOptions {
   }
 
   /**
-   * Where profiles are pushed to; empty if nowhere.
+   * Where profiles are pushed to; empty if nowhere, and then no class for it is loaded.
    *
    * @throws IllegalArgumentException if an option is not understood
    */
   static Optional<PushOptions> push(Map<String, String> options) {
     Map<String, String> given = new HashMap<>();
-    for (String name : PushOptions.NAMES) {
-      @Nullable String value = options.get(PUSH + name);
-      if (value != null) {
-        given.put(name, value);
+    for (Map.Entry<String, String> option : options.entrySet()) {
+      if (option.getKey().startsWith(PUSH)) {
+        given.put(option.getKey().substring(PUSH.length()), option.getValue());
       }
     }
     if (given.isEmpty()) {

@@ -76,7 +76,9 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       mallometer.counting().attach();
     }
     String served = options.containsKey("port") ? "; " + serve(mallometer, server, said) : "";
-    push.ifPresent(store -> pushTo(mallometer, store));
+    if (push.isPresent()) {
+      pushTo(mallometer, push.get());
+    }
     String pushes = otlp.isPresent() ? pushTo(mallometer, otlp.get()) : "";
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
