@@ -12,13 +12,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,10 +68,15 @@ class OtlpTest {
     Process application =
         start(
             "otlp.interval=1s,otlp.url=%s,otlp.path=%s,config=%s"
-                .formatted(url, exporter(), config));
+                .formatted(url, exporter(), config),
+            "-Xlog:class+load");
     try {
-      ExportMetricsServiceRequest push = pushes.poll(30, TimeUnit.SECONDS);
+      ExportMetricsServiceRequest push = pushes.poll(60, TimeUnit.SECONDS);
       assertThat(push).as(output()).isNotNull();
+      assertThat(output().split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
+          .as("beside the application's start, which may want to set up logging first")
+          .contains("io.mallometer.agent.payload.LateRegistration ")
+          .doesNotContain("java.util.logging.LogManager ", "io.opentelemetry.");
       assertThat(tokens.poll()).isEqualTo("Bearer t");
       assertThat(push.getResourceMetrics(0).getResource().toString()).contains("leaky");
       Map<String, Metric> metrics =
@@ -93,7 +98,10 @@ class OtlpTest {
 
   @Test
   void withoutTheExporterTheApplicationRunsAndTheLineSaysWhy() throws Exception {
-    Process application = start("otlp.url=%s,otlp.path=%s".formatted(url, directory));
+    Process application =
+        start(
+            "otlp.url=%s,otlp.path=%s".formatted(url, directory),
+            "-Dcom.sun.management.any=1"); // JMX is used, so it need not wait
     try {
       long begin = System.nanoTime();
       while (!output().contains("cannot push metrics to")) {
@@ -124,15 +132,19 @@ class OtlpTest {
     return Files.exists(output) ? Files.readString(output) : "";
   }
 
-  private Process start(String options) throws IOException {
+  private Process start(String options, String... more) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
-                    "-cp",
-                    "target/test-classes",
-                    DeflaterLeak.class.getName()))
+                Stream.of(
+                        Stream.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(more),
+                        Stream.of(
+                            "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
+                            "-cp",
+                            "target/test-classes",
+                            DeflaterLeak.class.getName()))
+                    .flatMap(arguments -> arguments)
+                    .toList())
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("output").toFile());
     builder.environment().put("LD_PRELOAD", System.getProperty("library"));

@@ -79,15 +79,15 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     if (push.isPresent()) {
       pushTo(mallometer, push.get());
     }
-    String pushes = otlp.isPresent() ? pushTo(mallometer, otlp.get()) : "";
     Snapshot snapshot = mallometer.snapshot();
     String counts = (snapshot.status().active() ? version + " " : "") + Counting.sentence(snapshot);
     String relaunch =
         options.getOrDefault("relaunch", "false").equals("true")
             ? relaunch(notRelaunched, snapshot)
             : "";
-    said.accept(counts + relaunch + missing() + pushes + served);
-    new LateRegistration(mallometer).run();
+    said.accept(counts + relaunch + missing() + served);
+    new LateRegistration(mallometer)
+        .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
   }
 
   /** For the life of the JVM, but not while it is checkpointed. */
@@ -97,13 +97,15 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /** For the life of the JVM. Nothing closes the exporter's sockets for a checkpoint. */
-  private static String pushTo(Mallometer mallometer, OtlpPush.Options receiver) {
-    try {
-      OtlpPush.start(mallometer, receiver);
-      return "";
-    } catch (IOException | RuntimeException e) {
-      return "; cannot push metrics to " + receiver.url() + ": " + reason(e);
-    }
+  private static Runnable metricsTo(
+      Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
+    return () -> {
+      try {
+        OtlpPush.start(mallometer, receiver);
+      } catch (IOException | RuntimeException e) {
+        said.accept("cannot push metrics to " + receiver.url() + ": " + reason(e));
+      }
+    };
   }
 
   /**

@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import javax.management.MBeanServerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Registers the MBeans when somebody uses JMX: a JVM takes a quarter of a second of processor time
@@ -34,17 +35,29 @@ final class LateRegistration {
     this.mallometer = mallometer;
   }
 
-  /** Returns when all is registered. */
-  void run() {
+  /**
+   * Returns when all is registered.
+   *
+   * @param logging what starts {@code java.util.logging}, and so is called when JMX is used, or
+   *     after some seconds; null for nothing
+   */
+  void run(@Nullable Runnable logging) {
     boolean asked = jmxAskedFor();
     if (asked) {
       NativeMemoryMBeans.register(mallometer);
     }
     boolean recording = recordingAskedFor();
-    for (int i = 0; i < QUICK_CHECKS && !recording && !jmxIsUsed(); i++) {
+    int checks = 0;
+    for (; checks < QUICK_CHECKS && !recording && !jmxIsUsed(); checks++) {
       pause(QUICK_PACE_MILLIS);
     }
     NativeMemoryEvents.register(mallometer);
+    if (logging != null) {
+      for (; checks < QUICK_CHECKS && !jmxIsUsed(); checks++) {
+        pause(QUICK_PACE_MILLIS);
+      }
+      logging.run();
+    }
     if (!asked) {
       while (!jmxIsUsed()) {
         pause(PACE_MILLIS);
