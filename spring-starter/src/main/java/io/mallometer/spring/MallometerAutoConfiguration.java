@@ -120,8 +120,11 @@ public final class MallometerAutoConfiguration {
   @Lazy(false)
   @ConditionalOnMissingBean
   @ConditionalOnProperty("mallometer.push.url")
-  ProfilePush profilePush(
+  @Nullable ProfilePush profilePush(
       Mallometer mallometer, MallometerProperties properties, Environment environment) {
+    if (!properties.pushes()) {
+      return null;
+    }
     String service = environment.getProperty("spring.application.name", "");
     ProfilePush push =
         ProfilePush.start(

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -192,6 +193,11 @@ public record MallometerProperties(
       @Nullable Duration interval,
       @DefaultValue("0.1") double retainedShare,
       @DefaultValue("1m") Duration minimumInterval) {}
+
+  /** Whether there is an address: a variable of the environment may be set and empty. */
+  boolean pushes() {
+    return StringUtils.hasText(push.url());
+  }
 
   /**
    * Where profiles are sent.

@@ -3,7 +3,11 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mallometer.ChildJvm;
+import io.mallometer.FakeMallometer;
 import io.mallometer.PublicNames;
+import io.mallometer.SimulatedCheckpoints;
+import io.mallometer.push.ProfilePush;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -18,13 +22,16 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /** What an IDE shows for {@code mallometer.*}, and what a wrong value answers. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -113,6 +120,40 @@ class ConfigurationTest {
         .contains(property)
         .contains(value)
         .contains(message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " "})
+  void withAnEmptyAddressNothingIsPushed(String url) {
+    try (ConfigurableApplicationContext context =
+        Contexts.with(new FakeMallometer()).run("--mallometer.push.url=" + url)) {
+      assertThat(context.getBeanProvider(ProfilePush.class).getIfAvailable()).isNull();
+    }
+  }
+
+  @Test
+  void anAddressWithAPasswordStopsTheStartupAndIsNotShown(CapturedOutput output) {
+    assertThatThrownBy(
+            () ->
+                Contexts.with(new FakeMallometer())
+                    .run("--mallometer.push.url=https://me:hunter2@localhost"))
+        .isInstanceOf(Exception.class);
+
+    assertThat(output)
+        .contains("push.url must be an address without a user and a password")
+        .doesNotContain("hunter2");
+  }
+
+  @Test
+  @Tag("process")
+  void pushesEndForACheckpointAndGoOnAfterIt(@TempDir Path directory) {
+    ChildJvm.Result result =
+        new ChildJvm()
+            .options(SimulatedCheckpoints.option(directory))
+            .run(CheckpointedPushes.class);
+
+    assertThat(result.output())
+        .contains("before: true", "meanwhile: false", "after: true", "at the end: false");
   }
 
   @Test
