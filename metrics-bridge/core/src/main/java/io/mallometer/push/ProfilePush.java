@@ -135,10 +135,13 @@ public final class ProfilePush implements AutoCloseable {
           waits = !waiting.isEmpty();
         }
       } catch (Throwable e) {
-        // Not its message, which may quote a credential.
-        failure.warn(
-            "A profile cannot be pushed to %s: %s".formatted(options.url(), e.getClass().getName()),
-            null);
+        if (goesOn()) {
+          // Not its message, which may quote a credential.
+          failure.warn(
+              "A profile cannot be pushed to %s: %s"
+                  .formatted(options.url(), e.getClass().getName()),
+              null);
+        }
         retry = System.nanoTime() + pause;
         pause = longer(pause);
       }

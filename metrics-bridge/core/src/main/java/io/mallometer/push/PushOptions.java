@@ -59,9 +59,9 @@ public record PushOptions(
   /**
    * Reads options.
    *
-   * @param given texts by the names {@code url}, {@code labels}, {@code username}, {@code password},
-   *     {@code tokenFile}, {@code tenant} and {@code certificates}; labels as {@code name=value},
-   *     separated by blanks or commas
+   * @param given texts by the names {@code url}, {@code labels}, {@code username}, {@code
+   *     password}, {@code tokenFile}, {@code tenant} and {@code certificates}; labels as {@code
+   *     name=value}, separated by blanks or commas
    * @param service the label {@code service_name}, unless the labels have it
    * @param interval time between two profiles; empty for 15 s
    * @throws IllegalArgumentException if one makes no sense; the message says which

@@ -62,7 +62,6 @@ final class Store {
       return push(profile, connection);
     } finally {
       open = null;
-      // Otherwise the JDK keeps the socket for the next push, also while the JVM is checkpointed.
       connection.disconnect();
     }
   }
@@ -105,6 +104,9 @@ final class Store {
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
+    // Otherwise the JDK keeps the socket for the next push, also while the JVM is checkpointed: of
+    // an answer without a body disconnect() does not know the socket any more.
+    connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");
     connection.setRequestProperty("User-Agent", "mallometer");
@@ -125,8 +127,8 @@ final class Store {
   }
 
   /** Checked here, because the JDK's exception quotes the value. */
-  private static void header(
-      HttpURLConnection connection, String name, String value, String option) throws IOException {
+  private static void header(HttpURLConnection connection, String name, String value, String option)
+      throws IOException {
     if (value.chars().anyMatch(Character::isISOControl)) {
       throw new IOException(option + " must be one line without control characters");
     }

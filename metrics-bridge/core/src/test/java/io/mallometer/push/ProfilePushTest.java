@@ -284,9 +284,16 @@ class ProfilePushTest {
       push.resume();
       try (Socket client = server.accept()) {
         client.setSoTimeout(20_000);
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+          head.append((char) client.getInputStream().read());
+        }
+        assertThat(head).contains("Connection: close");
         client
             .getOutputStream()
-            .write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+            .write(
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+                    .getBytes(US_ASCII));
         assertThat(readToTheEnd(client)).isTrue();
       }
       until(() -> push.sent() >= 1);
