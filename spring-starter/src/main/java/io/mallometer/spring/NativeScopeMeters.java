@@ -113,7 +113,7 @@ final class NativeScopeMeters {
     if (counted.isPresent()) {
       add(scope, counted.get().allocatedBytes(), net(counted.get()));
     } else {
-      miss(scope, gapHere());
+      miss(scope, gapOf(Thread.currentThread()));
     }
   }
 
@@ -129,9 +129,9 @@ final class NativeScopeMeters {
     return counted.allocatedBytes() - counted.freedBytes();
   }
 
-  /** Returns why the calling thread cannot be measured. */
-  static Gap gapHere() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
+  /** Returns why a thread cannot be measured. */
+  static Gap gapOf(Thread thread) {
+    ThreadGroup group = thread.getThreadGroup();
     // Thread.isVirtual() came with JDK 21; all virtual threads are in this one group.
     return group != null && group.getName().equals("VirtualThreads")
         ? Gap.VIRTUAL_THREAD

@@ -16,8 +16,10 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -116,11 +118,7 @@ class NativeScopeTest {
   void aRouteIsTheSumOfThePiecesThatThreadsWorkedOn() {
     ObservationRegistry observations = observations();
     allocated(1_000, 0);
-    Observation request =
-        Observation.createNotStarted("http.server.requests", NativeScopeTest::request, observations)
-            .lowCardinalityKeyValue("uri", "/orders/{id}")
-            .lowCardinalityKeyValue("method", "GET")
-            .start();
+    Observation request = startedRequest(observations);
     allocated(5_000, 0);
     request.scoped(
         () -> {
@@ -136,6 +134,83 @@ class NativeScopeTest {
     assertThat(sum(ROUTE)).isEqualTo(320);
     assertThat(net(ROUTE)).isEqualTo(70);
     assertThat(registry.find("native.scope.allocated").summaries()).hasSize(1);
+  }
+
+  private static Observation startedRequest(ObservationRegistry observations) {
+    return Observation.createNotStarted(
+            "http.server.requests", NativeScopeTest::request, observations)
+        .lowCardinalityKeyValue("uri", "/orders/{id}")
+        .lowCardinalityKeyValue("method", "GET")
+        .start();
+  }
+
+  /** The counters of this test are those of all threads: what both saw is in both pieces. */
+  @Test
+  @Timeout(60)
+  void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {
+    Observation request = startedRequest(observations());
+    CountDownLatch opened = new CountDownLatch(1);
+    CountDownLatch firstClosed = new CountDownLatch(1);
+    FutureTask<Void> second =
+        new FutureTask<>(
+            () -> {
+              allocated(100, 0);
+              try (Observation.Scope scope = request.openScope()) {
+                opened.countDown();
+                firstClosed.await();
+                allocated(1_000, 0);
+              }
+              return null;
+            });
+    allocated(0, 0);
+    try (Observation.Scope scope = request.openScope()) {
+      new Thread(second).start();
+      opened.await();
+      allocated(300, 0);
+    }
+    firstClosed.countDown();
+    second.get();
+    allocated(50_000, 0);
+    request.stop();
+
+    assertThat(sum(ROUTE)).isEqualTo(300 + 900);
+    assertThat(count(ROUTE)).isEqualTo(1);
+  }
+
+  @Test
+  void aScopeThatIsReplacedOrTakenFromItsThreadEndsThere() {
+    Observation request = startedRequest(observations());
+    allocated(0, 0);
+    Observation.Scope scope = request.openScope();
+    allocated(100, 0);
+    scope.makeCurrent();
+    allocated(150, 0);
+    scope.close();
+    allocated(9_000, 0);
+    Observation.Scope taken = request.openScope();
+    allocated(9_020, 0);
+    taken.reset();
+    allocated(20_000, 0);
+    taken.close();
+    request.stop();
+
+    assertThat(sum(ROUTE)).isEqualTo(100 + 50 + 20);
+  }
+
+  @Test
+  void aRequestThatStopsBeforeItsLastScopeHasWhatItDidUntilThen() {
+    Observation request = startedRequest(observations());
+    allocated(0, 0);
+    Observation.Scope scope = request.openScope();
+    allocated(500, 100);
+    request.stop();
+    allocated(9_000, 100);
+    scope.close();
+    request.openScope().close();
+
+    assertThat(sum(ROUTE)).isEqualTo(500);
+    assertThat(net(ROUTE)).isEqualTo(400);
+    assertThat(count(ROUTE)).isEqualTo(1);
   }
 
   @Test
