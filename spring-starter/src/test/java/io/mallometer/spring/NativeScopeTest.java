@@ -16,8 +16,10 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -240,6 +242,21 @@ class NativeScopeTest {
   }
 
   @Test
+  @Timeout(60)
+  void scopesBeyondTheLimitDoNotWaitForEachOther() throws Exception {
+    for (String name : new String[] {"first", "second", "third"}) {
+      meters.add(Scope.named(name), 10, 1);
+    }
+    FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
+    synchronized (meters) { // as by a thread that registers
+      new Thread(call).start();
+      call.get();
+    }
+
+    assertThat(sum(Scope.named(NativeScopeMeters.OTHER))).isEqualTo(20);
+  }
+
+  @Test
   void whatIsNotCountedIsNeverZero() {
     mallometer.setStatus(new Status(State.UNAVAILABLE, "no library", ""));
     meters.end(ROUTE, meters.begin());
@@ -258,20 +275,25 @@ class NativeScopeTest {
 
   /** An application may use a name of ours for a meter of its own, with other tags. */
   @Test
-  void aRegistryThatRefusesTheMetersDoesNotFailTheCall() {
+  void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {
+    AtomicInteger asked = new AtomicInteger();
     registry
         .config()
         .meterFilter(
             new MeterFilter() {
               @Override
               public Meter.Id map(Meter.Id id) {
+                asked.incrementAndGet();
                 throw new IllegalArgumentException("refused");
               }
             });
-    meters.add(ROUTE, 1, 1);
-    meters.miss(ROUTE, Gap.NO_THREAD);
+    for (int i = 0; i < 3; i++) {
+      meters.add(ROUTE, 1, 1);
+      meters.miss(ROUTE, Gap.NO_THREAD);
+    }
 
     assertThat(registry.getMeters()).isEmpty();
+    assertThat(asked).as("once for scopes, once for what is not known").hasValue(2);
   }
 
   @Test
@@ -345,6 +367,29 @@ class NativeScopeTest {
                           .totalAmount())
                   .isEqualTo(500);
             });
+  }
+
+  @Test
+  void theMetersOfAnnotatedMethodsAreLookedUpOnce() {
+    AtomicInteger lookUps = new AtomicInteger();
+    for (NativeScopeMeters found : Arrays.asList(meters, null)) {
+      lookUps.set(0);
+      NativeScopePostProcessor processor =
+          new NativeScopePostProcessor(
+              () -> {
+                lookUps.incrementAndGet();
+                return found;
+              });
+      Thumbnails thumbnails =
+          (Thumbnails)
+              processor.postProcessAfterInitialization(new Thumbnails(mallometer), "thumbnails");
+      assertThat(lookUps).hasValue(0);
+      thumbnails.draw(false);
+      thumbnails.draw(false);
+
+      assertThat(lookUps).hasValue(1);
+    }
+    assertThat(count(Scope.named("thumbnail"))).isEqualTo(2);
   }
 
   @Test
