@@ -11,8 +11,8 @@ public enum Outcome {
   /** At least one figure is better and none is worse. */
   BETTER(4, 0),
   /**
-   * None is worse, but something that is expected was not measured, or not in the same unit, or none
-   * of its percentiles is judged.
+   * None is worse, but something that is expected was not measured, or not in the same unit, or
+   * none of its percentiles is judged.
    */
   NOT_MEASURED(3, 125);
 

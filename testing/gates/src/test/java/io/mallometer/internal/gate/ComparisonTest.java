@@ -154,8 +154,7 @@ class ComparisonTest {
     Key judged = expected.firstKey();
     Key unjudged = new Key("T.test", "native.z");
     expected.put(
-        unjudged,
-        new Expected("B", new Distribution(new TreeMap<>(Map.of(Percentile.P90, 10.0)))));
+        unjudged, new Expected("B", new Distribution(new TreeMap<>(Map.of(Percentile.P90, 10.0)))));
     Path measured =
         Written.file(
             directory,
