@@ -157,19 +157,19 @@ class NativeScopeTest {
         new FutureTask<>(
             () -> {
               allocated(100, 0);
-              try (Observation.Scope scope = request.openScope()) {
-                opened.countDown();
-                firstClosed.await();
-                allocated(1_000, 0);
-              }
+              Observation.Scope scope = request.openScope();
+              opened.countDown();
+              firstClosed.await();
+              allocated(1_000, 0);
+              scope.close();
               return null;
             });
     allocated(0, 0);
-    try (Observation.Scope scope = request.openScope()) {
-      new Thread(second).start();
-      opened.await();
-      allocated(300, 0);
-    }
+    Observation.Scope first = request.openScope();
+    new Thread(second).start();
+    opened.await();
+    allocated(300, 0);
+    first.close();
     firstClosed.countDown();
     second.get();
     allocated(50_000, 0);
