@@ -153,13 +153,13 @@ final class NativeScopeMeters {
       meters.allocated.record(allocated);
       meters.net.add(net);
     } catch (RuntimeException e) {
-      refused(scopesRefused, e);
+      refused(scopesRefused, "The native memory of calls", e);
     }
   }
 
-  private static void refused(AtomicBoolean refused, RuntimeException e) {
+  private static void refused(AtomicBoolean refused, String what, RuntimeException e) {
     if (refused.compareAndSet(false, true)) {
-      logger.warn("The native memory of calls cannot be published: " + e);
+      logger.warn(what + " cannot be published: " + e);
     }
   }
 
@@ -176,7 +176,7 @@ final class NativeScopeMeters {
       }
       counter.increment();
     } catch (RuntimeException e) {
-      refused(gapsRefused, e);
+      refused(gapsRefused, "The number of calls whose native memory is not known", e);
     }
   }
 
