@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.DoubleAdder;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Native memory by scope: by HTTP route, scheduled task and annotated method. Thread-safe.
@@ -89,7 +90,11 @@ final class NativeScopeMeters {
   private final int most;
   private final Map<Scope, Meters> scopes = new ConcurrentHashMap<>();
   private final Map<Gap, Counter> gaps = new ConcurrentHashMap<>();
-  private final AtomicBoolean refused = new AtomicBoolean();
+  private final AtomicBoolean scopesRefused = new AtomicBoolean();
+  private final AtomicBoolean gapsRefused = new AtomicBoolean();
+
+  /** Those of the scopes beyond the limit, once there is one. */
+  private volatile @Nullable Meters rest;
 
   /**
    * Makes the meters as scopes are seen.
@@ -113,7 +118,7 @@ final class NativeScopeMeters {
     if (counted.isPresent()) {
       add(scope, counted.get().allocatedBytes(), net(counted.get()));
     } else {
-      miss(scope, gapHere());
+      miss(scope, gapOf(Thread.currentThread()));
     }
   }
 
@@ -129,9 +134,9 @@ final class NativeScopeMeters {
     return counted.allocatedBytes() - counted.freedBytes();
   }
 
-  /** Returns why the calling thread cannot be measured. */
-  static Gap gapHere() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
+  /** Returns why a thread cannot be measured. */
+  static Gap gapOf(Thread thread) {
+    ThreadGroup group = thread.getThreadGroup();
     // Thread.isVirtual() came with JDK 21; all virtual threads are in this one group.
     return group != null && group.getName().equals("VirtualThreads")
         ? Gap.VIRTUAL_THREAD
@@ -140,26 +145,29 @@ final class NativeScopeMeters {
 
   /** Adds one call. A registry that refuses the meters is told of once, and left alone. */
   void add(Scope scope, double allocated, double net) {
+    if (scopesRefused.get()) {
+      return;
+    }
     try {
-      Meters meters = scopes.get(scope);
-      if (meters == null) {
-        meters = meters(scope);
-      }
+      Meters meters = meters(scope);
       meters.allocated.record(allocated);
       meters.net.add(net);
     } catch (RuntimeException e) {
-      refused(e);
+      refused(scopesRefused, "The native memory of calls", e);
     }
   }
 
-  private void refused(RuntimeException e) {
+  private static void refused(AtomicBoolean refused, String what, RuntimeException e) {
     if (refused.compareAndSet(false, true)) {
-      logger.warn("The native memory of calls cannot be published: " + e);
+      logger.warn(what + " cannot be published: " + e);
     }
   }
 
   /** Counts a call of which nothing is known. The first of each kind is logged. */
   void miss(Scope scope, Gap gap) {
+    if (gapsRefused.get()) {
+      return;
+    }
     try {
       Counter counter = gaps.get(gap);
       if (counter == null) {
@@ -168,7 +176,7 @@ final class NativeScopeMeters {
       }
       counter.increment();
     } catch (RuntimeException e) {
-      refused(e);
+      refused(gapsRefused, "The number of calls whose native memory is not known", e);
     }
   }
 
@@ -179,12 +187,22 @@ final class NativeScopeMeters {
         .register(registry);
   }
 
-  private synchronized Meters meters(Scope scope) {
-    boolean isOwn = scopes.containsKey(scope) || scopes.size() < most;
-    return scopes.computeIfAbsent(isOwn ? scope : Scope.REST, this::register);
+  private Meters meters(Scope scope) {
+    Meters own = scopes.get(scope);
+    Meters known = own == null ? rest : own;
+    return known == null ? register(scope) : known;
   }
 
-  private Meters register(Scope scope) {
+  private synchronized Meters register(Scope scope) {
+    if (scopes.containsKey(scope) || scopes.size() < most) {
+      return scopes.computeIfAbsent(scope, this::registered);
+    }
+    Meters shared = scopes.computeIfAbsent(Scope.REST, this::registered);
+    rest = shared;
+    return shared;
+  }
+
+  private Meters registered(Scope scope) {
     DoubleAdder net = new DoubleAdder();
     Gauge.builder("native.scope.net", net, DoubleAdder::sum)
         .tags(scope.tags())

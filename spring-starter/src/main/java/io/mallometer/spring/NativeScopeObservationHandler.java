@@ -7,9 +7,10 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the native memory of requests and scheduled tasks. Spring opens a scope of the
@@ -47,37 +48,65 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     return types.stream().anyMatch(type -> type.isInstance(context));
   }
 
-  /** The pieces of one observation. */
+  /** What one thread does, from the outermost scope that it opens to the end of that scope. */
+  private static final class Piece {
+    private final io.mallometer.NativeScope open;
+    private int depth = 1;
+
+    Piece(io.mallometer.NativeScope open) {
+      this.open = open;
+    }
+  }
+
+  /** The pieces of one observation. Several threads may work on it at the same time. */
   private static final class Pieces {
-    private io.mallometer.@Nullable NativeScope open;
-    private int depth;
+    private final Map<Thread, Piece> open = new IdentityHashMap<>(1);
     private double allocated;
     private double net;
     private boolean measured;
+    private boolean stopped;
     private Gap gap = Gap.NO_THREAD;
 
     synchronized void begin(NativeScopeMeters meters) {
-      if (depth++ == 0) {
-        open = meters.begin();
+      Piece piece = open.get(Thread.currentThread());
+      if (piece != null) {
+        piece.depth++;
+      } else if (!stopped) {
+        open.put(Thread.currentThread(), new Piece(meters.begin()));
       }
     }
 
     synchronized void end() {
-      if (open == null || --depth > 0) {
-        return;
+      Piece piece = open.get(Thread.currentThread());
+      if (piece != null && --piece.depth == 0) {
+        reset();
       }
-      Optional<ScopeCounts> counted = NativeScopeMeters.ended(open);
-      open = null;
+    }
+
+    /** Ends the calling thread's piece, however many scopes it has open. */
+    synchronized void reset() {
+      Piece piece = open.remove(Thread.currentThread());
+      if (piece != null) {
+        add(Thread.currentThread(), piece);
+      }
+    }
+
+    private void add(Thread thread, Piece piece) {
+      Optional<ScopeCounts> counted = NativeScopeMeters.ended(piece.open);
       if (counted.isPresent()) {
         allocated += counted.get().allocatedBytes();
         net += NativeScopeMeters.net(counted.get());
         measured = true;
       } else {
-        gap = NativeScopeMeters.gapHere();
+        gap = NativeScopeMeters.gapOf(thread);
       }
     }
 
+    /** Ends what is still open, in any thread: nothing may be added afterwards. */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
+      stopped = true;
+      open.forEach(this::add);
+      open.clear();
       if (measured) {
         meters.add(scope, allocated, net);
       } else {
@@ -110,6 +139,15 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     Pieces pieces = context.get(Pieces.class);
     if (pieces != null) {
       pieces.end();
+    }
+  }
+
+  /** Told when scopes are replaced by others, or taken from the thread; no end follows. */
+  @Override
+  public void onScopeReset(Observation.Context context) {
+    Pieces pieces = context.get(Pieces.class);
+    if (pieces != null) {
+      pieces.reset();
     }
   }
 

@@ -4,6 +4,7 @@ import io.mallometer.spring.NativeScopeMeters.Scope;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -53,15 +54,27 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
     return true;
   }
 
-  private record Measured(Supplier<@Nullable NativeScopeMeters> meters)
-      implements MethodInterceptor {
+  private static final class Measured implements MethodInterceptor {
+    private final Supplier<@Nullable NativeScopeMeters> meters;
+
+    /** Empty if there are none, null until the first call. */
+    private volatile @Nullable Optional<NativeScopeMeters> found;
+
+    Measured(Supplier<@Nullable NativeScopeMeters> meters) {
+      this.meters = meters;
+    }
 
     @Override
     public @Nullable Object invoke(MethodInvocation call) throws Throwable {
-      NativeScopeMeters known = meters.get();
-      if (known == null) {
+      Optional<NativeScopeMeters> present = found;
+      if (present == null) {
+        present = Optional.ofNullable(meters.get());
+        found = present;
+      }
+      if (present.isEmpty()) {
         return call.proceed();
       }
+      NativeScopeMeters known = present.get();
       io.mallometer.NativeScope open = known.begin();
       try {
         return call.proceed();

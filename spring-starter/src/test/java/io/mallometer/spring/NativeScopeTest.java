@@ -16,8 +16,12 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -116,11 +120,7 @@ class NativeScopeTest {
   void aRouteIsTheSumOfThePiecesThatThreadsWorkedOn() {
     ObservationRegistry observations = observations();
     allocated(1_000, 0);
-    Observation request =
-        Observation.createNotStarted("http.server.requests", NativeScopeTest::request, observations)
-            .lowCardinalityKeyValue("uri", "/orders/{id}")
-            .lowCardinalityKeyValue("method", "GET")
-            .start();
+    Observation request = startedRequest(observations);
     allocated(5_000, 0);
     request.scoped(
         () -> {
@@ -136,6 +136,83 @@ class NativeScopeTest {
     assertThat(sum(ROUTE)).isEqualTo(320);
     assertThat(net(ROUTE)).isEqualTo(70);
     assertThat(registry.find("native.scope.allocated").summaries()).hasSize(1);
+  }
+
+  private static Observation startedRequest(ObservationRegistry observations) {
+    return Observation.createNotStarted(
+            "http.server.requests", NativeScopeTest::request, observations)
+        .lowCardinalityKeyValue("uri", "/orders/{id}")
+        .lowCardinalityKeyValue("method", "GET")
+        .start();
+  }
+
+  /** The counters of this test are those of all threads: what both saw is in both pieces. */
+  @Test
+  @Timeout(60)
+  void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {
+    Observation request = startedRequest(observations());
+    CountDownLatch opened = new CountDownLatch(1);
+    CountDownLatch firstClosed = new CountDownLatch(1);
+    FutureTask<Void> second =
+        new FutureTask<>(
+            () -> {
+              allocated(100, 0);
+              Observation.Scope scope = request.openScope();
+              opened.countDown();
+              firstClosed.await();
+              allocated(1_000, 0);
+              scope.close();
+              return null;
+            });
+    allocated(0, 0);
+    Observation.Scope first = request.openScope();
+    new Thread(second).start();
+    opened.await();
+    allocated(300, 0);
+    first.close();
+    firstClosed.countDown();
+    second.get();
+    allocated(50_000, 0);
+    request.stop();
+
+    assertThat(sum(ROUTE)).isEqualTo(300 + 900);
+    assertThat(count(ROUTE)).isEqualTo(1);
+  }
+
+  @Test
+  void aScopeThatIsReplacedOrTakenFromItsThreadEndsThere() {
+    Observation request = startedRequest(observations());
+    allocated(0, 0);
+    Observation.Scope scope = request.openScope();
+    allocated(100, 0);
+    scope.makeCurrent();
+    allocated(150, 0);
+    scope.close();
+    allocated(9_000, 0);
+    Observation.Scope taken = request.openScope();
+    allocated(9_020, 0);
+    taken.reset();
+    allocated(20_000, 0);
+    taken.close();
+    request.stop();
+
+    assertThat(sum(ROUTE)).isEqualTo(100 + 50 + 20);
+  }
+
+  @Test
+  void aRequestThatStopsBeforeItsLastScopeHasWhatItDidUntilThen() {
+    Observation request = startedRequest(observations());
+    allocated(0, 0);
+    Observation.Scope scope = request.openScope();
+    allocated(500, 100);
+    request.stop();
+    allocated(9_000, 100);
+    scope.close();
+    request.openScope().close();
+
+    assertThat(sum(ROUTE)).isEqualTo(500);
+    assertThat(net(ROUTE)).isEqualTo(400);
+    assertThat(count(ROUTE)).isEqualTo(1);
   }
 
   @Test
@@ -165,6 +242,21 @@ class NativeScopeTest {
   }
 
   @Test
+  @Timeout(60)
+  void scopesBeyondTheLimitDoNotWaitForEachOther() throws Exception {
+    for (String name : new String[] {"first", "second", "third"}) {
+      meters.add(Scope.named(name), 10, 1);
+    }
+    FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
+    synchronized (meters) { // as by a thread that registers
+      new Thread(call).start();
+      call.get();
+    }
+
+    assertThat(sum(Scope.named(NativeScopeMeters.OTHER))).isEqualTo(20);
+  }
+
+  @Test
   void whatIsNotCountedIsNeverZero() {
     mallometer.setStatus(new Status(State.UNAVAILABLE, "no library", ""));
     meters.end(ROUTE, meters.begin());
@@ -183,20 +275,25 @@ class NativeScopeTest {
 
   /** An application may use a name of ours for a meter of its own, with other tags. */
   @Test
-  void aRegistryThatRefusesTheMetersDoesNotFailTheCall() {
+  void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {
+    AtomicInteger asked = new AtomicInteger();
     registry
         .config()
         .meterFilter(
             new MeterFilter() {
               @Override
               public Meter.Id map(Meter.Id id) {
+                asked.incrementAndGet();
                 throw new IllegalArgumentException("refused");
               }
             });
-    meters.add(ROUTE, 1, 1);
-    meters.miss(ROUTE, Gap.NO_THREAD);
+    for (int i = 0; i < 3; i++) {
+      meters.add(ROUTE, 1, 1);
+      meters.miss(ROUTE, Gap.NO_THREAD);
+    }
 
     assertThat(registry.getMeters()).isEmpty();
+    assertThat(asked).as("once for scopes, once for what is not known").hasValue(2);
   }
 
   @Test
@@ -270,6 +367,29 @@ class NativeScopeTest {
                           .totalAmount())
                   .isEqualTo(500);
             });
+  }
+
+  @Test
+  void theMetersOfAnnotatedMethodsAreLookedUpOnce() {
+    AtomicInteger lookUps = new AtomicInteger();
+    for (NativeScopeMeters found : Arrays.asList(meters, null)) {
+      lookUps.set(0);
+      NativeScopePostProcessor processor =
+          new NativeScopePostProcessor(
+              () -> {
+                lookUps.incrementAndGet();
+                return found;
+              });
+      Thumbnails thumbnails =
+          (Thumbnails)
+              processor.postProcessAfterInitialization(new Thumbnails(mallometer), "thumbnails");
+      assertThat(lookUps).hasValue(0);
+      thumbnails.draw(false);
+      thumbnails.draw(false);
+
+      assertThat(lookUps).hasValue(1);
+    }
+    assertThat(count(Scope.named("thumbnail"))).isEqualTo(2);
   }
 
   @Test

@@ -110,6 +110,18 @@ class GateCommandsTest {
     }
   }
 
+  @Test
+  void aCommandThatWasNotBuiltBlamesNoCommit() throws Exception {
+    Path copy = Files.createDirectory(directory.resolve("bin")).resolve("mallometer");
+    Files.copy(Path.of("../../bin/mallometer"), copy);
+    String script = "bash %s thresholds check x %s; echo $?";
+
+    assertThat(run(directory, "sh", "-c", script.formatted(copy, "--bisect")))
+        .contains("mallometer-agent.jar is missing")
+        .endsWith("\n125\n");
+    assertThat(run(directory, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
+  }
+
   /**
    * The seventh of nine commits forgets to end a Deflater, and the fifth cannot be compiled. Each
    * tested commit is measured in a JVM that counts.

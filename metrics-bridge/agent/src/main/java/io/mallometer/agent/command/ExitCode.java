@@ -44,12 +44,12 @@ final class ExitCode {
     "0:equal, or it worked",
     "1:it failed: a file, a baseline or the thresholds do not exist, or the disk is full",
     "2:something is worse",
-    "3:a file cannot be read, or a metric is missing or has another unit",
+    "3:a file cannot be read, or a metric is missing, has another unit or no percentile to judge",
     "4:something is better and nothing worse",
     "129:the command was not understood",
     "130:interrupted by Ctrl-C",
     "141:whoever read the output has gone",
-    "--bisect:0 equal or better, 1 worse, 125 not measured"
+    "--bisect:0 equal or better, 1 worse, 125 not measured, or it failed"
   };
 
   private ExitCode() {}

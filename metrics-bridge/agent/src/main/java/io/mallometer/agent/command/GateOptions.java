@@ -87,11 +87,13 @@ final class GateOptions {
       Comparison comparison = comparing.with(tolerance);
       out.print(chosen.of(comparison)).finish();
       outcome = comparison.outcome();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       if (!bisect) {
         throw e;
       }
-      System.err.println("mallometer: " + Text.plain(String.valueOf(e.getMessage())));
+      // The 1 of any other failure would blame the commit.
+      String message = e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
+      System.err.println("mallometer: " + Text.plain(message));
       outcome = Outcome.NOT_MEASURED;
     }
     return bisect ? outcome.bisectCode() : outcome.exitCode();

@@ -78,7 +78,11 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
                     "it is expected in %s and was measured in %s"
                         .formatted(reference.unit(), found.unit())));
           } else {
+            int before = figures.size();
             judge(key, reference, found, reference.tolerance().orElse(tolerance), figures);
+            if (figures.size() == before) {
+              problems.add(new Problem(key, "none of its percentiles is judged"));
+            }
           }
         });
     SortedSet<Key> added = new TreeSet<>(measured.keySet());

@@ -10,7 +10,10 @@ public enum Outcome {
   WORSE(2, 1),
   /** At least one figure is better and none is worse. */
   BETTER(4, 0),
-  /** None is worse, but something that is expected was not measured, or not in the same unit. */
+  /**
+   * None is worse, but something that is expected was not measured, or not in the same unit, or
+   * none of its percentiles is judged.
+   */
   NOT_MEASURED(3, 125);
 
   private final int exitCode;

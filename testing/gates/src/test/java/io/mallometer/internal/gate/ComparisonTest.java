@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -143,6 +145,29 @@ class ComparisonTest {
     assertThat(comparison.problems())
         .extracting(Comparison.Problem::reason)
         .containsExactly("it is expected in B and was measured in B/op");
+  }
+
+  /** A file of which only p90 is left, and a preset that judges p25, p50 and p75. */
+  @Test
+  void aMetricOfWhichNothingIsJudgedIsNeverEqual() throws IOException {
+    SortedMap<Key, Expected> expected = results("1.json", "B", List.of(10)).expected();
+    Key judged = expected.firstKey();
+    Key unjudged = new Key("T.test", "native.z");
+    expected.put(
+        unjudged, new Expected("B", new Distribution(new TreeMap<>(Map.of(Percentile.P90, 10.0)))));
+    Path measured =
+        Written.file(
+            directory,
+            "2.json",
+            Written.result("T.test", judged.metric(), "B", 10),
+            Written.result("T.test", unjudged.metric(), "B", 9_999));
+
+    Comparison comparison =
+        Comparison.of(expected, Results.read(List.of(measured), Written.ALL), DEFAULT);
+    assertThat(comparison.problems())
+        .containsExactly(new Comparison.Problem(unjudged, "none of its percentiles is judged"));
+    assertThat(comparison.outcome().exitCode()).isEqualTo(3);
+    assertThat(comparison.outcome().bisectCode()).isEqualTo(125);
   }
 
   @Test
