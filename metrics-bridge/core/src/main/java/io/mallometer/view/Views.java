@@ -321,11 +321,14 @@ public final class Views {
         metric == null
             ? ReportMetric.LIVE_BYTES
             : Choice.of("metric", metric, ReportMetric.values(), ReportMetric::id);
+    @Nullable String seconds = parameters.get("seconds");
+    if (seconds != null && query.at() != null) {
+      throw new IllegalArgumentException("at is one moment: it and seconds exclude each other");
+    }
     CallSites all = query.read(mallometer);
     if (all.sites().isEmpty() && !all.reason().isEmpty()) {
       return Told.refused(Outcome.UNSUPPORTED, all.reason());
     }
-    @Nullable String seconds = parameters.get("seconds");
     if (seconds != null) {
       return difference(query, SiteQuery.span("seconds", seconds), figure, all);
     }
@@ -335,9 +338,6 @@ public final class Views {
 
   /** What changed in so many seconds, for which nobody waits: what was there then is known. */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
-    if (query.at() != null) {
-      throw new IllegalArgumentException("at is one moment: it and seconds exclude each other");
-    }
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
     if (changes.from().isEmpty()) {
       return Told.refused(Outcome.UNSUPPORTED, changes.reason());
