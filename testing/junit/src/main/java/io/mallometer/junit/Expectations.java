@@ -18,7 +18,7 @@ record Expectations(
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** What leaks at least in every so manieth run is found. */
+  /** A leak in every third run is found, in fewer not. */
   private static final int EVERY = 3;
 
   /** What is not steady after this many times the warm-ups that were asked for will not be. */
