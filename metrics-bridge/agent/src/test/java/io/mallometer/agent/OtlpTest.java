@@ -76,7 +76,7 @@ class OtlpTest {
       assertThat(output().split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
           .as("beside the application's start, which may want to set up logging first")
           .contains("io.mallometer.agent.payload.LateRegistration ")
-          .doesNotContain("java.util.logging.LogManager ", "io.opentelemetry.");
+          .doesNotContain("java.util.logging.LogManager$RootLogger ", "io.opentelemetry.");
       assertThat(tokens.poll()).isEqualTo("Bearer t");
       assertThat(push.getResourceMetrics(0).getResource().toString()).contains("leaky");
       Map<String, Metric> metrics =
@@ -136,7 +136,8 @@ class OtlpTest {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Stream.of(
-                        Stream.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
                         Stream.of(more),
                         Stream.of(
                             "-javaagent:" + System.getProperty("agent.jar") + "=" + options,

@@ -59,7 +59,8 @@ class PushTest {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Stream.of(
-                        Stream.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                        Stream.of(
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
                         Stream.of(more),
                         Stream.of(
                             "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
