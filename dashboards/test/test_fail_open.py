@@ -74,6 +74,24 @@ class FailsOpen(unittest.TestCase):
         (self.container.volume / "mallometer-agent.jar").unlink()
         self.assert_starts(said=r"mallometer: MALLOMETER_AGENT: .*: No such file or directory; the agent is not started")
 
+    def test_the_agent_is_cut_off(self):
+        self.bring()
+        jar = (self.container.volume / "mallometer-agent.jar").read_bytes()
+        for length in 0, len(jar) // 2:
+            with self.subTest(length):
+                self.replace("mallometer-agent.jar", jar[:length])
+                self.assertNotIn("javaagent", self.assert_starts(said="mallometer: MALLOMETER_AGENT: .*: not a whole jar; the agent is not started"))
+
+    def test_a_jvm_without_instrumentation(self):
+        self.bring()
+        jlink = pathlib.Path(shutil.which(JAVA)).resolve().with_name("jlink")
+        if not jlink.exists():
+            self.skipTest("there is no jlink")
+        image = self.directory / "image"
+        subprocess.run([jlink, "--add-modules", "java.base", "--strip-debug", "--output", image], check=True, capture_output=True)
+        said = self.assert_starts(image / "bin/java", said="this JVM lacks the module java.instrument; the agent is not started")
+        self.assertNotIn("javaagent", said)
+
     def test_the_library_is_missing(self):
         self.bring()
         (self.container.volume / "libmallometer.so").unlink()

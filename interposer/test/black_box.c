@@ -118,6 +118,7 @@ static int as_child(const char *what) {
     return now.state == MALLOMETER_RECORDING_FAILED && snapshot().allocations[0] + 1 > 0 ? 0 : 1;
   }
   if (strcmp(what, "exit3") == 0) return 3;
+  if (strcmp(what, "exit-1") == 0) exit(-1);
   if (strcmp(what, "fork") == 0) {
     pid_t child = fork();
     if (child == 0) {
@@ -210,16 +211,21 @@ static void stopped(void) {
   CHECK(seconds_of(path, &after) > 2);
 }
 
-static void exited(void) {
-  CHECK_EQUAL(run_child("exit3"), 3);
+static void exits_with(const char *what, int status) {
+  CHECK_EQUAL(run_child(what), status);
   struct box_sample goodbye;
   CHECK_EQUAL(records_of(path, EXIT, &goodbye), 1);
   CHECK_EQUAL(goodbye.kind, BOX_RECORD_EXIT);
 #ifdef __GLIBC__
-  CHECK_EQUAL(goodbye.flags, 3);
+  CHECK_EQUAL(goodbye.flags, status);
 #else
   CHECK_EQUAL(goodbye.flags, BOX_STATUS_NOT_TOLD);
 #endif
+}
+
+static void exited(void) {
+  exits_with("exit3", 3);
+  exits_with("exit-1", 255); /* as the parent hears it */
 }
 
 static void children_do_not_write(void) {

@@ -6,9 +6,12 @@
  *
  * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
  * between is counted for the process, and not for the thread.
+ *
+ * every_instruction routes: another thread comes between, and what it chooses stays.
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -125,12 +128,85 @@ static void no_block_is_lost(void) {
   CHECK(number > 50);
 }
 
+/* ---- Routes ------------------------------------------------------------------------------------------- */
+
+/* Fewer than lie between what a route is chosen by and where it is stored. */
+enum { STRIDE = 7 };
+
+static sem_t others_turn, mains_turn;
+static bool ended;
+
+static void let_other_go_on(void) {
+  sem_post(&others_turn);
+  sem_wait(&mains_turn);
+}
+
+static void let_main_go_on(void) {
+  sem_post(&mains_turn);
+  sem_wait(&others_turn);
+}
+
+static void *use_matched_scopes(void *unused) {
+  for (sem_wait(&others_turn); !ended; let_main_go_on()) {
+    int scope = mallometer_scope_open(MALLOMETER_SCOPE_MATCHED);
+    CHECK(scope > 0);
+    let_main_go_on();
+    free(realloc(malloc(100), 2000));
+    struct mallometer_scope figures = {.size = sizeof figures};
+    CHECK_EQUAL(mallometer_scope_close((uint32_t)scope, &figures), 0);
+    CHECK_EQUAL(figures.temporary_allocations, 2);
+    CHECK_EQUAL(figures.retained_allocations, 0);
+  }
+  return unused;
+}
+
+static void let_other_open(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info;
+  if (!is_in_code((uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]) || seen++ != chosen) return;
+  let_other_go_on();
+  interruptions++;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100;
+}
+
+/*
+ * A thread that closes the last matched scope chooses a route, and is interrupted at one of its instructions until
+ * another has opened one. However old what it knew, realloc is on the route then that tells the scope where the object
+ * was.
+ */
+static void no_route_is_stale(void) {
+  struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &action, NULL);
+  CHECK_EQUAL(sem_init(&others_turn, 0, 0) | sem_init(&mains_turn, 0, 0), 0);
+  pthread_t other;
+  CHECK_EQUAL(pthread_create(&other, NULL, use_matched_scopes, NULL), 0);
+  bool reached = true;
+  for (chosen = 0; reached; chosen += STRIDE) {
+    int scope = mallometer_scope_open(MALLOMETER_SCOPE_MATCHED);
+    CHECK(scope > 0);
+    uint64_t before = interruptions;
+    seen = 0;
+    trap();
+    (void)mallometer_scope_close((uint32_t)scope, NULL);
+    untrap();
+    reached = interruptions != before;
+    if (reached) let_other_go_on();
+  }
+  CHECK(chosen > 100);
+  ended = true;
+  sem_post(&others_turn);
+  pthread_join(other, NULL);
+}
+
 int main(int count, char **arguments) {
   marked = count > 1 && strcmp(arguments[1], "marked") == 0;
   find_code_of(marked ? "libmarked" : "libmallometer");
   CHECK(code_end > code_begin);
   struct sigaction action = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, NULL);
+  if (count > 1 && strcmp(arguments[1], "routes") == 0) {
+    no_route_is_stale();
+    return 0;
+  }
   nothing_is_lost();
   no_block_is_lost();
   return 0;

@@ -4,7 +4,8 @@ set -eu
 library=$1
 cd "$(mktemp -d)"
 trap 'rm -rf "$PWD"' EXIT
-touch agent.jar
+# An empty archive is its end record alone.
+printf 'PK\005\006%018d' 0 | tr 0 '\000' >agent.jar
 export MALLOMETER_ONLY=env MALLOMETER_AGENT="$PWD/agent.jar=port=1"
 
 # seen COMMAND...: JAVA_TOOL_OPTIONS as a program sees it that the library is loaded into.
@@ -34,3 +35,41 @@ long=$(printf '%09000d' 1)
 is "no room" "$long" "$(JAVA_TOOL_OPTIONS=$long seen env)"
 is "a long path" "" "$(MALLOMETER_AGENT=$long seen env)"
 grep -q "the path is too long; the agent is not started" errors
+
+# refused WHAT AGENT REASON [COMMAND]: nothing is named, and one line says why.
+refused() {
+  is "$1" "" "$(MALLOMETER_AGENT=$2 seen "${4:-env}")"
+  is "$1: it is said" "mallometer: MALLOMETER_AGENT: $3; the agent is not started" "$(cat errors)"
+}
+
+head -c 21 agent.jar >short.jar
+{ cat agent.jar; echo; } >long.jar
+mkdir folder.jar "a folder"
+cp agent.jar "a folder"
+: >empty.jar
+for jar in empty short long folder; do
+  refused "$jar.jar" "$PWD/$jar.jar=port=1" "$PWD/$jar.jar: not a whole jar"
+done
+forbidden="JAVA_TOOL_OPTIONS cannot hold blanks and quotes"
+refused "a blank in the path" "$PWD/a folder/agent.jar" "$forbidden"
+refused "a blank in the options" "$PWD/agent.jar=label=a b" "$forbidden"
+refused "a line end in the options" "$PWD/agent.jar=port=1
+" "$forbidden"
+refused "a quote" "$PWD/agent.jar=label='a'" "$forbidden"
+
+before="-javaagent:$PWD/agent.jar.old"
+is "beside a jar whose name begins so" "$before -javaagent:$MALLOMETER_AGENT" "$(JAVA_TOOL_OPTIONS=$before seen env)"
+before="$before -javaagent:$PWD/agent.jar -Xmx1m"
+is "not where it is named later" "$before" "$(JAVA_TOOL_OPTIONS=$before seen env)"
+
+# A run-time image, with env in the place of its launcher.
+export MALLOMETER_ONLY=java
+mkdir -p image/bin
+cp "$(command -v env)" image/bin/java
+for folder in lib lib/amd64 lib/aarch64 jre/lib/amd64 jre/lib/aarch64; do
+  refused "a JVM without java.instrument" "$MALLOMETER_AGENT" "this JVM lacks the module java.instrument" image/bin/java
+  mkdir -p "image/$folder"
+  touch "image/$folder/libinstrument.so"
+  is "a JVM with $folder/libinstrument.so" "-javaagent:$MALLOMETER_AGENT" "$(seen image/bin/java)"
+  rm "image/$folder/libinstrument.so"
+done

@@ -360,6 +360,23 @@ CASE(a_moved_sample_is_announced_where_the_program_finds_it) {
   CHECK_EQUAL(given_announced_free, 0);
 }
 
+CASE(what_is_put_back_is_announced_again_and_freed_once_more) {
+  start();
+  take_with(0.03, 100, 104);
+  struct live_sample sample = live_sample_remove((void *)OBJECT);
+  CHECK_EQUAL(given_announced_free, 1);
+  call_sites_put_back((void *)OBJECT, sample);
+  CHECK_EQUAL(given_announced, 2);
+  CHECK(given_announced_object == (const void *)OBJECT);
+  CHECK_EQUAL(given_announced_size, 104);
+  CHECK_EQUAL(given_announced_weight, 3467);
+  CHECK_EQUAL(given_announced_free, 1);
+  CHECK(deallocate(OBJECT));
+  CHECK_EQUAL(given_announced_free, 2);
+  call_sites_put_back((void *)OBJECT, NO_LIVE_SAMPLE);
+  CHECK_EQUAL(given_announced, 2);
+}
+
 CASE(what_is_forgotten_is_announced_as_freed) {
   start();
   allocate(CALLER, OBJECT, BYTES);
@@ -629,6 +646,7 @@ int main(int argc, char **argv) {
   RUN(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for);
   RUN(a_request_of_no_bytes_is_not_announced);
   RUN(a_moved_sample_is_announced_where_the_program_finds_it);
+  RUN(what_is_put_back_is_announced_again_and_freed_once_more);
   RUN(what_is_forgotten_is_announced_as_freed);
   RUN(a_stack_is_kept_whole);
   RUN(a_deep_stack_is_cut_and_counted);

@@ -177,7 +177,10 @@ static bool comes_here(void *object) {
 
 static void go_round_names(void) {
   if (comes_here(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
-  if (!comes_here(next.memalign(2 * sizeof(void *), 1))) return;
+  size_t alignment = 2 * sizeof(void *);
+  if (!comes_here(next.memalign(alignment, 1))) return;
+  /* Heap-Layers' goes by the names of memalign and malloc: each stays as it is, or ours would call itself. */
+  if (comes_here(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;
 }

@@ -2,29 +2,85 @@
 #include "control/java_agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "control/log.h"
+#include "platform/executable.h"
+#include "platform/files.h"
 
 #define VARIABLE "JAVA_TOOL_OPTIONS"
 #define OPTION "-javaagent:"
 #define LONGEST_OPTIONS 8192u
+#define BLANKS " \t\n\v\f\r"
+
+/* A zip file ends with this record, and a jar of ours with no comment behind it. */
+static bool is_whole_jar(int file) {
+  static const char signature[4] = {'P', 'K', 5, 6};
+  enum { END_RECORD = 22 };
+  struct file_status status;
+  char end[sizeof signature];
+  return file_status(file, &status) && status.is_regular && status.bytes >= END_RECORD &&
+         pread(file, end, sizeof end, (off_t)(status.bytes - END_RECORD)) == sizeof end &&
+         memcmp(end, signature, sizeof end) == 0;
+}
+
+/* NULL if there is none. */
+static const char *objection_to_jar(const char *jar) {
+  int file = open(jar, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return strerror(errno);
+  bool whole = is_whole_jar(file);
+  close(file);
+  return whole ? NULL : "not a whole jar";
+}
+
+/* Whether the java launcher belongs to a run-time image without the module java.instrument, as jlink makes them. */
+static bool cannot_instrument(void) {
+  static const char *const folders[] = {"lib", "lib/amd64", "lib/aarch64", "jre/lib/amd64", "jre/lib/aarch64"};
+  char buffer[1024], library[sizeof buffer + 64];
+  const char *path = executable_path(buffer, sizeof buffer), *name = path ? strrchr(path, '/') : NULL;
+  if (!name || strcmp(name, "/java") != 0) return false;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    snprintf(library, sizeof library, "%.*s/../%s/libinstrument.so", (int)(name - path), path, folders[i]);
+    if (access(library, R_OK) == 0) return false;
+  }
+  return true;
+}
+
+/* Whether the options have this one, alone or with an argument. */
+static bool names(const char *options, const char *option) {
+  size_t length = strlen(option);
+  for (const char *at = options; at && (at = strstr(at, option)); at += length) {
+    if (strchr(BLANKS "=", at[length])) return true; /* 0 too */
+  }
+  return false;
+}
 
 void java_agent_name(const char *agent) {
   static char options[LONGEST_OPTIONS];
   char jar[1024];
   size_t length = strcspn(agent, "=");
+  if (strpbrk(agent, BLANKS "\"'")) {
+    log_line(LOG_WARN, "MALLOMETER_AGENT: " VARIABLE " cannot hold blanks and quotes; the agent is not started");
+    return;
+  }
   if (length >= sizeof jar) {
     log_line(LOG_WARN, "MALLOMETER_AGENT: the path is too long; the agent is not started");
     return;
   }
   memcpy(jar, agent, length);
   jar[length] = '\0';
-  if (access(jar, R_OK) != 0) {
-    log_line(LOG_WARN, "MALLOMETER_AGENT: %s: %s; the agent is not started", jar, strerror(errno));
+  const char *objection = objection_to_jar(jar);
+  if (objection) {
+    log_line(LOG_WARN, "MALLOMETER_AGENT: %s: %s; the agent is not started", jar, objection);
+    return;
+  }
+  if (cannot_instrument()) {
+    log_line(LOG_WARN, "MALLOMETER_AGENT: this JVM lacks the module java.instrument; the agent is not started");
     return;
   }
   const char *before = getenv(VARIABLE);
@@ -37,6 +93,6 @@ void java_agent_name(const char *agent) {
   /* A JVM that this one starts, or the launcher that executes itself again, inherits both variables. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
-  if (before && strstr(before, named)) return;
+  if (names(before, named)) return;
   if (setenv(VARIABLE, options, 1) != 0) log_line(LOG_WARN, VARIABLE ": %s; the agent is not started", strerror(errno));
 }

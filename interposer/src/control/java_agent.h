@@ -1,9 +1,10 @@
 /*
  * Names mallometer's agent to a JVM that starts in this process (MALLOMETER_AGENT).
  *
- * A JVM ends at once if the jar that -javaagent names is missing, which a deployment that only brings files into a
- * container cannot exclude. The loader goes on without a library that it cannot load. So the library names the jar:
- * where it was not loaded nobody does, and where the jar cannot be read the JVM starts without it.
+ * A JVM ends at once if the jar that -javaagent names is missing or not whole, or if its image cannot load agents,
+ * which a deployment that only brings files into a container cannot exclude. The loader goes on without a library that
+ * it cannot load. So the library names the jar: where it was not loaded nobody does, and where the JVM would end it
+ * starts without the agent.
  */
 #ifndef MALLOMETER_CONTROL_JAVA_AGENT_H
 #define MALLOMETER_CONTROL_JAVA_AGENT_H

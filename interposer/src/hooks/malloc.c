@@ -30,7 +30,6 @@
 #include "hooks/route.h"
 #include "hooks/state.h"
 #include "platform/memory.h"
-#include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
 
@@ -514,17 +513,17 @@ EACH_OPERATOR(EARLY_OPERATOR)
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
 /* One function after the other: each is right beside any other route's. */
-void hook_route(enum hook_route route) {
+void hook_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
-  bool tracked = call_sites_on(), followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
+  bool followed = tracked && __atomic_load_n(&counted_before, __ATOMIC_RELAXED);
   bool ranged = bootstrap_is_elsewhere();
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
   /* A scope that is matched must hear where the object was; the fast path does not keep that. */
   void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
-  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, scopes_match() ? completed_realloc : counting_realloc,
+  TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
   if (!after_serves) { /* otherwise what is there passes on */

@@ -16,8 +16,11 @@ enum hook_route {
   ROUTE_FORWARDED
 };
 
-/* Opens a route. From any thread; other threads notice at their next event. */
-void hook_route(enum hook_route route);
+/*
+ * Opens a route. `tracked`: call sites are recorded, and objects may be samples; `matched`: matched scopes are open.
+ * From any thread; other threads notice at their next event.
+ */
+void hook_route(enum hook_route route, bool tracked, bool matched);
 
 /*
  * Where a malloc stands before this library, which may pass its calls on: finds out which of the functions that few

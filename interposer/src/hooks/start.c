@@ -15,6 +15,7 @@
 #include "hooks/route.h"
 #include "hooks/state.h"
 #include "platform/dynamic_symbols.h"
+#include "sample/call_sites.h"
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
 
@@ -49,9 +50,9 @@ static enum hook_route route_of(int state) {
 }
 
 /* The state first: complete.h must be right for calls that still take the old route. */
-static void change_state(int wanted) {
+static void change_state(int wanted, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
-  hook_route(route_of(wanted));
+  hook_route(route_of(wanted), tracked, matched);
 }
 
 static const struct next_allocator own_functions = {malloc,   free,          calloc,         realloc,
@@ -88,7 +89,11 @@ static void resolve(void) {
   thread_key_0_release();
   if (found) bootstrap_finished();
   this_thread_resolves = false;
-  change_state(found ? wanted_state() : HOOK_UNSERVED);
+  if (found) {
+    hook_choose_route();
+  } else {
+    change_state(HOOK_UNSERVED, false, false);
+  }
 }
 
 bool hook_find_allocator(void) {
@@ -144,10 +149,14 @@ void hook_count(bool on) {
 void hook_choose_route(void) {
   if (this_thread_resolves) return; /* resolve() sets the state */
   int wanted;
+  bool tracked, matched;
   do { /* whoever comes last sees to it that state and route are what is wanted in the end */
     wanted = wanted_state();
-    change_state(wanted);
-  } while (wanted != wanted_state());
+    tracked = call_sites_on();
+    matched = scopes_match();
+    change_state(wanted, tracked, matched);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  } while (wanted != wanted_state() || tracked != call_sites_on() || matched != scopes_match());
 }
 
 void hook_use_headers(void) { size_source = SIZE_FROM_HEADER; }

@@ -54,9 +54,10 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 static void (*to_run)(int status);
 
+/* The whole word that exit() was called with, of which the parent gets one byte. */
 static void run_with_status(int status, void *unused) {
   (void)unused;
-  to_run(status);
+  to_run(status & 0xff);
 }
 
 static void run_without_status(void) { to_run(STATUS_NOT_TOLD); }

@@ -13,7 +13,9 @@
 
 /*
  * otel_memory:alloc. `object` is the address that the program gets; `requested` its size, above 0; `weighted_bytes`
- * what the sample stands for, so that their expected sum is that of all requests. Before the program has the object.
+ * what the sample stands for, so that their expected sum is that of all requests. Before the program has the object. A
+ * sample whose realloc fails is freed before, since its address could be another's then, and announced again with the
+ * bytes that it takes: allocations less frees stay right, and their sum is too high by it.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 

@@ -180,8 +180,16 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
+/* Profilers heard of a free when it was taken out: while it was away, its address could have been another's. */
+__attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
+  probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
+}
+
 void call_sites_put_back(const void *object, struct live_sample sample) {
-  if (sample.site != NO_SITE) keep(object, &sample);
+  if (sample.site == NO_SITE || !keep(object, &sample)) return;
+  floating_point of_program = floating_point_enter();
+  announce_again(object, &sample);
+  floating_point_leave(of_program);
 }
 
 __attribute__((noinline)) static void add_freed(const struct live_sample *sample) {
