@@ -37,7 +37,12 @@ class StartAgainTest {
     writeJar(directory.resolve("app.jar"));
 
     List<String> command =
-        List.of(ChildProcess.java(), "-Dspring.devtools.restart.enabled=false", "-jar", "app.jar");
+        List.of(
+            ChildProcess.java(),
+            "-Dspring.devtools.restart.enabled=false",
+            "-Dmanagement.otlp.metrics.export.enabled=false",
+            "-jar",
+            "app.jar");
     ChildProcess without = ChildProcess.run(directory, command);
 
     assertThat(without.exitCode()).as(without.output()).isZero();
