@@ -190,6 +190,29 @@ static int a_thread_ends_while_another_closes_its_scope(unsigned point) {
   return was_interrupted() ? REACHED : NOT_REACHED;
 }
 
+static void its_record_becomes_one_of_the_process(void) {
+  struct thread_block *before = as_thread(own);
+  (void)closed(of_own);
+  int process = scope_open(NULL, false);
+  CHECK_EQUAL(process & (int)(MOST_SCOPES - 1), of_own & (int)(MOST_SCOPES - 1));
+  as_thread(before);
+}
+
+static int a_record_is_used_anew_while_its_scope_is_read(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  of_own = scope_open(own, false);
+  allocate(own, 1, LARGE);
+  as_thread(other);
+  interrupt_at(point, its_record_becomes_one_of_the_process);
+  struct mallometer_scope figures;
+  int result = scope_read((uint32_t)of_own, &figures);
+  bool interrupted = was_interrupted();
+  CHECK(result == 0 || (interrupted && result == -EINVAL));
+  if (result == 0) CHECK_EQUAL(figures.peak_bytes, LARGE);
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
 /* ---- The process --------------------------------------------------------------------------------------- */
 
 enum { MUCH = 10 << 20 };
@@ -227,6 +250,7 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(a_handler_comes_within) > 40);
   CHECK(at_each_point(another_thread_closes_a_scope) > 10);
   CHECK(at_each_point(a_thread_ends_while_another_closes_its_scope) > 10);
+  CHECK(at_each_point(a_record_is_used_anew_while_its_scope_is_read) > 10);
   CHECK(at_each_point(the_peak_within_a_scope_is_seen) > 40);
   return 0;
 }

@@ -44,17 +44,21 @@ static bool changes(struct scope *scope, uint64_t from, enum state to) {
                                      __ATOMIC_RELAXED);
 }
 
-static uint32_t number_of(const struct scope *scope) {
-  uint32_t use = (uint32_t)(state_word(scope) >> STATE_BITS) & ((1u << USE_BITS) - 1);
+static uint32_t number_by(const struct scope *scope, uint64_t word) {
+  uint32_t use = (uint32_t)(word >> STATE_BITS) & ((1u << USE_BITS) - 1);
   return use << INDEX_BITS | (uint32_t)(scope - records);
 }
 
-/* NULL if no scope has that number. */
-static struct scope *scope_of(uint32_t number) {
+/* With its word; NULL and a FREE one if no scope has that number. */
+static struct scope *scope_of(uint32_t number, uint64_t *word) {
   struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   uint32_t index = number & (MOST_SCOPES - 1);
+  *word = FREE;
   if (!all || index >= __atomic_load_n(&records_taken, __ATOMIC_ACQUIRE)) return NULL;
-  return number_of(&all[index]) == number ? &all[index] : NULL;
+  uint64_t found = state_word(&all[index]);
+  if (number_by(&all[index], found) != number) return NULL;
+  *word = found;
+  return &all[index];
 }
 
 static bool reserve_records(void) {
@@ -334,7 +338,7 @@ int scope_open(struct thread_block *block, bool matched) {
   struct scope *scope = take_record();
   if (!scope) return -EAGAIN;
   int result = map_table(scope, matched) ? 0 : -ENOMEM;
-  scope->block = block;
+  __atomic_store_n(&scope->block, block, __ATOMIC_RELAXED);
   scope->largest_doubled = 0;
   scope->in_table = 0;
   scope->is_changing = scope->overflowed = scope->interrupted = false;
@@ -346,7 +350,7 @@ int scope_open(struct thread_block *block, bool matched) {
     return result;
   }
   if (matched) __atomic_fetch_add(&matched_open, 1, __ATOMIC_SEQ_CST);
-  uint32_t number = number_of(scope);
+  uint32_t number = number_by(scope, state_word(scope));
   if (block) begin_in_thread(scope, block);
   return (int)number;
 }
@@ -382,13 +386,14 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
   out->foreign_freed_bytes = out->freed_bytes - out->temporary_bytes;
 }
 
-static void read_thread(const struct scope *scope, bool ended, struct mallometer_scope *out) {
+static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
+                        struct mallometer_scope *out) {
   /* First, so that events which come meanwhile leave nothing below 0. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
   totals_of(&scope->start, &start);
-  totals_of(ended ? &scope->end : &scope->block->events, &now);
+  totals_of(ended ? &scope->end : &block->events, &now);
   mallometer_difference(&start, &now, &now);
   copy_events(&now, out);
   int64_t net_of_start = (int64_t)(start.allocated_bytes - start.freed_bytes);
@@ -428,8 +433,10 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  if (scope->block) {
-    read_thread(scope, ended, out);
+  /* Loaded once: if the scope ends meanwhile, the record may become one of the process. */
+  const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
+  if (block) {
+    read_thread(scope, block, ended, out);
   } else {
     read_process(scope, out);
   }
@@ -443,8 +450,8 @@ static void read_figures(const struct scope *scope, bool ended, struct mallomete
 
 int scope_read(uint32_t number, struct mallometer_scope *out) {
   for (;;) {
-    const struct scope *scope = scope_of(number);
-    uint64_t word = scope ? state_word(scope) : FREE;
+    uint64_t word;
+    const struct scope *scope = scope_of(number, &word);
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
@@ -457,8 +464,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
 }
 
 const struct scope *scope_of_own(uint32_t number, const struct thread_block *block, int *error) {
-  const struct scope *scope = scope_of(number);
-  enum state state = scope ? state_of(state_word(scope)) : FREE;
+  uint64_t word;
+  const struct scope *scope = scope_of(number, &word);
+  enum state state = state_of(word);
   *error = 0;
   if (state != OPEN && state != ENDED) {
     *error = -EINVAL;
@@ -493,8 +501,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   uint64_t word;
   enum state state;
   do {
-    scope = scope_of(number);
-    word = scope ? state_word(scope) : FREE;
+    scope = scope_of(number, &word);
     state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
   } while (!changes(scope, word, CLOSING));
