@@ -7,8 +7,9 @@
 #include "account/totals.h"
 #include "platform/memory.h"
 
-/* Ends every chain: nothing exceeds it. */
-static struct scope no_scope = {.peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
+/* Ends every chain: nothing exceeds it. An event may meet it as the innermost, when a handler has ended the last one.
+ */
+static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
@@ -144,6 +145,23 @@ static void unmap_table(struct scope *scope) {
   __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
 }
 
+/*
+ * A thread that follows its chain, or changes it or a table, holds it: meanwhile its signal handlers unlink no scope
+ * and free no record. They leave that to the thread. Returns whether it was held already.
+ */
+static bool hold(struct thread_block *block) {
+  struct thread_scoping *scoping = thread_scoping(block);
+  bool before = scoping->is_held;
+  scoping->is_held = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return before;
+}
+
+static void let_go(struct thread_block *block, bool before) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread_scoping(block)->is_held = before;
+}
+
 /* Whether the table may be changed: false in a signal handler that interrupted a change. */
 static bool begins_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
@@ -188,7 +206,9 @@ static void match_free(struct scope *scope, const void *object, size_t bytes) {
 }
 
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes) {
+  bool before = hold(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_free(s, object, bytes);
+  let_go(block, before);
 }
 
 bool scopes_match(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
@@ -221,24 +241,43 @@ static void choose_reports(struct thread_block *block) {
   }
 }
 
-static void unlink_scope(struct thread_block *block, const struct scope *scope) {
-  struct scope **place = &thread_scoping(block)->innermost;
-  while (*place != scope && *place != &no_scope) place = &(*place)->outer;
-  if (*place == scope) *place = scope->outer;
-  choose_reports(block);
+static void ask_to_tidy(struct thread_block *block) {
+  __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
 }
 
-/* Those that other threads have ended. */
-static void drop_abandoned(struct thread_block *block) {
-  struct scope *scope = thread_scoping(block)->innermost;
-  while (scope != &no_scope) {
-    struct scope *outer = scope->outer;
-    if (state_of(state_word(scope)) == ABANDONED) {
-      unlink_scope(block, scope);
+static bool was_asked_to_tidy(struct thread_block *block) {
+  return __atomic_fetch_and(&block->reporting.asked, (uint8_t)~ASKED_TO_TIDY, __ATOMIC_ACQUIRE) & ASKED_TO_TIDY;
+}
+
+static void unlink_abandoned(struct thread_block *block) {
+  struct scope **place = &thread_scoping(block)->innermost, *scope;
+  while ((scope = *place) != &no_scope) {
+    struct scope *expected = scope;
+    if (state_of(state_word(scope)) != ABANDONED) {
+      place = &scope->outer;
+    } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       give_up(scope);
+    } else {
+      place = &thread_scoping(block)->innermost; /* a handler has opened one in front */
     }
-    scope = outer;
   }
+}
+
+/*
+ * Those that have ended while they were linked. The own block. A handler that comes while the chain is held, or in a
+ * marked event, whose end stores the headroom, leaves them to the thread.
+ */
+static void drop_abandoned(struct thread_block *block) {
+  if (thread_scoping(block)->is_held || is_in_event(block)) {
+    ask_to_tidy(block);
+    return;
+  }
+  do {
+    bool before = hold(block);
+    unlink_abandoned(block);
+    choose_reports(block);
+    let_go(block, before);
+  } while (was_asked_to_tidy(block));
 }
 
 void scopes_tidy(struct thread_block *block) {
@@ -266,17 +305,21 @@ void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
   if (net > __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED)) peak_flush(block);
+  bool before = hold(block);
   struct scope *scope = scoping->innermost;
   while (scope != &no_scope && raise(scope, net, doubled)) scope = scope->outer;
   int64_t peak_net = scoping->innermost->peak_net, tell_at = __atomic_load_n(&scoping->tell_at, __ATOMIC_RELAXED);
   scoping->largest_doubled = scoping->innermost->largest_doubled;
   scoping->limit = peak_net < tell_at ? peak_net : tell_at;
+  let_go(block, before);
   return object;
 }
 
 void *scope_match_allocation(struct thread_block *block, void *object, size_t doubled) {
   (void)scope_raise(block, object, doubled);
+  bool before = hold(block);
   for (struct scope *s = thread_scoping(block)->innermost; s != &no_scope; s = s->outer) match_allocation(s, object);
+  let_go(block, before);
   return object;
 }
 
@@ -285,7 +328,7 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
-  drop_abandoned(block);
+  if (scoping->innermost != &no_scope) drop_abandoned(block);
   /* In this order: what a signal handler does in between is reported, or comes before the scope. */
   if (!block->reporting.scoped) {
     scoping->tell_at = scoping->limit = INT64_MIN; /* the first event tells the peak, and finds out the limits */
@@ -300,7 +343,10 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
     __atomic_store_n(&scope->state, with_state(state_word(scope), OPEN), __ATOMIC_RELEASE);
   } while (!__atomic_compare_exchange_n(&scoping->innermost, &scope->outer, scope, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED));
+  bool before = hold(block);
   choose_reports(block);
+  let_go(block, before);
+  if (!before && was_asked_to_tidy(block)) drop_abandoned(block);
 }
 
 static int begin_in_process(struct scope *scope) {
@@ -479,7 +525,12 @@ const struct scope *scope_of_own(uint32_t number, const struct thread_block *blo
 }
 
 bool scope_retains(const struct scope *scope, const void *object) {
-  return object && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+  struct thread_block *block = scope->block;
+  if (!block || !object) return false;
+  bool before = hold(block);
+  bool retained = scope->table && scope->table[slot_of(scope->table, (uintptr_t)object)] != 0;
+  let_go(block, before);
+  return retained;
 }
 
 /* ---- End ----------------------------------------------------------------------------------------------- */
@@ -487,13 +538,15 @@ bool scope_retains(const struct scope *scope, const void *object) {
 /* Its thread unlinks it, which may be in the middle of an event; or has ended meanwhile. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
-  if (changes(scope, closing, ABANDONED)) {
-    __atomic_fetch_or(&block->reporting.asked, ASKED_TO_TIDY, __ATOMIC_RELEASE);
-    return;
+  if (!changes(scope, closing, ABANDONED)) {
+    *out = (struct mallometer_scope){0};
+    read_figures(scope, true, out);
+    give_up(scope);
+  } else if (block == own_block()) {
+    drop_abandoned(block);
+  } else {
+    ask_to_tidy(block);
   }
-  *out = (struct mallometer_scope){0};
-  read_figures(scope, true, out);
-  give_up(scope);
 }
 
 int scope_close(uint32_t number, struct mallometer_scope *out) {
@@ -509,12 +562,11 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
   if (!scope->block) peak_window_close(scope->window);
-  if (state == OPEN && scope->block && scope->block != own_block()) {
+  if (state == OPEN && scope->block) {
     abandon(scope, with_state(word, CLOSING), out);
-    return 0;
+  } else {
+    give_up(scope);
   }
-  if (state == OPEN && scope->block) unlink_scope(scope->block, scope);
-  give_up(scope);
   return 0;
 }
 
@@ -546,6 +598,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
+  scoping->is_held = false; /* by an event that a handler left for good */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;
