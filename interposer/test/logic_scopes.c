@@ -317,6 +317,30 @@ static int the_peak_within_a_scope_is_seen(unsigned point) {
   return within ? REACHED : NOT_REACHED;
 }
 
+static int first_of_process, next_of_process;
+static bool was_counted;
+
+static void another_scope_follows(void) {
+  struct thread_block *before = as_thread(other);
+  was_counted = own->events.allocated_bytes.value >= MUCH;
+  release(other, 1, MUCH);
+  (void)closed(first_of_process);
+  next_of_process = scope_open(NULL, false);
+  as_thread(before);
+}
+
+/* A sum that began before the scope does not raise its peak. */
+static int a_scope_has_no_earlier_peak(unsigned point) {
+  own = new_thread(), other = new_thread();
+  as_thread(own);
+  first_of_process = scope_open(NULL, false);
+  interrupt_at(point, another_scope_follows);
+  allocate(own, 1, MUCH);
+  bool interrupted = was_interrupted();
+  if (interrupted && was_counted) CHECK_EQUAL(closed(next_of_process).peak_bytes, 0);
+  return interrupted ? REACHED : NOT_REACHED;
+}
+
 int main(int argc, char **argv) {
   take_arguments(argc, argv);
   RUN(nothing_is_opened_without_memory);
@@ -328,5 +352,6 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(a_thread_ends_while_another_closes_its_scope) > 10);
   CHECK(at_each_point(a_record_is_used_anew_while_its_scope_is_read) > 10);
   CHECK(at_each_point(the_peak_within_a_scope_is_seen) > 40);
+  CHECK(at_each_point(a_scope_has_no_earlier_peak) > 10);
   return 0;
 }

@@ -269,15 +269,23 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Which are taken, before they are open. */
+/* Which are taken, before they are open. In turn: a sum that another thread began before may still raise one. */
 static uint32_t windows_taken;
+static uint32_t windows_opened;
+
+/* The first that is free from `from` on. */
+static int free_window(uint32_t taken, uint32_t from) {
+  uint32_t later = ~taken & UINT32_MAX << from;
+  return __builtin_ctz(later ? later : ~taken);
+}
 
 int peak_window_open(const struct mallometer_counters *sum) {
   uint32_t taken = __atomic_load_n(&windows_taken, __ATOMIC_RELAXED);
+  uint32_t from = __atomic_fetch_add(&windows_opened, 1, __ATOMIC_RELAXED) % MOST_PEAK_WINDOWS;
   int number;
   do {
     if (taken == UINT32_MAX) return -1;
-    number = __builtin_ctz(~taken);
+    number = free_window(taken, from);
   } while (!__atomic_compare_exchange_n(&windows_taken, &taken, taken | 1u << number, true, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED));
   window_starts[number] = net_in(sum);
