@@ -123,8 +123,8 @@ static int64_t lowest_peak(void) {
 }
 
 /* Below 0 when objects are freed that were allocated while counting was off. */
-static void raise_peak(int64_t live) {
-  for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
+static void raise_peak(int64_t live, uint32_t open) {
+  for (uint32_t left = open; left != 0; left &= left - 1) {
     raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
   }
   uint64_t highest = peak_so_far();
@@ -154,22 +154,23 @@ static uint64_t allocated_until_now(void) {
 
 enum { ATTEMPTS = 4 };
 
-/* By a sum that began when so much had been freed. False if it is to be taken again. */
-static bool raise_peak_by(uint64_t allocated, uint64_t freed) {
+/* By a sum that began when so much had been freed, and these windows were open. False if it is to be taken again. */
+static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
   int64_t freed_meanwhile = (int64_t)(freed_until_now() - freed);
   bool whole = freed_meanwhile <= (int64_t)slack();
-  raise_peak(whole ? live : live - freed_meanwhile);
+  raise_peak(whole ? live : live - freed_meanwhile, open);
   return whole;
 }
 
 uint64_t totals_raise_peak(struct mallometer_counters *sum) {
   const struct mallometer_counters zeroed = *sum;
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    uint32_t open = open_windows();
     *sum = zeroed;
     totals_read(sum);
-    if (raise_peak_by(allocated_in(sum), freed_in(sum))) break;
+    if (raise_peak_by(allocated_in(sum), freed_in(sum), open)) break;
   }
   return peak_so_far();
 }
@@ -225,8 +226,9 @@ static void flush_all(void) {
 /* Sums bytes only: it happens on stacks that have little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
+    uint32_t open = open_windows();
     uint64_t freed = freed_until_now();
-    if (raise_peak_by(allocated_until_now(), freed)) break;
+    if (raise_peak_by(allocated_until_now(), freed, open)) break;
   }
   flush_all();
 }
