@@ -539,6 +539,7 @@ bool scope_retains(const struct scope *scope, const void *object) {
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!changes(scope, closing, ABANDONED)) {
+    if (!changes(scope, with_state(closing, ORPHANED), CLOSING)) return; /* given up by a handler's fork */
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
     give_up(scope);
@@ -561,6 +562,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
+  if ((!scope->block || state == ENDED) && !changes(scope, with_state(word, CLOSING), TAKEN)) return 0; /* as above */
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {
     abandon(scope, with_state(word, CLOSING), out);
@@ -612,15 +614,31 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
+/* Nobody else is there to close it. */
+static void give_up_closing(struct scope *scope, uint64_t word) {
+  if (!scope->block) peak_window_close(scope->window);
+  if (scope->block != own_block()) {
+    give_up(scope);
+  } else if (changes(scope, word, ABANDONED)) {
+    ask_to_tidy(scope->block);
+  }
+}
+
 void scopes_forked(void) {
-  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
+  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED), matched = 0;
   for (uint32_t i = 0; i < taken; i++) {
     struct scope *scope = &records[i];
-    enum state state = state_of(state_word(scope));
-    if (state != OPEN && state != ABANDONED) continue;
-    if (!scope->block || scope->block == own_block()) continue;
-    thread_scoping(scope->block)->innermost = &no_scope;
-    scope->block->reporting.scoped = 0;
-    end(scope);
+    uint64_t word = state_word(scope);
+    enum state state = state_of(word);
+    if (state != OPEN && state != ABANDONED && state != CLOSING) continue;
+    if (scope->block && scope->block != own_block()) {
+      thread_scoping(scope->block)->innermost = &no_scope;
+      thread_scoping(scope->block)->is_held = false;
+      scope->block->reporting.scoped = 0;
+      if (state != CLOSING) end(scope);
+    }
+    if (state == CLOSING) give_up_closing(scope, word);
+    if (state_of(state_word(scope)) == OPEN && scope->table) matched++;
   }
+  __atomic_store_n(&matched_open, matched, __ATOMIC_SEQ_CST);
 }
